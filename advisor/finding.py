@@ -1,0 +1,119 @@
+"""What everyone speaks: findings, fixes, edits and the places they stand in.
+
+Plain frozen data without syntax-tree nodes, so that a finding can cross a process border, be cached and be
+printed without the document that it came from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How much a finding matters: ``error`` crashes or computes the wrong thing, ``warning`` is a real slowdown
+    or leak, ``info`` is an opportunity that does not fail a run by default."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """0 for ``info``, 1 for ``warning``, 2 for ``error``: larger matters more."""
+        return ("info", "warning", "error").index(self.value)
+
+
+class Applicability(StrEnum):
+    """What a fix may do: ``safe`` leaves behaviour the same on every machine that the code supports, ``unsafe`` is
+    written only when asked for, ``display`` is shown and never written."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    DISPLAY = "display"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A place in a document's text.
+
+    Attributes:
+        offset: characters (code points) from the start of the text.
+        row: line, counted from 1.
+        column: characters from the start of the line, counted from 1.
+    """
+
+    offset: int
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A half-open stretch of a document's text: ``start`` belongs to it, ``end`` does not."""
+
+    start: Location
+    end: Location
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """Replace the text of ``span`` in ``filename`` by ``content``; an empty span inserts."""
+
+    filename: str
+    span: Span
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that belong together: all of them are made or none.
+
+    Attributes:
+        title: what the fix does, in the imperative, without a full stop.
+        edits: non-overlapping edits, in no particular order; never empty.
+        applicability: whether they may be written.
+    """
+
+    title: str
+    edits: tuple[Edit, ...]
+    applicability: Applicability
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that a finding speaks of."""
+
+    filename: str
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a rule has to say about one place.
+
+    Attributes:
+        code: the rule's code, such as ``ACC101``.
+        name: the rule's kebab-case name.
+        message: one sentence: the object in the user's own names, the consequence, the remedy.
+        severity: see :class:`Severity`.
+        filename: the document, as the user named it.
+        span: where it stands.
+        fix: how to mend it, or None.
+        related: other places that it speaks of.
+    """
+
+    code: str
+    name: str
+    message: str
+    severity: Severity
+    filename: str
+    span: Span
+    fix: Fix | None = None
+    related: tuple[Related, ...] = ()
+
+    @property
+    def sort_key(self) -> tuple[str, int, str]:
+        """Orders findings by file, place and code."""
+        return (self.filename, self.span.start.offset, self.code)

@@ -1,0 +1,1 @@
+"""Meaning: what a document says about loaders, devices, modules and transfers."""

@@ -1,0 +1,1 @@
+"""Text: finding files, reading them, suppressions, positions."""

@@ -1,0 +1,192 @@
+"""What parent and probe say to each other: plain data, pickled over an authenticated local connection.
+
+The parent sends :class:`Measure` or :class:`Stop` and gets one answer for each. Everything here must be importable
+with the standard library alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+BASELINE = "baseline"
+"""The settings that the user's own source gives, run through the same machinery as every candidate."""
+NO_WAIT = "no-wait"
+"""Ceiling: cached batches in host memory, handed out at once."""
+NO_TRANSFER = "no-transfer"
+"""Ceiling: cached batches that already are on the device."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Settings:
+    """A full assignment of the knobs of one loader, under DataLoader's own argument names.
+
+    ``prefetch_factor`` is None, and ``persistent_workers`` False, where ``num_workers`` is 0. ``non_blocking`` belongs
+    to the loop's transfers, not to the loader, and is measured with it.
+    """
+
+    num_workers: int = 0
+    prefetch_factor: int | None = None
+    persistent_workers: bool = False
+    pin_memory: bool = False
+    non_blocking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame of the stack that built a loader, outermost first in a stack.
+
+    ``row``/``end_row`` count from 1; ``column``/``end_column`` count characters from 1; they span the call that was
+    being executed, as CPython's ``co_positions`` tells (0 where it does not).
+    """
+
+    filename: str
+    function: str
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderInfo:
+    """A loader that the script built.
+
+    Attributes:
+        number: in the order of construction, from 0.
+        role: ``train`` (backward or an optimizer's step happens between its batches), ``other`` otherwise.
+        stack: the frames that built it, outermost first, library frames included.
+        settings: what the script asked for.
+        batch_size: samples in the first batch; 0 before one was seen.
+        length: batches in an epoch; None where it is unknown or endless.
+        batch_bytes: tensor bytes of the first batch.
+        dataset: qualified name of the data set's class.
+        start_method: of its workers (``fork``, ``forkserver``, ``spawn``).
+        notes: facts that bear on a recommendation, such as ``sets attributes of its data set between epochs``.
+    """
+
+    number: int
+    role: str
+    stack: tuple[Frame, ...]
+    settings: Settings
+    batch_size: int
+    length: int | None
+    batch_bytes: int
+    dataset: str
+    start_method: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The training loader is known and the loop is warm: the child waits for the first :class:`Measure`."""
+
+    loaders: tuple[LoaderInfo, ...]
+    """Every loader iterated so far, the trained one first."""
+    device: str
+    """``cpu``, ``cuda``, ``mps``, ``xpu``: where the model's parameters are."""
+    torch_version: str
+    startup_seconds: float
+    """From the start of the child to its first training batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Serve one block to the loop.
+
+    Attributes:
+        what: a candidate, or one of BASELINE, NO_WAIT, NO_TRANSFER.
+        min_batches, min_seconds: the block ends when both are reached.
+        fresh: start a new pool even where one with these settings is alive.
+    """
+
+    what: Settings | str
+    min_batches: int = 16
+    min_seconds: float = 0.5
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive batches that the user's loop took from one candidate: the unit of measurement.
+
+    ``seconds`` is the wall time of the block; ``wait``, ``transfer``, ``compute`` and ``host`` are its exclusive parts
+    in seconds and add up to it.
+
+    Attributes:
+        what: as in :class:`Measure`.
+        began: seconds on the child's monotonic clock.
+        pool_seconds: from asking for a pool to its first batch; 0 where the pool was alive already.
+        epoch_seconds: cost of one epoch start under these settings (workers starting anew and the first batch), as
+            measured; None where no epoch began.
+        warm_batches: batches served before the block and not counted.
+        worker_bytes: unique memory of the worker processes together, in bytes; 0 without workers.
+    """
+
+    what: Settings | str
+    batches: int
+    samples: int
+    seconds: float
+    wait: float
+    transfer: float
+    compute: float
+    host: float
+    began: float
+    pool_seconds: float = 0.0
+    epoch_seconds: float | None = None
+    warm_batches: int = 0
+    worker_bytes: int = 0
+
+    @property
+    def rate(self) -> float:
+        """Samples per second."""
+        return self.samples / self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateFailed:
+    """A candidate could not be measured: its worker died, it ran out of memory, it could not be pickled..."""
+
+    what: Settings | str
+    reason: str
+    """One sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptEnded:
+    """The user's script came to its end, well or badly, before :class:`Stop`."""
+
+    status: int
+    traceback: str = ""
+    """The script's own traceback, without the probe's frames; empty where it ended well."""
+    batches: int = 0
+    """Batches that any loader had served."""
+    trained: bool = False
+    """Whether a loader was seen to train."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The loop cannot be measured, and why, in one sentence."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """The child is alive; sent at least once a second from a thread of its own."""
+
+    batches: int
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Leave the process now, without returning into user code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The last word of a child that was told to stop."""
+
+    contained: tuple[str, ...] = field(default=())
+    """Paths that the script wrote and that went to the scratch overlay."""

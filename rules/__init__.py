@@ -1,0 +1,1 @@
+"""The rules: one file, one class, one code."""

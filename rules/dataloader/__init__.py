@@ -1,0 +1,1 @@
+"""ACC1xx: data loading."""

@@ -1,0 +1,1 @@
+"""ACC3xx: device placement."""

@@ -1,0 +1,1 @@
+"""ACC2xx: transfers and synchronisation."""
