@@ -6,13 +6,34 @@ honest: a deadline, a heartbeat, and an end that leaves no process, segment or f
 
 from __future__ import annotations
 
+import queue
+import signal
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from accel_advisor.tune.probe.wire import Block, Ready, Settings, Stopped
+from accel_advisor.tune.probe.wire import (
+    BASELINE,
+    Block,
+    CandidateFailed,
+    Heartbeat,
+    Measure,
+    Ready,
+    Refused,
+    ScriptEnded,
+    Settings,
+    Stop,
+    Stopped,
+)
+from accel_advisor.tune.process import ChildProcess, ProcessEnded, remaining
+
+STOP_SECONDS = 5.0
+"""How long a child may take to leave before it is killed."""
+ATEXIT_SECONDS = 5.0
+"""How long a script that came to its own end may go on with its exit handlers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +67,7 @@ class CandidateError(TrialError):
     """Only this candidate failed; the trial goes on and takes the next :meth:`Trial.measure`."""
 
 
-class TrialEnded(TrialError):
+class TrialEnded(TrialError):  # noqa: N818
     """The child is gone. Another trial must be started to measure on, without the candidate that was being measured
     where there was one (it crashed or hung)."""
 
@@ -121,6 +142,12 @@ class Trial:
         self.start_timeout = start_timeout
         self.stall_timeout = stall_timeout
         self.extend_epochs = extend_epochs
+        self._child: ChildProcess | None = None
+        self._closed = False
+        self._started = time.monotonic()
+        self._batches = 0
+        self._phase = "starting"
+        self._stopped = Stopped()
         self.contained: tuple[str, ...] = ()
         self.leaked: tuple[str, ...] = ()
         self.restored: tuple[str, ...] = ()
@@ -132,7 +159,7 @@ class Trial:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        raise NotImplementedError
+        self._close()
 
     def start(self) -> Ready:
         """Start the child and wait until its training loop is warm.
@@ -143,7 +170,32 @@ class Trial:
             NoLoader, NeverTrained, NotMeasurable: there is nothing to measure, and why.
             TimedOut: ``start_timeout`` or the deadline passed.
         """
-        raise NotImplementedError
+        if self._child is not None or self._closed:
+            raise RuntimeError("a trial starts once")
+        command = self.command
+        plan = {
+            "script": str(command.script) if command.script is not None else None,
+            "module": command.module,
+            "args": list(command.args),
+            "cwd": str(command.cwd),
+            "extend_epochs": self.extend_epochs,
+        }
+        self._child = ChildProcess(plan, python=command.python, cwd=command.cwd)
+        limit = min(time.monotonic() + self.start_timeout, self.deadline)
+        while True:
+            event = self._next_event(limit)
+            match event:
+                case Ready():
+                    return event
+                case Refused():
+                    self._close()
+                    raise NotMeasurable(event.reason)
+                case ScriptEnded() | ProcessEnded():
+                    raise self._ended(event)
+                case None:
+                    batches, phase = self._batches, self._phase
+                    self._close()
+                    raise TimedOut(_slow_start(limit - self._started, batches, phase))
 
     def measure(
         self, what: Settings | str, *, min_batches: int = 16, min_seconds: float = 0.5, fresh: bool = False
@@ -157,8 +209,116 @@ class Trial:
             TimedOut: the deadline passed.
             TrialEnded: the child crashed or hung in this candidate and was killed.
         """
-        raise NotImplementedError
+        child = self._child
+        if child is None or self._closed:
+            raise RuntimeError("a trial measures between its start and its end")
+        child.send(Measure(what, min_batches, min_seconds, fresh))
+        moved, batches = time.monotonic(), self._batches
+        while True:
+            event = self._next_event(min(moved + self.stall_timeout, self.deadline))
+            match event:
+                case Block():
+                    return event
+                case CandidateFailed():
+                    raise CandidateError(event.reason)
+                case ScriptEnded() | ProcessEnded():
+                    raise self._ended(event, what)
+                case Heartbeat():
+                    # A loop that is busy with something else, such as an evaluation, is the deadline's business.
+                    if self._batches != batches or self._phase != "fetching":
+                        moved, batches = time.monotonic(), self._batches
+                case None if time.monotonic() >= self.deadline:
+                    self._close()
+                    raise TimedOut("the time for the trial was spent before this candidate was measured")
+                case None:
+                    self._close()
+                    raise TrialEnded(
+                        f"no batch came for {self.stall_timeout:.0f} s with {_named(what)}, so its workers hang"
+                    )
 
     def stop(self) -> Stopped:
         """End the child without returning into user code, and return its last word."""
-        raise NotImplementedError
+        child = self._child
+        if child is None or self._closed:
+            return self._stopped
+        child.send(Stop())
+        limit = time.monotonic() + STOP_SECONDS
+        while True:
+            match self._next_event(limit):
+                case Stopped() | ProcessEnded() | None:
+                    break
+        self._close()
+        return self._stopped
+
+    def _next_event(self, limit: float) -> Any:
+        """What the child says next; None at ``limit``. Heartbeats and last words are noted on the way."""
+        assert self._child is not None
+        try:
+            event = self._child.events.get(timeout=remaining(limit))
+        except queue.Empty:
+            return None
+        if isinstance(event, Heartbeat):
+            self._batches, self._phase = event.batches, event.phase
+        elif isinstance(event, Stopped):
+            self._stopped = event
+        return event
+
+    def _ended(self, event: ScriptEnded | ProcessEnded, what: Settings | str | None = None) -> TrialEnded:
+        """What the end of the child means to the caller; closes the trial."""
+        assert self._child is not None
+        if isinstance(event, ScriptEnded):
+            # Its atexit handlers still run, with the overlay on.
+            limit = min(time.monotonic() + ATEXIT_SECONDS, self.deadline)
+            while not isinstance(self._next_event(limit), ProcessEnded) and time.monotonic() < limit:
+                pass
+            errors = self._child.output()[1]
+            self._close()
+            if event.status != 0 or event.traceback:
+                last = (event.traceback or errors).strip().rpartition("\n")[2]
+                reason = f"the script failed with exit status {event.status}" + (f": {last}" if last else "")
+                return ScriptFailed(reason, event.traceback or errors, event.status, event.trained)
+            if not event.batches:
+                return NoLoader("the script ended without iterating a DataLoader")
+            if not event.trained:
+                return NeverTrained("the script iterates DataLoaders, but no training step happens between its batches")
+            return ScriptFinished(
+                f"the script ended after {event.batches} batches, before it could be measured", event.batches
+            )
+        errors = self._child.output()[1]
+        self._close()
+        if what is not None:
+            return TrialEnded(f"the script's process {_died(event.status)} while {_named(what)} was measured")
+        return ScriptFailed(f"the script's process {_died(event.status)}", errors, event.status or 1)
+
+    def _close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        child = self._child
+        if child is None:
+            return
+        child.kill()
+        while not child.events.empty():
+            self._next_event(0.0)
+        child.close()
+        self.contained = self._stopped.contained
+
+
+def _named(what: Settings | str) -> str:
+    if isinstance(what, str):
+        return f"the {what} measurement" if what != BASELINE else "the script's own settings"
+    return f"num_workers={what.num_workers}" + (
+        f", prefetch_factor={what.prefetch_factor}" if what.prefetch_factor is not None else ""
+    )
+
+
+def _died(status: int | None) -> str:
+    if status is not None and status < 0:
+        return f"was killed by {signal.Signals(-status).name}"
+    return "ended" if status is None else f"ended with exit status {status}"
+
+
+def _slow_start(seconds: float, batches: int, phase: str) -> str:
+    if batches:
+        return f"the script took {batches} batches in {seconds:.0f} s, but its training loop was not warm by then"
+    return f"the script did not reach its first batch within {seconds:.0f} s"

@@ -1,0 +1,49 @@
+"""Puts the child together: the wire, the overlay, the hooks, and the user's command between them."""
+
+from __future__ import annotations
+
+import sys
+from multiprocessing.connection import Client, Connection
+from typing import Any
+
+from accel_advisor.tune.probe import runner
+from accel_advisor.tune.probe.hooks import Hooks, ImportHook
+from accel_advisor.tune.probe.meter import Meter
+from accel_advisor.tune.probe.records import Records
+from accel_advisor.tune.probe.server import Server
+from accel_advisor.tune.probe.session import Session
+from accel_advisor.tune.probe.wire import ScriptEnded
+
+
+class Child:
+    """The user's process, under the probe.
+
+    Args:
+        plan: what the parent wants, as :mod:`accel_advisor.tune.process` writes it.
+        began: start of the process on :func:`time.perf_counter`.
+    """
+
+    def __init__(self, plan: dict[str, Any], began: float) -> None:
+        self._plan = plan
+        connection = Client(plan["address"], authkey=bytes.fromhex(plan["key"]))
+        assert isinstance(connection, Connection)
+        self._session = Session(connection, self._contained)
+        self._records = Records()
+        meter = Meter()
+        server = Server(self._session, self._records, meter, extend_epochs=plan["extend_epochs"], began=began)
+        ImportHook("torch", Hooks(server, self._records, meter).install).install()
+
+    def run(self) -> None:
+        """Run the user's command to its end, and tell of it."""
+        plan = self._plan
+        ending = runner.run(plan["script"], plan["module"], plan["args"], plan["cwd"])
+        trained = max((record.credits for record in self._records.all), default=0) > 0
+        self._session.send(
+            ScriptEnded(
+                status=ending.status, traceback=ending.traceback, batches=self._session.batches, trained=trained
+            )
+        )
+        sys.exit(ending.status)
+
+    def _contained(self) -> tuple[str, ...]:
+        return ()

@@ -1,0 +1,208 @@
+"""A small process between parent and child, in a session of its own: whoever is killed, it cleans up.
+
+Started as ``python -I -S guard.py`` with the plan as one line on its standard input, which stays open as long as the
+parent lives. It starts the child and adopts what the children of the child leave behind (Linux). When the child is over
+or the parent is gone it ends everything that came from the child, removes its shared memory and the scratch folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+SHARED_MEMORY = "/dev/shm"
+TRACKER_SECONDS = 1.0
+
+
+def _processes() -> dict[int, tuple[int, int]]:
+    """Parent and session of every process, by its id; the group stands for the session where there is no /proc."""
+    found: dict[int, tuple[int, int]] = {}
+    if not os.path.isdir("/proc/self"):
+        listing = subprocess.run(["ps", "-axo", "pid=,ppid=,pgid="], capture_output=True, text=True, check=False)
+        rows = [[int(word) for word in line.split()] for line in listing.stdout.splitlines()]
+        return {pid: (parent, group) for pid, parent, group in rows}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()
+                if fields and fields[0] != b"Z":
+                    found[int(name)] = int(fields[1]), int(fields[3])
+    return found
+
+
+def _belonging(session: int, adopter: int | None) -> list[int]:
+    """The processes of a session, those below the adopter, and all that are below these."""
+    table = _processes()
+    below = {pid for pid, (_, of) in table.items() if of == session}
+    if adopter is not None:
+        below.add(adopter)
+    grew = True
+    while grew:
+        more = {pid for pid, (parent, _) in table.items() if parent in below} - below
+        below |= more
+        grew = bool(more)
+    return sorted(below - {adopter, os.getpid()})
+
+
+def _is_tracker(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return b"resource_tracker" in file.read()
+    except OSError:
+        return False
+
+
+def _segments(pids: list[int]) -> set[str]:
+    """Shared-memory files that these processes have mapped or open."""
+    held: set[str] = set()
+    prefix = SHARED_MEMORY + "/"
+    for pid in pids:
+        with (
+            contextlib.suppress(OSError),
+            open(f"/proc/{pid}/maps", encoding="utf-8", errors="surrogateescape") as file,
+        ):
+            for line in file:
+                path = line.rstrip("\n").partition(prefix)[2]
+                if path and not path.endswith(" (deleted)"):
+                    held.add(prefix + path)
+        with contextlib.suppress(OSError):
+            for fd in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(OSError):
+                    path = os.readlink(f"/proc/{pid}/fd/{fd}")
+                    if path.startswith(prefix) and not path.endswith(" (deleted)"):
+                        held.add(path)
+    return held
+
+
+def _kill(pids: list[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _reap() -> None:
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def shared_memory() -> set[str]:
+    """The shared-memory files of this machine."""
+    return {f"{SHARED_MEMORY}/{name}" for name in os.listdir(SHARED_MEMORY)} if os.path.isdir(SHARED_MEMORY) else set()
+
+
+def sweep(session: int, before: set[str], adopter: int | None = None) -> None:
+    """End everything of a session, and everything below ``adopter``; then remove what it left in shared memory.
+
+    Args:
+        session: the child's session, which is its process id.
+        before: the shared-memory files that were there before the child.
+        adopter: the process that inherits orphans of the child; itself spared.
+    """
+    held: set[str] = set()
+    seen: set[int] = set()
+    patience = time.monotonic() + TRACKER_SECONDS
+    while pids := _belonging(session, adopter):
+        seen.update(pids)
+        held |= _segments(pids)
+        trackers = [pid for pid in pids if _is_tracker(pid)]
+        others = [pid for pid in pids if pid not in trackers]
+        # Resource trackers unlink what their clients left, and end by themselves once those are gone.
+        _kill(others if others or time.monotonic() < patience else trackers)
+        time.sleep(0.005)
+        if adopter == os.getpid():
+            _reap()
+    appeared = shared_memory() - before
+    if not appeared:
+        return
+    in_use = _segments(list(_processes()))
+    for path in appeared - in_use:
+        parts = path.rpartition("/")[2].split("_")
+        owner = parts[1] if parts[0] == "torch" and len(parts) > 2 else ""
+        if path in held or (owner.isdigit() and int(owner) in seen):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def remove(scratch: str) -> None:
+    """Remove the scratch folder, whatever the script did to the permissions inside."""
+
+    def unlock(function: Any, path: str, _: Any) -> None:
+        with contextlib.suppress(OSError):
+            os.chmod(os.path.dirname(path), 0o700)
+            os.chmod(path, 0o700)
+            function(path)
+
+    for _ in range(3):
+        shutil.rmtree(scratch, onerror=unlock)
+        if not os.path.exists(scratch):
+            return
+        time.sleep(0.05)
+
+
+def _tell(line: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+def main() -> None:
+    """Start the child, wait for its end, the parent's word or the parent's end, and clean up."""
+    parent = os.getppid()
+    plan: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)  # unlike SIG_IGN, the child does not inherit it
+    if sys.platform.startswith("linux"):
+        pr_set_child_subreaper = 36
+        ctypes.CDLL(None, use_errno=True).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
+    before = shared_memory()
+    with open(plan["stdout"], "wb") as stdout, open(plan["stderr"], "wb") as stderr:
+        child = subprocess.Popen(
+            plan["argv"],
+            stdin=subprocess.PIPE,
+            stdout=stdout,
+            stderr=stderr,
+            cwd=plan["cwd"],
+            env=plan["env"],
+            start_new_session=True,
+        )
+    assert child.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        child.stdin.write(json.dumps({**plan["child"], "guard": os.getpid()}).encode())
+        child.stdin.close()
+    _tell(f"started {child.pid}")
+    over, released = threading.Event(), threading.Event()
+
+    def obey() -> None:
+        for _ in sys.stdin.buffer:  # any line means: end it now
+            over.set()
+        released.set()
+        over.set()
+
+    def watch() -> None:
+        _tell(f"ended {child.wait()}")
+        over.set()
+
+    for each in (obey, watch):
+        threading.Thread(target=each, daemon=True).start()
+    while not over.wait(1.0) and os.getppid() == parent:
+        pass
+    sweep(child.pid, before, os.getpid())
+    _tell("swept")
+    while not released.wait(1.0) and os.getppid() == parent:
+        pass
+    remove(plan["scratch"])
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,257 @@
+"""Where the probe takes hold of torch: in place, on the classes themselves, once torch has been imported.
+
+``isinstance``, subclasses and ``from torch.utils.data import DataLoader`` all hold. torch is not imported before the
+script does it, since scripts set environment variables that only count before.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+from accel_advisor.tune.probe.meter import COMPUTE, TRANSFER, Meter
+from accel_advisor.tune.probe.records import LoaderRecord, Records
+from accel_advisor.tune.probe.server import Server
+
+
+class ServedIterator:
+    """What ``iter(loader)`` returns: the user's own iterator until its loop is warm, candidates from then on."""
+
+    def __init__(self, server: Server, record: LoaderRecord, own: Any) -> None:
+        self._server = server
+        self._record = record
+        self._own = own
+        self._batches = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        server = self._server
+        own = self._own
+        if own is not None and not server.serves(self._record) and not server.take_over(self._record, own):
+            batch = server.pass_through(self._record, own)
+            self._batches += 1
+            return batch
+        self._own = None
+        batch = server.next(self._batches)
+        self._batches += 1
+        return batch
+
+    def __len__(self) -> int:
+        loader = self._record.reference()
+        if loader is None:
+            raise TypeError("the loader of this iterator is gone")
+        return len(loader._index_sampler)
+
+    def __getattr__(self, name: str) -> Any:
+        own = self.__dict__.get("_own")
+        if own is None:
+            raise AttributeError(f"{name} is not known of the iterator of a loader in a trial")
+        return getattr(own, name)
+
+
+class Hooks:
+    """Installs the wrappers into torch and forwards what they see."""
+
+    def __init__(self, server: Server, records: Records, meter: Meter) -> None:
+        self._server = server
+        self._records = records
+        self._meter = meter
+        self._inside = threading.local()
+
+    def install(self) -> None:
+        """Take hold of torch, which must be imported."""
+        import torch
+        import torch.utils.data
+        from torch.utils.data import DataLoader
+
+        self._wrap_loader(DataLoader)
+        self._wrap_module(torch.nn.Module, torch.compiler)
+        self._wrap_backward(torch.autograd)
+        self._watch_optimizers()
+        if torch.accelerator.is_available():
+            self._wrap_transfers(torch)
+
+    def _wrap_loader(self, kind: Any) -> None:
+        records, server, inside = self._records, self._server, self._inside
+        build, iterate, iterator = kind.__init__, kind.__iter__, kind._get_iterator
+
+        @functools.wraps(build)
+        def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            build(loader, *args, **kwargs)
+            records.built(loader)
+
+        def serve(loader: Any, make: Callable[[Any], Any]) -> Any:
+            record = records.of(loader)
+            if server.serves(record):
+                server.new_epoch(loader)
+                return ServedIterator(server, record, None)
+            inside.value = True
+            try:
+                own = make(loader)
+            finally:
+                inside.value = False
+            return ServedIterator(server, record, own)
+
+        @functools.wraps(iterate)
+        def __iter__(loader: Any) -> Any:  # noqa: N807
+            return serve(loader, iterate)
+
+        @functools.wraps(iterator)
+        def _get_iterator(loader: Any) -> Any:
+            # A subclass with an __iter__ of its own may call this alone.
+            return iterator(loader) if getattr(inside, "value", False) else serve(loader, iterator)
+
+        kind.__init__, kind.__iter__, kind._get_iterator = __init__, __iter__, _get_iterator
+
+    def _wrap_module(self, kind: Any, compiler: Any) -> None:
+        meter, call = self._meter, kind.__call__
+        compiling: Callable[[], bool] = compiler.is_compiling
+
+        @functools.wraps(call)
+        def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if compiling() or meter.inside or not meter.running:
+                return call(module, *args, **kwargs)
+            token = meter.enter(COMPUTE)
+            try:
+                return call(module, *args, **kwargs)
+            finally:
+                meter.leave(COMPUTE, token)
+
+        kind.__call__ = __call__
+
+    def _wrap_backward(self, autograd: Any) -> None:
+        meter, server = self._meter, self._server
+
+        def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+            @functools.wraps(function)
+            def training(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+                token = meter.enter(COMPUTE)
+                try:
+                    return function(tensors, *args, **kwargs)
+                finally:
+                    meter.leave(COMPUTE, token)
+                    server.training_event(_device_of(tensors))
+
+            return training
+
+        backward, grad = wrap(autograd.backward), wrap(autograd.grad)
+        autograd.backward, autograd.grad = backward, grad
+
+    def _watch_optimizers(self) -> None:
+        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+        meter, server = self._meter, self._server
+        tokens: list[Any] = []
+
+        def before(optimizer: Any, args: Any, kwargs: Any) -> None:
+            tokens.append(meter.enter(COMPUTE))
+
+        def after(optimizer: Any, args: Any, kwargs: Any) -> None:
+            meter.leave(COMPUTE, tokens.pop() if tokens else None)
+            server.training_event()
+
+        register_optimizer_step_pre_hook(before)
+        register_optimizer_step_post_hook(after)
+
+    def _wrap_transfers(self, torch: Any) -> None:
+        meter, server = self._meter, self._server
+
+        def wrap(name: str) -> None:
+            move = getattr(torch.Tensor, name)
+
+            @functools.wraps(move)
+            def transfer(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+                if not meter.running or tensor.device.type != "cpu":
+                    return move(tensor, *args, **kwargs)
+                if server.non_blocking and _leaves_host(torch, name, args, kwargs):
+                    kwargs.setdefault("non_blocking", True)
+                token = meter.enter(TRANSFER)
+                moved = tensor
+                try:
+                    moved = move(tensor, *args, **kwargs)
+                finally:
+                    meter.leave(TRANSFER, token if moved.device.type != "cpu" else None)
+                return moved
+
+            setattr(torch.Tensor, name, transfer)
+
+        for name in ("to", "cuda", "xpu"):
+            if hasattr(torch.Tensor, name):
+                wrap(name)
+
+
+def _device_of(tensors: Any) -> str | None:
+    first = tensors[0] if isinstance(tensors, Sequence) and tensors else tensors
+    device = getattr(first, "device", None)
+    return str(device.type) if device is not None else None
+
+
+def _leaves_host(torch: Any, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether a call of ``Tensor.to`` or ``Tensor.cuda`` names an accelerator and leaves non_blocking open."""
+    if name != "to":
+        return len(args) < 2
+    target = kwargs.get("device", args[0] if args else None)
+    if isinstance(target, torch.Tensor):
+        target = target.device
+    if isinstance(target, (str, int)):
+        target = torch.device(target)
+    return isinstance(target, torch.device) and target.type != "cpu" and len(args) < 3
+
+
+class ImportHook(importlib.abc.MetaPathFinder):
+    """Calls a function when one module has been imported."""
+
+    def __init__(self, name: str, then: Callable[[], None]) -> None:
+        self._name = name
+        self._then = then
+
+    def install(self) -> None:
+        """Watch imports from now on; where the module is imported already, call at once."""
+        if self._name in sys.modules:
+            self._then()
+        else:
+            sys.meta_path.insert(0, self)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Find the module as everybody else does, and be told when it has run."""
+        if fullname != self._name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname) if path is None else None
+        if spec is None or spec.loader is None:
+            return None
+        spec.loader = _Told(spec.loader, self._then)  # type: ignore[assignment]
+        return spec
+
+
+class _Told:
+    """A module's loader that tells when the module has run, and then is its own again."""
+
+    def __init__(self, loader: Any, then: Callable[[], None]) -> None:
+        self._loader = loader
+        self._then = then
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._then()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)

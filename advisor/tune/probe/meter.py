@@ -1,0 +1,135 @@
+"""The clock of a block: when the loop waited, moved data and computed.
+
+On a CPU the sections are the host's own. On an accelerator the host only launches: the device's sections are bracketed
+by events, laid on the host's clock from the synchronisation at the start of the block, and the host's waiting counts
+only where the device was idle meanwhile. The device is synchronised at the edges of a block and nowhere else.
+"""
+
+from __future__ import annotations
+
+import threading
+from time import perf_counter
+from typing import Any
+
+from accel_advisor.tune.probe.spans import Spans, exclusive, length, union
+
+WAIT = 0
+TRANSFER = 1
+COMPUTE = 2
+
+
+class _Depth(threading.local):
+    value: int = 0
+
+
+class Device:
+    """The accelerator that the model is on: synchronising it and bracketing its work. None stands for the CPU."""
+
+    def __init__(self, kind: str) -> None:
+        import torch
+
+        self.kind = kind
+        self._module: Any = getattr(torch, "accelerator", None) or getattr(torch, kind)
+        own: Any = getattr(torch, kind, None)
+        self._event: Any = getattr(own, "Event", None) or getattr(torch, "Event", None)
+
+    def synchronize(self) -> None:
+        """Wait until everything that was launched is done."""
+        self._module.synchronize()
+
+    def event(self) -> Any:
+        """An event recorded now, on the current stream."""
+        event = self._event(enable_timing=True)
+        event.record()
+        return event
+
+
+class Meter:
+    """Collects the sections of one block. Sections are entered and left by the hooks; nested ones count once."""
+
+    def __init__(self) -> None:
+        self.device: Device | None = None
+        self._depth = _Depth()
+        self._recording = False
+        self._sections: list[tuple[int, float, float]] = []
+        self._marks: list[tuple[int, Any, Any]] = []
+        self._active: Spans = []
+        self._since = 0.0
+        self._origin = 0.0
+        self._anchor: Any = None
+
+    def enter(self, kind: int) -> Any:
+        """Begin a section in this thread; the token goes to :meth:`leave`."""
+        depth = self._depth
+        depth.value += 1
+        if depth.value > 1 or not self._recording:
+            return None
+        if self.device is not None and kind != WAIT:
+            return self.device.event()
+        return perf_counter()
+
+    def leave(self, kind: int, token: Any) -> None:
+        """End the section that ``token`` began."""
+        depth = self._depth
+        depth.value = max(depth.value - 1, 0)
+        if token is None or not self._recording:
+            return
+        if isinstance(token, float):
+            self._sections.append((kind, token, perf_counter()))
+        elif self.device is not None:
+            self._marks.append((kind, token, self.device.event()))
+
+    @property
+    def inside(self) -> bool:
+        """Whether this thread is within a section."""
+        return self._depth.value > 0
+
+    def forget_nesting(self) -> None:
+        """Start this thread afresh: an exception may have left sections open."""
+        self._depth.value = 0
+
+    @property
+    def running(self) -> bool:
+        """Whether the clock of a block runs."""
+        return self._recording
+
+    def start(self) -> float:
+        """Start the clock of a block, and return its time."""
+        self._sections, self._marks, self._active = [], [], []
+        if self.device is not None:
+            self.device.synchronize()
+            self._anchor = self.device.event()
+        self._recording = True
+        self._since = self._origin = perf_counter()
+        return self._since
+
+    def pause(self) -> None:
+        """Stop the clock for something that is no part of the block; the device's work is waited for and counted."""
+        if self._recording:
+            if self.device is not None:
+                self.device.synchronize()
+            self._active.append((self._since, perf_counter()))
+            self._recording = False
+
+    def resume(self) -> None:
+        """Let the clock run again after :meth:`pause`."""
+        self._since = perf_counter()
+        self._recording = True
+
+    def elapsed(self) -> float:
+        """Seconds on the clock of the block so far."""
+        return length(self._active) + (perf_counter() - self._since if self._recording else 0.0)
+
+    def finish(self) -> tuple[float, float, float, float, float]:
+        """Stop the clock; seconds in all, and of them wait, transfer, compute and host."""
+        self.pause()
+        spans: dict[int, Spans] = {WAIT: [], TRANSFER: [], COMPUTE: []}
+        for kind, begin, end in self._sections:
+            spans[kind].append((begin, end))
+        for kind, first, last in self._marks:
+            begin = self._origin + self._anchor.elapsed_time(first) / 1e3
+            spans[kind].append((begin, begin + first.elapsed_time(last) / 1e3))
+        active = union(self._active)
+        wait, transfer, compute, host = exclusive(active, spans[COMPUTE], spans[TRANSFER], spans[WAIT])
+        self._sections, self._marks = [], []
+        return length(active), wait, transfer, compute, host

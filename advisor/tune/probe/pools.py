@@ -1,0 +1,224 @@
+"""Real DataLoaders over the user's own data set, one at a time, fed from one stream of indices."""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from accel_advisor.tune.probe.wire import Settings
+
+
+@dataclass(slots=True)
+class Draw:
+    """One batch's worth of indices, and whether it opens an epoch."""
+
+    indices: Any
+    first: bool
+
+
+class IndexStream:
+    """The indices of one loader, epoch after epoch, whoever serves them.
+
+    What a pool was given and did not serve goes to the next pool, so that a change of candidate neither skips nor
+    repeats a sample.
+    """
+
+    def __init__(self, sampler: Any, current: Iterator[Any] | None) -> None:
+        self._sampler = sampler
+        self._current = current
+        self._opening = False
+        self._pending: deque[Draw] = deque()
+        self._given: deque[Draw] = deque()
+        self.gated = False
+
+    def __len__(self) -> int:
+        return len(self._sampler)
+
+    def __iter__(self) -> Iterator[Any]:
+        return _Tap(self)
+
+    def _draw(self) -> Draw:
+        if self._pending:
+            return self._pending.popleft()
+        for _ in range(2):
+            if self._current is None:
+                self._current = iter(self._sampler)
+                self._opening = True
+            try:
+                draw = Draw(next(self._current), self._opening)
+            except StopIteration:
+                self._current = None
+                continue
+            self._opening = False
+            return draw
+        raise StopIteration
+
+    def give(self) -> Any:
+        """The next indices, for a pool to fetch."""
+        if self.gated:
+            raise StopIteration
+        draw = self._draw()
+        self._given.append(draw)
+        return draw.indices
+
+    def served(self) -> Any:
+        """A batch has reached the loop: its indices are done with, and returned."""
+        return self._given.popleft().indices if self._given else None
+
+    def take_back(self) -> None:
+        """The pool is gone: what it did not serve is pending again."""
+        self._pending.extendleft(reversed(self._given))
+        self._given.clear()
+
+    def at_epoch_end(self) -> bool:
+        """Whether the next batch opens a new epoch."""
+        if self._given:
+            return self._given[0].first
+        if not self._pending:
+            try:
+                self._pending.append(self._draw())
+            except StopIteration:
+                return True
+        return self._pending[0].first
+
+    def open_epoch(self) -> None:
+        """The loop asked for a new epoch: the next batch is its first."""
+        for queue in (self._given, self._pending):
+            if queue:
+                queue[0].first = False
+                return
+
+
+class _Tap:
+    def __init__(self, stream: IndexStream) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return self._stream.give()
+
+
+class Pool:
+    """A DataLoader's iterator under some Settings: its workers, its queue, and how full that is."""
+
+    def __init__(self, loader: Any, settings: Settings, stream: IndexStream | None) -> None:
+        from torch.utils.data import DataLoader
+        from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter
+
+        self.settings = settings
+        self.workers = settings.num_workers
+        self.buffer = self.workers * (settings.prefetch_factor or 2)
+        self.served = 0
+        self._loader = clone = object.__new__(type(loader))
+        clone.__dict__.update(loader.__dict__)
+        clone.__dict__.update(
+            num_workers=self.workers,
+            prefetch_factor=(settings.prefetch_factor or 2) if self.workers else None,
+            # Workers that outlive an epoch let the pool run on across epochs; what their start costs is measured apart.
+            persistent_workers=self.workers > 0,
+            pin_memory=settings.pin_memory,
+            timeout=loader.timeout if self.workers else 0,
+            _iterator=None,
+        )
+        if stream is not None:
+            clone.__dict__["batch_sampler" if loader.batch_sampler is not None else "sampler"] = stream
+        kind = _MultiProcessingDataLoaderIter if self.workers else _SingleProcessDataLoaderIter
+        assert isinstance(clone, DataLoader)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            self._iterator: Any = kind(clone)
+
+    def next(self) -> Any:
+        """The next batch.
+
+        Raises:
+            StopIteration: an iterable data set is exhausted.
+        """
+        batch = next(self._iterator)
+        self.served += 1
+        return batch
+
+    def reset(self) -> None:
+        """Begin an epoch anew with the same workers."""
+        if self.workers:
+            self._iterator._reset(self._loader)
+        else:
+            self._iterator = type(self._iterator)(self._loader)
+
+    @property
+    def outstanding(self) -> int:
+        """Batches that were asked for and not yet served."""
+        return len(self._iterator._task_info) if self.workers else 0
+
+    def ready(self) -> int | None:
+        """Batches that lie ready for the loop; None where it cannot be told."""
+        if not self.workers:
+            return 0
+        iterator = self._iterator
+        try:
+            count = sum(len(info) > 1 for info in iterator._task_info.values()) + int(iterator._data_queue.qsize())
+            if iterator._data_queue is not iterator._worker_result_queue:
+                count += int(iterator._worker_result_queue.qsize())
+        except (AttributeError, NotImplementedError):  # another torch, or macOS, where queues have no size
+            return None
+        return count
+
+    def worker_bytes(self) -> int:
+        """Memory that belongs to the workers alone, in bytes; 0 where the system does not tell."""
+        total = 0
+        for worker in self._iterator._workers if self.workers else ():
+            try:
+                lines = Path(f"/proc/{worker.pid}/smaps_rollup").read_text().splitlines()
+            except OSError:
+                continue
+            total += sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Private_"))
+        return total
+
+    def close(self) -> float:
+        """Stop the workers; seconds that it took."""
+        began = perf_counter()
+        if self.workers:
+            self._iterator._shutdown_workers()
+        self._iterator = None
+        return perf_counter() - began
+
+
+class Settling:
+    """Decides when a pool that has just started, or was left alone, runs steadily.
+
+    At least two rounds of the workers and a batch; then until the ready queue is full, empty, or no longer changes
+    over a round of the workers; at most two buffers more.
+    """
+
+    def __init__(self, pool: Pool | None) -> None:
+        self._pool = pool
+        self._ready: list[int | None] = []
+        self._least = 2 * pool.workers + 1 if pool is not None else 2
+        self._most = self._least + 2 * pool.buffer if pool is not None else 2
+        self.batches = 0
+
+    def batch(self) -> None:
+        """One more batch was served."""
+        self.batches += 1
+        if self._pool is not None:
+            self._ready.append(self._pool.ready())
+
+    @property
+    def done(self) -> bool:
+        """Whether the block may begin."""
+        if self.batches < self._least:
+            return False
+        if self.batches >= self._most or self._pool is None:
+            return True
+        window = self._ready[-max(self._pool.workers, 2) - 1 :]
+        first, last = window[0], window[-1]
+        if first is None or last is None:
+            return False
+        return last == 0 == first or last >= self._pool.buffer - self._pool.workers or abs(last - first) <= 1

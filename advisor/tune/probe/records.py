@@ -1,0 +1,150 @@
+"""What the probe remembers of every loader that the script built, and which of them trains."""
+
+from __future__ import annotations
+
+import multiprocessing
+import weakref
+from time import perf_counter
+from typing import Any
+
+from accel_advisor.tune.probe import batches, stack
+from accel_advisor.tune.probe.wire import Frame, LoaderInfo, Settings
+
+EVENTS_TO_TRAIN = 3
+"""Training steps between a loader's batches before it is taken for the one that trains."""
+EVENTS_WITHOUT_BATCH = 64
+"""Training steps in a row without a batch from any loader: the data was read once, before."""
+
+
+class LoaderRecord:
+    """One loader of the script: where it was built, and what was seen of it. It does not keep the loader alive."""
+
+    def __init__(self, number: int, loader: Any, frames: tuple[Frame, ...]) -> None:
+        self.number = number
+        self.stack = frames
+        self.reference: weakref.ref[Any] = weakref.ref(loader)
+        self.batches = 0
+        self.credits = 0
+        self.pull_seconds = 0.0
+        self.batch_size = 0
+        self.batch_bytes = 0
+        self.notes: list[str] = []
+        self._described: LoaderInfo | None = None
+
+    def saw(self, batch: Any, seconds: float) -> None:
+        """A batch of it reached the script after ``seconds``."""
+        self.batches += 1
+        self.pull_seconds += seconds
+        if self.batches == 1:
+            self.batch_size = batches.samples(batch)
+            self.batch_bytes = batches.tensor_bytes(batch)
+
+    def info(self, role: str) -> LoaderInfo:
+        """What the parent is told of it."""
+        loader = self.reference()
+        if loader is None:
+            return LoaderInfo(
+                self.number, role, self.stack, Settings(), self.batch_size, None, self.batch_bytes, "", "", ()
+            )
+        kind = type(loader.dataset)
+        return LoaderInfo(
+            number=self.number,
+            role=role,
+            stack=self.stack,
+            settings=settings_of(loader),
+            batch_size=self.batch_size,
+            length=length_of(loader),
+            batch_bytes=self.batch_bytes,
+            dataset=f"{kind.__module__}.{kind.__qualname__}",
+            start_method=start_method_of(loader),
+            notes=tuple(self.notes),
+        )
+
+
+class Records:
+    """All loaders of the script, and which of them stand between training steps."""
+
+    def __init__(self) -> None:
+        self.all: list[LoaderRecord] = []
+        self._by_loader: weakref.WeakKeyDictionary[Any, LoaderRecord] = weakref.WeakKeyDictionary()
+        self._since: list[LoaderRecord] = []
+        self.events = 0
+        self.events_without_batch = 0
+
+    def built(self, loader: Any) -> LoaderRecord:
+        """A loader was built by the caller's caller. One that was built at the same place and is gone lives on in it:
+        scripts build a loader anew for every epoch."""
+        frames = stack.capture()
+        for record in reversed(self.all):
+            if record.stack == frames and record.reference() is None:
+                record.reference = weakref.ref(loader)
+                break
+        else:
+            record = LoaderRecord(len(self.all), loader, frames)
+            self.all.append(record)
+        self._by_loader[loader] = record
+        return record
+
+    def of(self, loader: Any) -> LoaderRecord:
+        """The record of a loader; a new one where it was not seen to be built."""
+        return self._by_loader.get(loader) or self.built(loader)
+
+    def pulled(self, record: LoaderRecord, batch: Any, began: float) -> None:
+        """A batch reached the script."""
+        record.saw(batch, perf_counter() - began)
+        self.events_without_batch = 0
+        if record not in self._since:
+            self._since.append(record)
+
+    def training_event(self) -> None:
+        """A backward pass, a gradient or an optimizer's step: it credits the loaders that gave a batch before it."""
+        self.events += 1
+        if not self._since:
+            self.events_without_batch += 1
+        for record in self._since:
+            record.credits += 1
+        self._since.clear()
+
+    @property
+    def trained(self) -> LoaderRecord | None:
+        """The loader that trains; of several at once the one that the loop waits for most. None while unknown."""
+        best = max((record.credits for record in self.all), default=0)
+        if best < EVENTS_TO_TRAIN:
+            return None
+        return max((r for r in self.all if 2 * r.credits > best), key=lambda record: record.pull_seconds)
+
+    @property
+    def read_before_training(self) -> bool:
+        """Whether the script trains, but not on what loaders give it meanwhile."""
+        return self.events_without_batch >= EVENTS_WITHOUT_BATCH and self.trained is None
+
+    def infos(self, trained: LoaderRecord) -> tuple[LoaderInfo, ...]:
+        """Every loader iterated so far, the trained one first."""
+        others = [record for record in self.all if record.batches and record is not trained]
+        role = {id(r): "train" if 2 * r.credits > trained.credits else "other" for r in others}
+        return (trained.info("train"), *(record.info(role[id(record)]) for record in others))
+
+
+def settings_of(loader: Any) -> Settings:
+    """What the script asked for, in the terms of the knobs."""
+    workers = int(loader.num_workers)
+    return Settings(
+        num_workers=workers,
+        prefetch_factor=(loader.prefetch_factor or 2) if workers else None,
+        persistent_workers=bool(loader.persistent_workers) if workers else False,
+        pin_memory=bool(loader.pin_memory),
+    )
+
+
+def length_of(loader: Any) -> int | None:
+    """Batches in an epoch; None where unknown or endless."""
+    try:
+        return len(loader)
+    except (TypeError, NotImplementedError, ValueError, OverflowError):
+        return None
+
+
+def start_method_of(loader: Any) -> str:
+    """How its workers start, or would start."""
+    context = loader.multiprocessing_context or multiprocessing
+    return str(context.get_start_method(allow_none=True) or multiprocessing.get_context().get_start_method())

@@ -1,0 +1,443 @@
+"""Serves the training loop: from the user's own iterator until the loop is warm, then block after block as told."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+from accel_advisor.tune.probe import batches, wire
+from accel_advisor.tune.probe.meter import WAIT, Device, Meter
+from accel_advisor.tune.probe.pools import IndexStream, Pool, Settling
+from accel_advisor.tune.probe.records import LoaderRecord, Records, settings_of
+from accel_advisor.tune.probe.session import Session
+from accel_advisor.tune.probe.wire import Block, CandidateFailed, Measure, Ready, Settings
+
+CACHE_BATCHES = 8
+CACHE_BYTES = 1 << 30
+"""A ceiling is served from at most this many batches and bytes, and from two at least."""
+RESETTLE_MOST = 4
+"""How often a block waits for the workers to run steadily again after the loop's pause between two epochs."""
+SETTLE_STEPS = 4
+SETTLE_MOST = 16
+SETTLE_SECONDS = 10.0
+"""The loop is warm when a step is no slower than the ones before it, or after so many steps or seconds."""
+
+
+@dataclass(slots=True)
+class Running:
+    """The block that is being served."""
+
+    measure: Measure
+    settings: Settings | None
+    settling: Settling
+    pool_seconds: float = 0.0
+    epoch_seconds: float | None = None
+    began: float = 0.0
+    batches: int = 0
+    samples: int = 0
+    counting: bool = False
+    again: Settling | None = None
+    resettled: int = 0
+    draining: bool = False
+    block: Block | None = None
+
+
+class Server:
+    """Feeds the loop, and is asked for every batch of every loader.
+
+    Attributes:
+        active: whether the parent's candidates are being served; before that, the user's own iterators are.
+    """
+
+    def __init__(self, session: Session, records: Records, meter: Meter, *, extend_epochs: bool, began: float) -> None:
+        self._session = session
+        self._records = records
+        self._meter = meter
+        self._extend = extend_epochs
+        self._began = began
+        self._lock = threading.RLock()
+        self._first_batch: float | None = None
+        self._steps: list[float] = []
+        self._step_began = 0.0
+        self._device_kind = "cpu"
+        self._trained: LoaderRecord | None = None
+        self._loader: Any = None
+        self._stream: IndexStream | None = None
+        self._pool: Pool | None = None
+        self._exhausted = False
+        self._paused: float | None = None
+        self._running: Running | None = None
+        self._cache: list[Any] = []
+        self._ceiling: list[batches.Cached] = []
+        self._turned = 0
+        self._teardown: dict[int, float] = {}
+        self._epoch_known: set[Settings] = set()
+        self.active = False
+        self.non_blocking = False
+
+    # -- what the hooks tell ------------------------------------------------------------------------------------
+
+    def training_event(self, device: str | None = None) -> None:
+        """Backward or an optimizer's step happened; ``device`` is where the parameters are, when known."""
+        if not self._session.here:
+            return
+        self._records.training_event()
+        if device is not None:
+            self._device_kind = device
+        if not self.active and self._records.read_before_training:
+            self._session.refuse(
+                wire.Refused(
+                    "the batches are read once before training, not from a DataLoader in the training loop, so no "
+                    "setting of a loader can make the loop faster"
+                )
+            )
+
+    def serves(self, record: LoaderRecord) -> bool:
+        """Whether new iterators of this loader are served from candidates."""
+        return self.active and record is self._trained
+
+    # -- what the iterators ask ---------------------------------------------------------------------------------
+
+    def pass_through(self, record: LoaderRecord, own: Any) -> Any:
+        """The next batch of the user's own iterator."""
+        began = perf_counter()
+        if record is self._records.trained and self._step_began:
+            self._steps.append(began - self._step_began)
+        batch = next(own)
+        self._records.pulled(record, batch, began)
+        self._session.batches += 1
+        self._session.phase = "script"
+        if self._first_batch is None:
+            self._first_batch = perf_counter()
+        if record is self._records.trained:
+            self._remember(batch)
+        self._step_began = perf_counter()
+        return batch
+
+    def take_over(self, record: LoaderRecord, own: Any) -> bool:
+        """Whether this loader trains and its loop is warm: then tell the parent, and serve candidates from now on."""
+        if self.active or not self._session.here or record is not self._records.trained or not self._warm():
+            return False
+        with self._lock:
+            loader = record.reference()
+            if self.active or loader is None:
+                return False
+            self._trained = record
+            self._bind(loader, own)
+            if self._device_kind != "cpu":
+                self._meter.device = Device(self._device_kind)
+            self.active = True
+        import torch
+
+        self._session.send(
+            Ready(
+                loaders=self._records.infos(record),
+                device=self._device_kind,
+                torch_version=str(torch.__version__),
+                startup_seconds=(self._first_batch or perf_counter()) - self._began,
+            )
+        )
+        return True
+
+    def new_epoch(self, loader: Any) -> None:
+        """The loop asked the trained loader for a new epoch."""
+        with self._lock:
+            if loader is not self._loader:
+                self._close_pool()
+                self._bind(loader, None)
+            if self._stream is not None:
+                self._stream.open_epoch()
+            running = self._running
+            if running is None or not running.counting or self._paused is None or self._pool is None:
+                return
+            # The workers went on while the loop did something else: what they piled up must not count as speed.
+            paused, self._paused = perf_counter() - self._paused, None
+            if running.resettled < RESETTLE_MOST and paused * running.batches > self._meter.elapsed():
+                running.resettled += 1
+                running.again = Settling(self._pool)
+
+    def next(self, served_in_epoch: int) -> Any:
+        """The next batch for the loop; StopIteration at the end of an epoch."""
+        with self._lock:
+            self._meter.forget_nesting()
+            dry = 0
+            while True:
+                self._boundary()
+                if served_in_epoch and not self._extend and self._epoch_over():
+                    self._end_epoch()
+                    raise StopIteration
+                try:
+                    batch = self._fetch()
+                except StopIteration:
+                    if served_in_epoch and not self._extend:
+                        self._end_epoch()
+                        raise
+                    dry += 1
+                    if dry > 1:
+                        self._fail("the data set of the loader gives no batch")
+                        dry = 0
+                except Exception as error:
+                    self._fail(_sentence(error))
+                else:
+                    self._session.batches += 1
+                    self._session.phase = "script"
+                    return batch
+
+    def _end_epoch(self) -> None:
+        self._meter.pause()
+        self._paused = perf_counter()
+        self._session.phase = "script"
+
+    # -- taking over --------------------------------------------------------------------------------------------
+
+    def _warm(self) -> bool:
+        if len(self._steps) < SETTLE_STEPS:
+            return False
+        *earlier, last = self._steps[-4:]
+        since = perf_counter() - (self._first_batch or perf_counter())
+        return len(self._steps) >= SETTLE_MOST or since > SETTLE_SECONDS or last <= 1.3 * sorted(earlier)[1]
+
+    def _bind(self, loader: Any, own: Any) -> None:
+        from torch.utils.data.dataloader import _DatasetKind
+
+        self._loader = loader
+        self._exhausted = False
+        iterator = getattr(own, "_sampler_iter", None)
+        if loader._dataset_kind == _DatasetKind.Iterable:
+            self._stream = None
+        else:
+            self._stream = IndexStream(loader._index_sampler, iterator)
+        if own is not None and hasattr(own, "_shutdown_workers"):
+            own._shutdown_workers()
+        loader.__dict__["_iterator"] = None
+
+    def _remember(self, batch: Any) -> None:
+        size = batches.tensor_bytes(batch)
+        if len(self._cache) < 2 or (len(self._cache) < CACHE_BATCHES and (len(self._cache) + 1) * size <= CACHE_BYTES):
+            self._cache.append(batches.rebuild(batch, _own_copy))
+
+    # -- blocks -------------------------------------------------------------------------------------------------
+
+    def _boundary(self) -> None:
+        """Between two batches: end what is over, begin what is due, wait for the parent when there is nothing."""
+        if self._session.stop_asked():
+            self._session.leave()
+        running = self._running
+        if running is not None:
+            if running.counting and self._reached(running):
+                self._end_block(running)
+            elif running.counting and not self._meter.running and (running.again is None or running.again.done):
+                running.again = None
+                self._meter.resume()
+            elif not running.counting and running.block is None and running.settling.done:
+                running.counting = True
+                running.began = self._meter.start()
+            if running.draining and self._pool is not None and not self._pool.outstanding:
+                self._stream_on(running)
+        while self._running is None:
+            self._begin(self._session.command())
+
+    def _reached(self, running: Running) -> bool:
+        workers = max(running.settings.num_workers if running.settings else 1, 1)
+        return (
+            running.batches % workers == 0
+            and running.batches >= running.measure.min_batches
+            and self._meter.elapsed() >= running.measure.min_seconds
+        )
+
+    def _begin(self, measure: Measure) -> None:
+        reason = self._unmeasurable(measure.what)
+        if reason is not None:
+            self._session.send(CandidateFailed(measure.what, reason))
+            return
+        if measure.what in (wire.NO_WAIT, wire.NO_TRANSFER):
+            self._close_pool()
+            device = self._device_kind if measure.what == wire.NO_TRANSFER else None
+            self._ceiling = [batches.Cached(batch, device) for batch in self._cache]
+            self._running = Running(measure, None, Settling(None))
+            return
+        settings = settings_of(self._loader) if measure.what == wire.BASELINE else measure.what
+        assert isinstance(settings, Settings)
+        self.non_blocking = settings.non_blocking
+        if self._pool is not None and (measure.fresh or not _same_pool(self._pool.settings, settings)):
+            self._close_pool()
+        running = Running(measure, settings, Settling(self._pool))
+        self._running = running
+        if self._pool is None:
+            try:
+                self._open_pool(running, settings)
+            except Exception as error:
+                self._fail(_sentence(error))
+
+    def _open_pool(self, running: Running, settings: Settings) -> None:
+        self._session.phase = "fetching"
+        began = perf_counter()
+        self._pool = Pool(self._loader, settings, self._stream)
+        self._exhausted = False
+        running.settling = Settling(self._pool)
+        running.pool_seconds = -began
+
+    def _unmeasurable(self, what: Settings | str) -> str | None:
+        on_cpu = self._device_kind == "cpu"
+        if what == wire.NO_TRANSFER and on_cpu:
+            return "there is no accelerator, so there are no transfers to leave out"
+        if isinstance(what, Settings) and on_cpu and (what.pin_memory or what.non_blocking):
+            return "pin_memory and non_blocking have no effect without an accelerator"
+        if what in (wire.NO_WAIT, wire.NO_TRANSFER) and not self._cache:
+            return "no batch could be kept to serve at once"
+        return None
+
+    def _epoch_over(self) -> bool:
+        if self._running is not None and self._running.settings is None:
+            return False
+        return self._stream is not None and self._stream.at_epoch_end()
+
+    def _fetch(self) -> Any:
+        running = self._running
+        assert running is not None
+        if running.settings is None:
+            return self._cached(running)
+        if self._pool is None:
+            self._open_pool(running, running.settings)
+        assert self._pool is not None
+        self._session.phase = "fetching"
+        restarts, began = self._exhausted, perf_counter()
+        token = self._meter.enter(WAIT)
+        try:
+            if restarts:
+                self._exhausted = False
+                self._pool.reset()
+            batch = self._pool.next()
+        except StopIteration:
+            self._exhausted = True
+            raise
+        finally:
+            self._meter.leave(WAIT, token)
+        if restarts and running.settings.persistent_workers:
+            running.epoch_seconds = perf_counter() - began
+        indices = self._stream.served() if self._stream is not None else None
+        if running.pool_seconds < 0:
+            self._pool_started(running)
+        size = len(indices) if isinstance(indices, (list, tuple)) else batches.samples(batch)
+        self._count(running, size)
+        if running.block is not None and not running.draining:
+            self._answer(replace(running.block, epoch_seconds=running.epoch_seconds))
+        return batch
+
+    def _pool_started(self, running: Running) -> None:
+        running.pool_seconds += perf_counter()
+        settings = running.settings
+        if settings is not None and not settings.persistent_workers:
+            running.epoch_seconds = running.pool_seconds + self._teardown.get(settings.num_workers, 0.0)
+
+    def _cached(self, running: Running) -> Any:
+        cached = self._ceiling[self._turned % len(self._ceiling)]
+        self._turned += 1
+        if cached.spoiled:
+            counted = self._meter.running
+            self._meter.pause()
+            cached.restore()
+            batch = cached.hand_out()
+            if counted:
+                self._meter.resume()
+        else:
+            token = self._meter.enter(WAIT)
+            batch = cached.hand_out()
+            self._meter.leave(WAIT, token)
+        self._count(running, cached.size)
+        return batch
+
+    def _count(self, running: Running, size: int) -> None:
+        if running.again is not None:
+            running.again.batch()
+        elif running.counting:
+            running.batches += 1
+            running.samples += size
+        elif running.block is None:
+            running.settling.batch()
+
+    def _end_block(self, running: Running) -> None:
+        seconds, wait, transfer, compute, host = self._meter.finish()
+        running.counting = False
+        running.block = Block(
+            what=running.measure.what,
+            batches=running.batches,
+            samples=running.samples,
+            seconds=seconds,
+            wait=wait,
+            transfer=transfer,
+            compute=compute,
+            host=host,
+            began=running.began,
+            pool_seconds=running.pool_seconds,
+            epoch_seconds=running.epoch_seconds,
+            warm_batches=running.settling.batches,
+            worker_bytes=self._pool.worker_bytes() if self._pool is not None else 0,
+        )
+        settings = running.settings
+        if (
+            settings is not None
+            and settings.persistent_workers
+            and self._stream is not None
+            and settings not in self._epoch_known
+        ):
+            # What an epoch's start costs workers that outlive it: let the queue run dry, then begin anew.
+            self._epoch_known.add(settings)
+            self._stream.gated = running.draining = True
+            return
+        self._answer(running.block)
+
+    def _stream_on(self, running: Running) -> None:
+        if self._stream is not None:
+            self._stream.gated = False
+        running.draining = False
+        self._exhausted = True
+
+    def _answer(self, message: Block | CandidateFailed) -> None:
+        self._running = None
+        self._session.phase = "script"
+        self._session.send(message)
+
+    def _fail(self, reason: str) -> None:
+        running = self._running
+        self._meter.pause()
+        self._close_pool()
+        if running is not None:
+            self._answer(CandidateFailed(running.measure.what, reason))
+
+    def _close_pool(self) -> None:
+        if self._pool is None:
+            return
+        pool, self._pool = self._pool, None
+        if self._stream is not None:
+            self._stream.gated = False
+            self._stream.take_back()
+        self._teardown[pool.workers] = pool.close()
+
+
+def _same_pool(left: Settings, right: Settings) -> bool:
+    return (left.num_workers, left.prefetch_factor, left.pin_memory) == (
+        right.num_workers,
+        right.prefetch_factor,
+        right.pin_memory,
+    )
+
+
+def _own_copy(leaf: Any) -> Any:
+    import copy
+
+    import torch
+
+    if isinstance(leaf, torch.Tensor):
+        kept = leaf.detach().clone()
+        return kept.pin_memory() if leaf.is_pinned() else kept
+    return copy.deepcopy(leaf)
+
+
+def _sentence(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if lines and lines[0].startswith("Caught ") and len(lines) > 1:
+        lines = [lines[-1]]  # the last line of a worker's own traceback
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -1,0 +1,108 @@
+"""The child's end of the wire: commands in, answers and heartbeats out, and the way to leave."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any, NoReturn
+
+from accel_advisor.tune.probe.wire import Heartbeat, Measure, Stop, Stopped
+
+HEARTBEAT_SECONDS = 0.5
+PATIENCE_SECONDS = 1.0
+"""How long a stop waits for the loop to reach a batch boundary before the process is left where it stands."""
+
+
+class Session:
+    """Speaks to the parent from whatever thread the loop runs in. In forked children it is mute.
+
+    Attributes:
+        phase: what the child is doing, told with every heartbeat: ``starting``, ``script``, ``fetching``, ``waiting``.
+    """
+
+    def __init__(self, connection: Connection, contained: Callable[[], tuple[str, ...]]) -> None:
+        self._connection = connection
+        self._contained = contained
+        self._commands: queue.SimpleQueue[Measure | Stop] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+        self.phase = "starting"
+        self.batches = 0
+        os.register_at_fork(after_in_child=self._forked)
+        threading.Thread(target=self._listen, name="accel-advisor-wire", daemon=True).start()
+        threading.Thread(target=self._beat, name="accel-advisor-heartbeat", daemon=True).start()
+
+    @property
+    def here(self) -> bool:
+        """Whether this is the process that the parent speaks to, not a fork of it."""
+        return os.getpid() == self._pid
+
+    def send(self, message: Any) -> None:
+        """Tell the parent something; if it is gone, so is this process."""
+        if not self.here:
+            return
+        try:
+            with self._lock:
+                self._connection.send(message)
+        except OSError:
+            self._die()
+
+    def command(self) -> Measure:
+        """Wait for the parent's next wish. A stop is obeyed on the spot."""
+        before, self.phase = self.phase, "waiting"
+        command = self._commands.get()
+        self.phase = before
+        if isinstance(command, Stop):
+            self.leave()
+        return command
+
+    def stop_asked(self) -> bool:
+        """Whether a stop waits to be obeyed; to be asked at batch boundaries."""
+        if self._commands.empty():
+            return False
+        command = self._commands.get()
+        self._commands.put(command)
+        return isinstance(command, Stop)
+
+    def leave(self) -> NoReturn:
+        """Say the last word and leave the process: no exception, no ``finally``, no atexit handler of the script."""
+        self.send(Stopped(self._contained()))
+        os._exit(0)
+
+    def refuse(self, message: Any) -> NoReturn:
+        """Say why there is nothing to measure, then the last word."""
+        self.send(message)
+        self.leave()
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                message = self._connection.recv()
+            except (EOFError, OSError):
+                self._die()
+            self._commands.put(message)
+            if isinstance(message, Stop):
+                time.sleep(PATIENCE_SECONDS)
+                self.leave()
+
+    def _beat(self) -> None:
+        while True:
+            self.send(Heartbeat(self.batches, self.phase))
+            time.sleep(HEARTBEAT_SECONDS)
+
+    def _die(self) -> NoReturn:
+        # The parent is gone: nobody is left to tell, and the workers must not outlive this process.
+        with contextlib.suppress(OSError):
+            if os.getpgrp() == os.getpid():
+                os.killpg(os.getpid(), signal.SIGKILL)
+        os._exit(1)
+
+    def _forked(self) -> None:
+        with contextlib.suppress(OSError):
+            self._connection.close()

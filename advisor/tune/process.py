@@ -1,0 +1,222 @@
+"""The child process of a trial as the parent sees it: started through a guard, heard over one queue, ended for sure."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from multiprocessing.connection import Client, Connection, Listener
+from pathlib import Path
+from typing import Any
+
+from accel_advisor.tune.probe import guard, launch
+
+OUTPUT_BYTES = 64 * 1024
+"""How much of the end of the child's output is kept to be shown."""
+SWEEP_SECONDS = 10.0
+_UNIX_ADDRESS_MOST = 100
+
+MUTED = {
+    "WANDB_MODE": "disabled",
+    "WANDB_SILENT": "true",
+    "COMET_MODE": "disabled",
+    "COMET_DISABLE_AUTO_LOGGING": "1",
+    "NEPTUNE_MODE": "debug",
+    "CLEARML_OFFLINE_MODE": "1",
+    "AIM_UI_TELEMETRY_ENABLED": "0",
+    "DVCLIVE_TEST": "true",
+    "SWANLAB_MODE": "disabled",
+    "TRACKIO_DISABLED": "1",
+    "CODECARBON_LOG_LEVEL": "critical",
+    "DO_NOT_TRACK": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
+"""Environment that keeps experiment trackers from reporting a training that is none."""
+
+
+class ProcessEnded:
+    """The child is gone; ``status`` is its exit status, negative for a signal, None where nobody knows."""
+
+    def __init__(self, status: int | None) -> None:
+        self.status = status
+
+
+class ChildProcess:
+    """Starts the child through the guard, and turns everything that is heard of it into one stream of events.
+
+    Args:
+        child_plan: what :class:`accel_advisor.tune.probe.child.Child` is to do; the wire's address is added.
+        python: interpreter of the child.
+        cwd: working folder of the child.
+
+    Attributes:
+        scratch: folder that is removed at the end; the child's TMPDIR and overlay lie in it.
+        events: what the child says, and :class:`ProcessEnded` last.
+    """
+
+    def __init__(self, child_plan: dict[str, Any], *, python: str, cwd: Path) -> None:
+        self.scratch = Path(tempfile.mkdtemp(prefix="accel-advisor-")).resolve()
+        self.events: queue.Queue[Any] = queue.Queue()
+        self.pid: int | None = None
+        self._segments = guard.shared_memory()
+        self._swept = threading.Event()
+        self._connection: Connection | None = None
+        self._key = secrets.token_bytes(32)
+        for name in ("tmp", "overlay", "caches"):
+            (self.scratch / name).mkdir()
+        address = str(self.scratch / "wire")
+        if not hasattr(os, "fork") or len(address) > _UNIX_ADDRESS_MOST:
+            self._listener = Listener(("localhost", 0), authkey=self._key)
+        else:
+            self._listener = Listener(address, family="AF_UNIX", authkey=self._key)
+        plan = {
+            "argv": [python, launch.__file__],
+            "cwd": str(cwd),
+            "env": self._environment(),
+            "scratch": str(self.scratch),
+            "stdout": str(self.scratch / "stdout"),
+            "stderr": str(self.scratch / "stderr"),
+            "child": {
+                **child_plan,
+                "address": self._listener.address,
+                "key": self._key.hex(),
+                "scratch": str(self.scratch),
+            },
+        }
+        self._guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", guard.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd="/" if os.name == "posix" else None,
+        )
+        self._tell_guard(json.dumps(plan))
+        for target in (self._hear_guard, self._hear_child):
+            threading.Thread(target=target, daemon=True).start()
+
+    def _environment(self) -> dict[str, str]:
+        temporary, caches = str(self.scratch / "tmp"), self.scratch / "caches"
+        return {
+            **os.environ,
+            **MUTED,
+            "MLFLOW_TRACKING_URI": (caches / "mlflow").as_uri(),
+            "TMPDIR": temporary,
+            "TEMP": temporary,
+            "TMP": temporary,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "TORCHINDUCTOR_CACHE_DIR": str(caches / "inductor"),
+            "TRITON_CACHE_DIR": str(caches / "triton"),
+            "TORCH_EXTENSIONS_DIR": str(caches / "extensions"),
+            "MPLCONFIGDIR": str(caches / "matplotlib"),
+            "MPLBACKEND": "agg",
+        }
+
+    def _tell_guard(self, line: str) -> None:
+        assert self._guard.stdin is not None
+        with contextlib.suppress(OSError, ValueError):
+            self._guard.stdin.write(line.encode() + b"\n")
+            self._guard.stdin.flush()
+
+    def _hear_guard(self) -> None:
+        assert self._guard.stdout is not None
+        status: int | None = None
+        for line in self._guard.stdout:
+            word, *rest = line.decode().split()
+            if word == "started":
+                self.pid = int(rest[0])
+            elif word == "ended":
+                status = int(rest[0])
+                # What the child said last may still lie in the wire: the reader there puts it before this.
+                threading.Thread(target=self._announce_end, args=(status,), daemon=True).start()
+            elif word == "swept":
+                self._swept.set()
+        if status is None:
+            self.events.put(ProcessEnded(None))
+        self._swept.set()
+
+    def _announce_end(self, status: int) -> None:
+        if self._connection is not None:
+            self._heard.wait(2.0)
+        self.events.put(ProcessEnded(status))
+
+    def _hear_child(self) -> None:
+        self._heard = threading.Event()
+        try:
+            connection = self._listener.accept()
+            assert isinstance(connection, Connection)
+            self._connection = connection
+            while True:
+                self.events.put(connection.recv())
+        except (EOFError, OSError):
+            pass
+        finally:
+            self._heard.set()
+
+    def send(self, message: Any) -> bool:
+        """Tell the child something; False where it no longer listens."""
+        if self._connection is None:
+            return False
+        try:
+            self._connection.send(message)
+        except OSError:
+            return False
+        return True
+
+    def output(self) -> tuple[str, str]:
+        """The end of what the child wrote to stdout and stderr; to be called before :meth:`close`."""
+        return self._tail("stdout"), self._tail("stderr")
+
+    def _tail(self, name: str) -> str:
+        try:
+            with open(self.scratch / name, "rb") as file:
+                file.seek(max(file.seek(0, os.SEEK_END) - OUTPUT_BYTES, 0))
+                return file.read().decode(errors="replace")
+        except OSError:
+            return ""
+
+    def kill(self) -> None:
+        """End the child and all that came from it; returns when nothing of it runs any more."""
+        if self._swept.is_set() and self._guard.poll() is None:
+            return
+        self._tell_guard("end")
+        if not self._swept.wait(SWEEP_SECONDS) or self._guard.poll() not in (None, 0):
+            # Somebody killed the guard: do its work from here.
+            self._guard.kill()
+            if self.pid is not None:
+                guard.sweep(self.pid, self._segments)
+
+    def close(self) -> None:
+        """Kill what still runs, then remove the scratch folder and let go of the guard."""
+        self.kill()
+        if self._connection is None:
+            with contextlib.suppress(OSError, EOFError):  # wakes the thread that waits for the child
+                Client(self._listener.address, authkey=self._key).close()
+        with contextlib.suppress(OSError):
+            self._listener.close()
+        if self._connection is not None:
+            self._connection.close()
+        assert self._guard.stdin is not None
+        with contextlib.suppress(OSError):
+            self._guard.stdin.close()
+        try:
+            self._guard.wait(SWEEP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._guard.kill()
+            self._guard.wait()
+        if self.scratch.exists():
+            shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def remaining(deadline: float, seconds: float | None = None) -> float:
+    """Seconds until the deadline on :func:`time.monotonic`, at most ``seconds``, never negative."""
+    left = deadline - time.monotonic()
+    return max(min(left, seconds) if seconds is not None else left, 0.0)

@@ -1,0 +1,46 @@
+"""One stream of indices, whoever serves it."""
+
+from __future__ import annotations
+
+from accel_advisor.tune.probe.pools import IndexStream
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def test_nothing_is_skipped_or_repeated_when_a_pool_is_closed_early() -> None:
+    stream = IndexStream([[0], [1], [2], [3]], None)
+    tap = iter(stream)
+    assert [next(tap) for _ in range(3)] == [[0], [1], [2]]
+    stream.served()
+    stream.take_back()
+    assert [next(iter(stream)) for _ in range(5)] == [[1], [2], [3], [0], [1]]
+
+
+@given(st.integers(1, 6), st.lists(st.tuples(st.integers(0, 7), st.booleans()), max_size=20))
+def test_every_epoch_is_whole_and_in_order(length: int, plan: list[tuple[int, bool]]) -> None:
+    """Pools come and go with any number of batches in flight; the loop sees every epoch whole."""
+    stream = IndexStream([[index] for index in range(length)], None)
+    seen: list[int] = []
+    in_epoch = 0
+    flight = 0
+    for ahead, switch in [*plan, (1, False)] * 2:
+        while flight < ahead + 1:
+            stream.give()
+            flight += 1
+        if in_epoch and stream.at_epoch_end():
+            assert in_epoch == length
+            stream.open_epoch()
+            in_epoch = 0
+        seen.extend(stream.served())
+        flight -= 1
+        in_epoch += 1
+        if switch:
+            stream.take_back()
+            flight = 0
+    assert seen == [index % length for index in range(len(seen))]
+
+
+def test_an_empty_sampler_ends_instead_of_spinning() -> None:
+    stream = IndexStream([], None)
+    assert stream.at_epoch_end()
+    assert list(iter(stream)) == []
