@@ -1,0 +1,178 @@
+"""Findings -> edits -> new text: what may be applied together, what it looks like as a diff, and writing it safely."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import stat
+import tempfile
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from .finding import Applicability, Edit, Finding
+
+
+class EditConflictError(ValueError):
+    """Two edits cannot both be made, or one lies outside the text."""
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """``text`` after edits of one file, all of which speak of places in ``text`` as it is before any of them.
+
+    Insertions at the same offset are made in the order given, before a replacement that starts there. An edit that
+    is given twice is made once.
+
+    Raises:
+        EditConflictError: two edits overlap, one lies outside the text, or they name different files.
+    """
+    ordered = sorted(dict.fromkeys(edits), key=_place)
+    filenames = {edit.filename for edit in ordered}
+    if len(filenames) > 1:
+        raise EditConflictError(f"edits of several files: {', '.join(sorted(filenames))}")
+    parts: list[str] = []
+    position = 0
+    for edit in ordered:
+        start, end = edit.span.start.offset, edit.span.end.offset
+        if not 0 <= start <= end <= len(text):
+            raise EditConflictError(
+                f"{edit.filename}: an edit of {start}:{end} lies outside the {len(text)} characters"
+            )
+        if start < position:
+            raise EditConflictError(f"{edit.filename}:{edit.span.start.row}: two edits overlap")
+        parts += [text[position:start], edit.content]
+        position = end
+    parts.append(text[position:])
+    return "".join(parts)
+
+
+def plan(findings: Iterable[Finding], allow: Collection[Applicability]) -> tuple[list[Finding], list[Finding]]:
+    """Chooses the fixes that can be made together.
+
+    Findings are taken in the order of their places; one whose fix overlaps a fix that was taken before is left for a
+    next pass, whole: edits of a fix are made together or not at all. Equal edits of two fixes do not overlap, and
+    neither do insertions at the same place.
+
+    Args:
+        findings: of any number of files.
+        allow: which fixes may be chosen.
+
+    Returns:
+        The findings whose fixes were chosen, and those that were skipped because they overlap.
+    """
+    chosen: list[Finding] = []
+    skipped: list[Finding] = []
+    taken: dict[str, list[Edit]] = {}
+    for finding in sorted(findings, key=lambda one: one.sort_key):
+        fix = finding.fix
+        if fix is None or fix.applicability not in allow or fix.applicability is Applicability.DISPLAY:
+            continue
+        if any(_overlap(edit, other) for edit in fix.edits for other in taken.get(edit.filename, ())):
+            skipped.append(finding)
+            continue
+        chosen.append(finding)
+        for edit in fix.edits:
+            taken.setdefault(edit.filename, []).append(edit)
+    return chosen, skipped
+
+
+def edits_by_file(findings: Iterable[Finding]) -> dict[str, list[Edit]]:
+    """The edits of the findings' fixes, grouped by the file that they change."""
+    grouped: dict[str, list[Edit]] = {}
+    for finding in findings:
+        if finding.fix is not None:
+            for edit in finding.fix.edits:
+                grouped.setdefault(edit.filename, []).append(edit)
+    return grouped
+
+
+def unified_diff(filename: str, before: str, after: str) -> str:
+    """A unified diff with three lines of context; empty where nothing changes.
+
+    Args:
+        filename: what both sides are called; forward slashes, relative where the caller has it so.
+    """
+    name = filename.lstrip("/")
+    lines = difflib.unified_diff(_lines(before), _lines(after), f"a/{name}", f"b/{name}")
+    return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+
+
+def write_atomically(path: str | Path, content: bytes) -> None:
+    """Replaces a file's content in one step: a reader sees the old bytes or the new ones, never half of them.
+
+    A symbolic link stays one and its target is replaced; permissions stay, and so does the owner where the system
+    lets us. A file that does not exist is created.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        old = target.stat()
+    except FileNotFoundError:
+        old = None
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if old is not None:
+            if hasattr(os, "chown"):
+                with contextlib.suppress(PermissionError):  # another owner's file in a folder that we may write
+                    os.chown(temporary, old.st_uid, old.st_gid)
+            os.chmod(temporary, stat.S_IMODE(old.st_mode))
+        else:
+            os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def write_all(contents: Mapping[str, bytes]) -> None:
+    """Writes several files that belong together; where one cannot be written, those before it get their old bytes
+    back.
+
+    Raises:
+        OSError: one could not be written; none is changed then.
+    """
+    written: dict[str, bytes] = {}
+    try:
+        for filename, content in contents.items():
+            before = Path(filename).read_bytes()
+            write_atomically(filename, content)
+            written[filename] = before
+    except OSError:
+        for filename, before in written.items():
+            write_atomically(filename, before)
+        raise
+
+
+def _place(edit: Edit) -> tuple[int, bool]:
+    return edit.span.start.offset, edit.span.end.offset > edit.span.start.offset
+
+
+def _overlap(one: Edit, other: Edit) -> bool:
+    if one == other:
+        return False
+    start, end = one.span.start.offset, one.span.end.offset
+    first, last = other.span.start.offset, other.span.end.offset
+    if start == end:
+        return first < start < last
+    if first == last:
+        return start < first < end
+    return start < last and first < end
+
+
+def _lines(text: str) -> Sequence[str]:
+    """Lines as a diff sees them: only a line feed ends one, so that a carriage return shows as part of the line."""
+    parts = text.split("\n")
+    return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
