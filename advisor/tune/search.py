@@ -1,0 +1,365 @@
+"""Which candidate to measure next, and when to stop: pure code, without torch, clock or processes.
+
+:meth:`Search.plan` is a generator. It yields a :class:`Request`, is sent an :class:`Answer`, and ends when it knows
+enough or has spent its budget. Whoever drives it may stop at any request: what is known so far stands in
+:attr:`Search.readings` and :attr:`Search.final`.
+
+The plan: ceilings beside the baseline, and an end there if they leave nothing to gain; a number of workers predicted
+from the costs of a fetch and of a step; doubling while more workers still help, halving the gap below while fewer
+might do; prefetching and pinned transfers at the number found; the finalists again in interleaved rounds; and last the
+old settings against the chosen ones in blocks of their own. Predictions choose what to measure and never decide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, replace
+from random import Random
+
+from .probe.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
+from .readings import Loop, Readings, Tried, What
+from .settings import ACCELERATOR_KNOBS, KNOBS, Limits, consistent, prefetch, simplicity
+from .statistics import MARGIN, Interval, gain, order
+
+HEADROOM = 1.03
+"""Under this ceiling there is nothing to gain from the loader."""
+TOLERANCE = 1.02
+"""Settings that take at most this many times the best time count as equally fast; the simplest of them is taken."""
+FINALIST = 1.06
+"""Settings read within this of the best are measured again; more are where readings are noisier than that."""
+
+_STARVED = 0.03
+_MOST_EXPLORED = 12
+_MOST_PREFETCH = 16
+_CEILING_SHARE, _EXPLORE_SHARE, _FINALISTS_SHARE = 0.2, 0.5, 0.7
+_FINAL_PAIRS = (4, 12)
+_OVERTIME = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One block to measure: the fields of a wire ``Measure``, and in words what for."""
+
+    what: What
+    min_batches: int
+    min_seconds: float
+    fresh: bool
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a request: a block, or the reason why there is none; ``seconds`` of wall time either way."""
+
+    block: Block | None
+    seconds: float
+    reason: str = ""
+
+
+class BaselineError(Exception):
+    """The user's own settings could not be measured; the message says why."""
+
+
+Plan = Generator[Request, Answer, None]
+Found = Generator[Request, Answer, Settings]
+
+
+class Search:
+    """One search. Deterministic given its seed and the answers.
+
+    Args:
+        loop: what is being tuned.
+        limits: what candidates may take; made exact with the first pool's memory.
+        knobs: those that may be turned.
+        budget: seconds that the search may spend on measuring. The last comparison may take a quarter more.
+        seed: of the order in random rounds.
+
+    Attributes:
+        readings: everything that was measured.
+        chosen: the best settings found, before they were confirmed.
+        final: pairs of old and chosen settings, measured after the choice: these alone make the gain.
+        exhausted: why there was nothing to choose; empty where there was.
+        spent: seconds of the budget so far.
+    """
+
+    def __init__(
+        self, loop: Loop, limits: Limits, *, knobs: Iterable[str] = KNOBS, budget: float = 60.0, seed: int = 0
+    ) -> None:
+        self.knobs = frozenset(knobs) if loop.accelerator else frozenset(knobs) - ACCELERATOR_KNOBS
+        self.readings = Readings(
+            replace(loop, may_persist=loop.may_persist and "persistent_workers" in self.knobs),
+        )
+        self.baseline = self.readings.baseline
+        self.limits = limits
+        self.budget = budget
+        self.spent = 0.0
+        self.chosen: Settings | None = None
+        self.exhausted = ""
+        self.final: list[tuple[Block, Block]] = []
+        self._random = Random(seed)
+        self._costs: dict[What, float] = {}
+        self._finalists: list[Settings] = []
+
+    @property
+    def gain(self) -> Interval | None:
+        """How many times as fast the chosen settings are, from the final pairs; None before there were two."""
+        if self.chosen is None or len(self.final) < 2:
+            return None
+        charged = self.readings.charged_itself
+        return gain(
+            [charged(self.baseline, old) for old, _ in self.final], [charged(self.chosen, new) for _, new in self.final]
+        )
+
+    @property
+    def recommended(self) -> Settings | None:
+        """The chosen settings if they win beyond doubt, else None."""
+        return self.chosen if self.gain is not None and self.gain.wins else None
+
+    def plan(self) -> Plan:
+        """Yields what to measure next.
+
+        Raises:
+            BaselineError: into the driver, when the user's own settings could not be measured.
+        """
+        yield from self._measure_ceilings()
+        if not self._headroom():
+            self.exhausted = "data is ready nearly always: there is nothing to gain from the loader"
+            return
+        best = self.baseline
+        if "num_workers" in self.knobs:
+            if best.num_workers and self.readings.starved(best) < 0.5:
+                yield from self._measure(consistent(replace(best, num_workers=0)), "cost of a fetch", batches=4)
+            best = yield from self._explore_workers(best)
+        best = yield from self._explore_prefetch(best)
+        pinned = yield from self._explore_transfers(best)
+        if pinned != best and "num_workers" in self.knobs:
+            yield from self._explore_workers(pinned)
+        yield from self._compare_finalists()
+        self.chosen = self.readings.preferred(self._simplest(self._finalists))
+        if self.chosen == self.baseline:
+            self.exhausted = "no other settings are faster than those in the source"
+            return
+        yield from self.confirm(self.chosen)
+
+    # Ceilings
+
+    def _measure_ceilings(self) -> Plan:
+        members: list[What] = [BASELINE, NO_WAIT]
+        if self.readings.loop.accelerator:
+            members.append(NO_TRANSFER)
+        for number in range(6):
+            yield from self._round(members, number, "ceilings")
+            ceiling = self._ceiling()
+            if ceiling is None or (number >= 1 and (ceiling.ratio > 1.25 or ceiling.low > HEADROOM)):
+                return
+            if number >= 2 and (ceiling.high < 1.5 * (HEADROOM - 1) + 1 or self.spent > _CEILING_SHARE * self.budget):
+                return
+
+    def _ceiling(self) -> Interval | None:
+        """The ceiling of what the knobs can reach: transfers count where one of them may be turned."""
+        if self.readings.loop.accelerator and self.knobs & ACCELERATOR_KNOBS:
+            return self.readings.ceiling(NO_TRANSFER) or self.readings.ceiling(NO_WAIT)
+        return self.readings.ceiling(NO_WAIT)
+
+    def _headroom(self) -> bool:
+        ceiling = self._ceiling()
+        return ceiling is None or ceiling.ratio >= HEADROOM
+
+    # Exploring
+
+    def _explore_workers(self, base: Settings) -> Found:
+        """The fastest number of workers for ``base``, the fewest of those that are equally fast."""
+        for number in range(_MOST_EXPLORED):
+            count = self._next_workers(base)
+            if count is None or (number and not self._within(_EXPLORE_SHARE)):
+                break
+            yield from self._measure(self._with_workers(base, count), f"{count} workers")
+        return self._simplest(self._with_workers(base, count) for count in self._times(base))
+
+    def _next_workers(self, base: Settings) -> int | None:
+        """The number of workers to read next for ``base``; None where the interval is closed."""
+        times, most = self._times(base), self._most_workers(base)
+        busy = [count for count in times if count]
+        predicted = min(most, self.readings.predicted_workers() or max(1, round(self.limits.cores)))
+        if most and (not busy or (len(busy) == 1 and predicted < busy[0])):
+            return predicted
+        if not busy:
+            return None
+        best = min(times, key=lambda count: times[count])
+        enough = min(count for count in times if times[count] <= TOLERANCE * times[best])
+        top = max(busy)
+        if enough == top < most and self.readings.starved(self._with_workers(base, top)) > _STARVED:
+            return min(most, max(top + 1, min(2 * top, predicted), math.ceil(1.5 * top)))
+        below = max((count for count in times if count < enough), default=0)
+        if enough - below > max(1, enough // 4):
+            return predicted if below < predicted < enough else (below + enough) // 2
+        above = min((count for count in times if count > best), default=best)
+        starved = self.readings.starved(self._with_workers(base, best)) > _STARVED
+        if best and starved and above - best > max(1, best // 4):
+            return (best + above) // 2
+        return None
+
+    def _times(self, base: Settings) -> dict[int, float]:
+        """Seconds a batch by the number of workers, of what was measured with all else as in ``base``."""
+        found: dict[int, float] = {}
+        for settings in self.readings.measured:
+            count, seconds = settings.num_workers, self.readings.potential(settings)
+            if seconds is not None and self._with_workers(base, count) == self._with_workers(settings, count):
+                found[count] = min(seconds, found.get(count, math.inf))
+        return found
+
+    def _with_workers(self, base: Settings, count: int) -> Settings:
+        """``base`` with ``count`` workers, as they are explored: whether workers persist does not show within an epoch,
+        so it stays as the source has it and is decided last, from the measured cost of a start."""
+        kept = self.baseline.persistent_workers
+        return consistent(replace(base, num_workers=count, persistent_workers=kept))
+
+    def _most_workers(self, base: Settings) -> int:
+        failed = [t.settings.num_workers for t in self.readings.tried.values() if t.failed and t.settings.num_workers]
+        most = min([self.limits.most_workers, *(count - 1 for count in failed)])
+        return self.limits.largest(self._with_workers(base, 1), range(1, most + 1))
+
+    def _explore_prefetch(self, best: Settings) -> Found:
+        """More batches ahead, where workers are late now and then."""
+        if "prefetch_factor" not in self.knobs:
+            return best
+        while best.num_workers and prefetch(best) < _MOST_PREFETCH and self.readings.starved(best) > _STARVED:
+            deeper = replace(best, prefetch_factor=2 * prefetch(best))
+            if not self._within(_EXPLORE_SHARE) or self.limits.refusal(deeper):
+                break
+            yield from self._measure(deeper, "more batches ahead")
+            if not self._faster(deeper, best):
+                break
+            best = deeper
+        return best
+
+    def _explore_transfers(self, best: Settings) -> Found:
+        """Pinned memory and copies that do not block: they pay only together, and only with workers."""
+        wanted = {knob: True for knob in ("pin_memory", "non_blocking") if knob in self.knobs}
+        pinned = replace(best, **wanted)
+        if pinned == best or best.num_workers == 0:
+            return best
+        yield from self._measure(pinned, "pinned transfers")
+        return pinned if self._faster(pinned, best) else best
+
+    def _faster(self, new: Settings, old: Settings) -> bool:
+        after, before = self.readings.seconds(new), self.readings.seconds(old)
+        return after is not None and before is not None and before / after > TOLERANCE
+
+    # Deciding
+
+    def _compare_finalists(self) -> Plan:
+        """Those near the best again, in interleaved rounds, with the baseline among them where it is not slow."""
+        times = {s: seconds for s in self.readings.measured if (seconds := self.readings.potential(s)) is not None}
+        best = min(times, key=lambda s: times[s])
+        reach = max(FINALIST, min(1.25, math.exp(2 * self.readings.noise())))
+        near = sorted((s for s in times if s != best and times[s] <= reach * times[best]), key=simplicity)
+        self._finalists = [best, *near][:4]
+        if not near:
+            return
+        members: list[What] = [settings for settings in self._finalists if settings != self.baseline]
+        if self.baseline in self._finalists or 2 * times[self.baseline] < self._size(BASELINE)[1]:
+            members.insert(0, BASELINE)
+        for number in range(6):
+            if (number and not self._within(_FINALISTS_SHARE)) or (number >= 3 and self._settled()):
+                return
+            yield from self._round(members, number, "finalists")
+
+    def _settled(self) -> bool:
+        """Whether more rounds could hardly change which of the finalists is taken."""
+        best = min(self._finalists, key=lambda s: self.readings.potential(s) or math.inf)
+        found = [self.readings.between(settings, best) for settings in self._finalists]
+        return all(each is None or each.half_width < TOLERANCE - 1 for each in found)
+
+    def _simplest(self, among: Iterable[Settings]) -> Settings:
+        """The simplest of ``among`` that is as fast as the fastest of them."""
+        times = {s: seconds for s in among if (seconds := self.readings.potential(s)) is not None}
+        if not times:
+            return self.baseline
+        best = min(times, key=lambda s: times[s])
+
+        def slower(settings: Settings) -> float:
+            paired = self.readings.between(settings, best)
+            return paired.ratio if paired else times[settings] / times[best]
+
+        return min((s for s in times if slower(s) <= TOLERANCE), key=simplicity)
+
+    def confirm(self, chosen: Settings) -> Plan:
+        """Measures the old settings against ``chosen`` until the interval is narrow or the budget is spent."""
+        self.chosen = chosen
+        least, most = _FINAL_PAIRS
+        for number in range(most):
+            found = self.gain
+            if number >= least and found is not None:
+                precise = found.half_width <= max(0.015, abs(math.log(found.ratio)) / 4)
+                promising = found.ratio > MARGIN and not found.wins
+                if precise or self.spent >= self.budget * (_OVERTIME if promising else 1.0):
+                    return
+            fresh = self.readings.starts_matter(self.baseline) or self.readings.starts_matter(chosen)
+            pair: dict[What, Block] = {}
+            for what in order((BASELINE, chosen), number, self._random):
+                yield from self._measure(what, "old against new", kept=pair, fresh=fresh)
+            if len(pair) == 2:
+                self.final.append((pair[BASELINE], pair[chosen]))
+            elif self.readings.tried[chosen].failed:
+                return
+
+    # Measuring
+
+    def _round(self, members: Iterable[What], number: int, purpose: str) -> Plan:
+        kept: dict[What, Block] = {}
+        for what in order(list(members), number, self._random):
+            yield from self._measure(what, purpose, kept=kept)
+        self.readings.rounds.append(kept)
+
+    def _measure(
+        self,
+        what: What,
+        purpose: str,
+        *,
+        batches: int | None = None,
+        kept: dict[What, Block] | None = None,
+        fresh: bool = False,
+    ) -> Plan:
+        """Asks for one block and takes it in; nothing where the candidate failed or must not be started."""
+        if isinstance(what, Settings):
+            tried = self.readings.tried.setdefault(what, Tried(what))
+            tried.failed = tried.failed or self.limits.refusal(what) or ""
+            if tried.failed:
+                return
+        least, seconds = self._size(what)
+        answer = yield Request(what, batches or least, seconds, fresh, purpose)
+        self.spent += answer.seconds
+        self._costs[what] = answer.seconds
+        if answer.block is None:
+            if what == BASELINE:
+                raise BaselineError(answer.reason)
+            if isinstance(what, Settings):
+                self.readings.tried[what].failed = answer.reason
+            return
+        if kept is not None:
+            kept[what] = answer.block
+        self.readings.add(what, answer.block)
+        workers = self.baseline.num_workers if isinstance(what, str) else what.num_workers
+        if workers and answer.block.worker_bytes:
+            self.limits = replace(self.limits, worker=max(1, answer.block.worker_bytes // workers))
+
+    def _size(self, what: What) -> tuple[int, float]:
+        """How long a block is: 16 batches and a sixtieth of the budget; where batches are slow, as many of them as
+        fit into three times that."""
+        target = min(2.0, max(0.4, self.budget / 60))
+        settings = self.baseline if isinstance(what, str) else what
+        expected = self.readings.seconds(settings)
+        if expected is None and settings.num_workers:
+            expected = self.readings.seconds(self.baseline)
+        if expected is None:
+            return 2, target
+        return max(2, min(16, round(3 * target / expected))), target
+
+    def _within(self, share: float) -> bool:
+        """Whether less than ``share`` of the budget is spent and enough is left for the last comparison."""
+        pair = self._costs.get(BASELINE, 0.0) + max(
+            (cost for what, cost in self._costs.items() if isinstance(what, Settings)), default=0.0
+        )
+        return self.spent < share * self.budget and self.spent + _FINAL_PAIRS[0] * pair < self.budget

@@ -1,0 +1,117 @@
+"""From blocks to ratios with intervals.
+
+A gain is the time that the old settings take for a batch, divided by the time that the new ones take, in two blocks
+that are neighbours in time. The machine's drift and a neighbour's load are nearly the same in both, so the ratio is
+free of them where the times themselves are not. The interval is Student's, on the logarithms of the ratios: a ratio
+and its inverse are then equally far from 1, and few rounds give a wide interval instead of a wrong one.
+
+Blocks are paired without overlap and the order within a pair alternates (old new, new old, ...). A steady drift then
+moves one ratio up and the next one down: it widens the interval and does not shift it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import TypeVar
+
+CONFIDENCE = 0.95
+"""Two-sided confidence of every interval."""
+MARGIN = 1.02
+"""A candidate wins only if the lower end of its gain is above this."""
+FALSE_WINS = 0.02
+"""Declared rate: where nothing is to be gained, at most this share of trials ends with a win, on a quiet machine and
+beside a neighbour's load. (An interval is looked at after every round, so that it clears 1 itself in 3 to 4 %; the
+margin is what keeps the rate.)"""
+
+_T_975 = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+    2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
+_Z_975 = 1.959964
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A ratio with its uncertainty: the geometric mean of ``pairs`` ratios and the ends of its interval.
+
+    With fewer than two pairs the interval is open: ``low`` is 0 and ``high`` infinite.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    pairs: int
+
+    @property
+    def wins(self) -> bool:
+        """Whether the gain is beyond doubt and beyond the margin."""
+        return self.low > MARGIN
+
+    @property
+    def half_width(self) -> float:
+        """Half the interval on the logarithmic scale: 0.02 means about 2 % either way; infinite with one pair."""
+        return math.log(self.high / self.low) / 2 if self.low > 0 else math.inf
+
+    @property
+    def inverse(self) -> Interval:
+        """The same comparison seen from the other side."""
+        return Interval(1 / self.ratio, 1 / self.high, 1 / self.low if self.low else math.inf, self.pairs)
+
+
+def student(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t with ``freedom`` >= 1 degrees of freedom, exact to three digits."""
+    if freedom < 1:
+        raise ValueError("Student's t needs at least one degree of freedom")
+    if freedom <= len(_T_975):
+        return _T_975[freedom - 1]
+    return _Z_975 + (_Z_975**3 + _Z_975) / (4 * freedom)
+
+
+def interval(ratios: Sequence[float]) -> Interval:
+    """The interval of the geometric mean of ``ratios``.
+
+    Raises:
+        ValueError: there is none, or one is not a positive finite number.
+    """
+    if not ratios:
+        raise ValueError("an interval needs at least one ratio")
+    if any(not (0 < ratio < math.inf) for ratio in ratios):
+        raise ValueError("ratios of times are positive and finite")
+    logs = [math.log(ratio) for ratio in ratios]
+    count = len(logs)
+    mean = math.fsum(logs) / count
+    if count == 1:
+        return Interval(math.exp(mean), 0.0, math.inf, 1)
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in logs) / (count - 1))
+    reach = student(count - 1) * deviation / math.sqrt(count)
+    return Interval(math.exp(mean), math.exp(mean - reach), math.exp(mean + reach), count)
+
+
+def gain(old: Sequence[float], new: Sequence[float]) -> Interval:
+    """How many times as fast ``new`` is, from the times of blocks that are neighbours: ``old[i]`` with ``new[i]``.
+
+    Raises:
+        ValueError: as :func:`interval`, or the two differ in length.
+    """
+    return interval([before / after for before, after in zip(old, new, strict=True)])
+
+
+def order(members: Sequence[T], number: int, random: Random) -> list[T]:
+    """The order in which round ``number`` (from 0) visits ``members``: forward, backward, random, forward...
+
+    Two members only take turns, forward and backward, so that drift cancels as early as it can.
+    """
+    if len(members) <= 2:
+        turn = number % 2
+    else:
+        turn = number % 3
+    if turn == 0:
+        return list(members)
+    if turn == 1:
+        return list(reversed(members))
+    return random.sample(list(members), len(members))
