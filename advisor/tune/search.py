@@ -298,7 +298,8 @@ class Search:
                     return
             fresh = self.readings.starts_matter(self.baseline) or self.readings.starts_matter(chosen)
             pair: dict[What, Block] = {}
-            for what in order((BASELINE, chosen), number, self._random):
+            sides: list[What] = [BASELINE, chosen]
+            for what in order(sides, number, self._random):
                 yield from self._measure(what, "old against new", kept=pair, fresh=fresh)
             if len(pair) == 2:
                 self.final.append((pair[BASELINE], pair[chosen]))

@@ -1,0 +1,199 @@
+"""What this machine offers to a training run, and what limits it.
+
+``os.cpu_count()`` counts the cores of the host, also in a container that may use two of them, and the free memory of
+the host is not that of a control group. What counts here is what this process may use.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+_UNLIMITED = 1 << 60
+"""Control groups of version 1 write no limit as a number near 2**63."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """One device: ``kind`` as torch names it (``cuda``, ``mps``, ``xpu``), its name, and its memory in bytes where the
+    driver tells."""
+
+    kind: str
+    name: str
+    memory: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a process on this machine may use.
+
+    Attributes:
+        logical_cores: cores of the host.
+        affinity: cores that this process may run on.
+        quota: processor seconds a second that the control group allows; None without a limit.
+        memory_total: bytes of memory, of the control group where that is less.
+        memory_free: bytes that can be taken without swapping or being killed.
+        memory_limit: the control group's own limit in bytes; None without one.
+        shared_memory_total, shared_memory_free: bytes of /dev/shm, through which workers hand batches over; None where
+            there is none.
+    """
+
+    logical_cores: int
+    affinity: int
+    quota: float | None
+    memory_total: int
+    memory_free: int
+    memory_limit: int | None
+    shared_memory_total: int | None
+    shared_memory_free: int | None
+
+    @property
+    def cores(self) -> float:
+        """Cores that can be kept busy: the affinity, less where a quota says so."""
+        return self.affinity if self.quota is None else min(float(self.affinity), self.quota)
+
+
+def inspect_machine(root: Path = Path("/")) -> Machine:
+    """What this process may use now. ``root`` is where ``proc``, ``sys`` and ``dev`` are looked for."""
+    import psutil
+
+    host = psutil.virtual_memory()
+    limit, free = _memory(root)
+    shared = _shared_memory(root)
+    logical = os.cpu_count() or 1
+    return Machine(
+        logical_cores=logical,
+        affinity=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else logical,
+        quota=_quota(root),
+        memory_total=host.total if limit is None else min(host.total, limit),
+        memory_free=host.available if free is None else min(host.available, free),
+        memory_limit=limit,
+        shared_memory_total=shared[0] if shared else None,
+        shared_memory_free=shared[1] if shared else None,
+    )
+
+
+def accelerators() -> tuple[Accelerator, ...]:
+    """The devices that torch can train on here; empty where there is none.
+
+    Raises:
+        ImportError: torch is not installed.
+    """
+    import torch
+
+    current = torch.accelerator.current_accelerator() if hasattr(torch, "accelerator") else None
+    if current is None or not torch.accelerator.is_available():
+        return ()
+    module = torch.get_device_module(current)
+    found = []
+    for index in range(torch.accelerator.device_count()):
+        if hasattr(module, "get_device_properties"):
+            properties = module.get_device_properties(index)
+            found.append(Accelerator(current.type, str(properties.name), int(properties.total_memory)))
+        else:
+            found.append(Accelerator(current.type, current.type, None))
+    return tuple(found)
+
+
+def _shared_memory(root: Path) -> tuple[int, int] | None:
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        usage = shutil.disk_usage(root / "dev" / "shm")
+    except OSError:
+        return None
+    return usage.total, usage.free
+
+
+def _quota(root: Path) -> float | None:
+    """The least processor quota of this process's control group and those above it."""
+    found: list[float] = []
+    for folder in _groups(root, "cpu"):
+        words = _words(folder / "cpu.max")
+        if len(words) == 2 and words[0] != "max":
+            found.append(int(words[0]) / int(words[1]))
+        quota, period = _number(folder / "cpu.cfs_quota_us"), _number(folder / "cpu.cfs_period_us")
+        if quota is not None and period and quota > 0:
+            found.append(quota / period)
+    return min(found, default=None)
+
+
+def _memory(root: Path) -> tuple[int | None, int | None]:
+    """The least memory limit of this process's control groups, and the least that is free under one of them."""
+    limits: list[int] = []
+    free: list[int] = []
+    for folder in _groups(root, "memory"):
+        for limit_name, usage_name, cache_name in (
+            ("memory.max", "memory.current", "inactive_file"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+        ):
+            limit, usage = _number(folder / limit_name), _number(folder / usage_name)
+            if limit is None or limit >= _UNLIMITED:
+                continue
+            limits.append(limit)
+            if usage is not None:
+                reclaimable = _statistic(folder / "memory.stat", cache_name)
+                free.append(max(0, limit - max(0, usage - reclaimable)))
+    return min(limits, default=None), min(free, default=None)
+
+
+def _groups(root: Path, controller: str) -> Iterator[Path]:
+    """The folders of this process's control groups for ``controller``, from the innermost to the mount's root."""
+    memberships = {}
+    for line in _lines(root / "proc/self/cgroup"):
+        number, _, rest = line.partition(":")
+        names, _, path = rest.partition(":")
+        memberships["" if number == "0" and not names else names] = path
+    for line in _lines(root / "proc/self/mountinfo"):
+        left, _, right = line.partition(" - ")
+        fields, kind = left.split(), right.split()
+        if len(fields) < 5 or len(kind) < 3:
+            continue
+        if kind[0] == "cgroup2":
+            path = memberships.get("")
+        elif kind[0] == "cgroup" and controller in kind[2].split(","):
+            path = next((path for names, path in memberships.items() if controller in names.split(",")), None)
+        else:
+            continue
+        if path is None:
+            continue
+        mount = root / fields[4].lstrip("/")
+        inside = PurePosixPath(path)
+        # In a container the mount shows the container's own group as its root, while the path may be the host's.
+        relative = inside.relative_to(fields[3]) if inside.is_relative_to(fields[3]) else PurePosixPath()
+        folder = mount / relative
+        if not folder.is_dir() or ".." in relative.parts:
+            folder = mount
+        while True:
+            yield folder
+            if folder == mount:
+                break
+            folder = folder.parent
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _words(path: Path) -> list[str]:
+    return [word for line in _lines(path) for word in line.split()]
+
+
+def _number(path: Path) -> int | None:
+    words = _words(path)
+    return int(words[0]) if words and words[0].lstrip("-").isdigit() else None
+
+
+def _statistic(path: Path, name: str) -> int:
+    for line in _lines(path):
+        key, _, value = line.partition(" ")
+        if key == name and value.strip().isdigit():
+            return int(value)
+    return 0
