@@ -1,0 +1,209 @@
+"""``[tool.accel-advisor]`` in pyproject.toml -> Config; every error names the file and the key."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .finding import Severity
+from .selection import Selection, Selector, selectors
+
+TABLE = "tool.accel-advisor"
+ROOT_MARKERS = (".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg")
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used; the message is one sentence that names the file and the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What a project asks of the tool.
+
+    Attributes:
+        root: the project's folder; patterns of paths are relative to it.
+        path: the file that the configuration comes from, or None where there is none.
+        selection: which rules run.
+        per_file_ignores: pattern of paths -> what does not run there.
+        exclude: patterns of paths that are not linted, in the notation of .gitignore.
+        include: patterns of paths that are linted although they would be skipped by default.
+        min_severity: findings below it are not shown.
+        fail_on: findings at or above it make the exit status 1.
+        torch_version: (major, minor) of the oldest torch that the project supports, where it says so.
+        tune_script: the script that ``tune`` runs when none is named, relative to :attr:`root`.
+        tune_args: its arguments.
+    """
+
+    root: Path
+    path: Path | None = None
+    selection: Selection = field(default_factory=Selection)
+    per_file_ignores: tuple[tuple[str, tuple[Selector, ...]], ...] = ()
+    exclude: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    min_severity: Severity = Severity.INFO
+    fail_on: Severity = Severity.WARNING
+    torch_version: tuple[int, int] | None = None
+    tune_script: str | None = None
+    tune_args: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, start: Path) -> Config:
+        """The configuration that holds for a file or folder: that of the nearest pyproject.toml upwards with a table
+        ``[tool.accel-advisor]``, or the defaults.
+
+        Raises:
+            ConfigError: it cannot be read, or a key or value in it is wrong.
+        """
+        start = Path(os.path.abspath(start))
+        folders = [start, *start.parents] if start.is_dir() else list(start.parents)
+        for folder in folders:
+            path = folder / "pyproject.toml"
+            if path.is_file():
+                table = _table(path)
+                if table is not None:
+                    return _Reader(path).config(table)
+        for folder in folders:
+            if any((folder / marker).exists() for marker in ROOT_MARKERS):
+                return cls(root=folder)
+        return cls(root=folders[0])
+
+    def settings(self) -> dict[str, object]:
+        """The configuration as plain data under the keys of the file."""
+        selection = self.selection
+        return {
+            "root": str(self.root),
+            "config": str(self.path) if self.path else None,
+            "select": None if selection.select is None else [one.text for one in selection.select],
+            "extend-select": [one.text for one in selection.extend_select],
+            "ignore": [one.text for one in selection.ignore],
+            "per-file-ignores": {pattern: [one.text for one in what] for pattern, what in self.per_file_ignores},
+            "exclude": list(self.exclude),
+            "include": list(self.include),
+            "min-severity": self.min_severity.value,
+            "fail-on": self.fail_on.value,
+            "torch-version": ".".join(map(str, self.torch_version)) if self.torch_version else None,
+            "tune": {"script": self.tune_script, "args": list(self.tune_args)},
+        }
+
+
+def torch_version(text: str) -> tuple[int, int]:
+    """``2.4`` or ``2.4.1`` as (2, 4).
+
+    Raises:
+        ValueError: it is no version.
+    """
+    found = re.fullmatch(r"(\d+)\.(\d+)(?:\.\S*)?", text.strip())
+    if not found:
+        raise ValueError(f"'{text}' is not a version such as 2.4")
+    return int(found[1]), int(found[2])
+
+
+def _table(path: Path) -> dict[str, Any] | None:
+    try:
+        with path.open("rb") as stream:
+            data = tomllib.load(stream)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: is not valid TOML: {error}") from error
+    tool = data.get("tool", {})
+    table = tool.get("accel-advisor") if isinstance(tool, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise ConfigError(f"{path}: {TABLE} must be a table")
+    return table
+
+
+class _Reader:
+    """Reads one table, key by key."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def config(self, table: Mapping[str, Any]) -> Config:
+        take: dict[str, Callable[[str, Any], Any]] = {
+            "select": self._selectors,
+            "extend-select": self._selectors,
+            "ignore": self._selectors,
+            "per-file-ignores": self._per_file_ignores,
+            "exclude": self._strings,
+            "include": self._strings,
+            "min-severity": self._severity,
+            "fail-on": self._severity,
+            "torch-version": self._torch_version,
+            "tune": self._tune,
+        }
+        values = self._values(TABLE, table, take)
+        selection = Selection(values.get("select"), values.get("extend-select", ()), values.get("ignore", ()))
+        script, args = values.get("tune", (None, ()))
+        return Config(
+            root=self.path.parent,
+            path=self.path,
+            selection=selection,
+            per_file_ignores=values.get("per-file-ignores", ()),
+            exclude=values.get("exclude", ()),
+            include=values.get("include", ()),
+            min_severity=values.get("min-severity", Severity.INFO),
+            fail_on=values.get("fail-on", Severity.WARNING),
+            torch_version=values.get("torch-version"),
+            tune_script=script,
+            tune_args=args,
+        )
+
+    def _values(
+        self, prefix: str, table: Mapping[str, Any], take: Mapping[str, Callable[[str, Any], Any]]
+    ) -> dict[str, Any]:
+        values = {}
+        for key, value in table.items():
+            if key not in take:
+                close = difflib.get_close_matches(key, take, n=1)
+                hint = f"did you mean '{close[0]}'?" if close else f"the keys are {', '.join(take)}"
+                raise ConfigError(f"{self.path}: {prefix}: there is no key '{key}'; {hint}")
+            values[key] = take[key](f"{prefix}.{key}", value)
+        return values
+
+    def _error(self, key: str, what: str) -> ConfigError:
+        return ConfigError(f"{self.path}: {key}: {what}")
+
+    def _strings(self, key: str, value: Any) -> tuple[str, ...]:
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise self._error(key, f"must be a list of strings, not {value!r}")
+        return tuple(value)
+
+    def _selectors(self, key: str, value: Any) -> tuple[Selector, ...]:
+        return selectors(self._strings(key, value), f"{self.path}: {key}")
+
+    def _per_file_ignores(self, key: str, value: Any) -> tuple[tuple[str, tuple[Selector, ...]], ...]:
+        if not isinstance(value, dict):
+            raise self._error(key, "must be a table of patterns with lists of rules")
+        return tuple((pattern, self._selectors(f'{key}."{pattern}"', what)) for pattern, what in value.items())
+
+    def _severity(self, key: str, value: Any) -> Severity:
+        known = [one.value for one in Severity]
+        if value not in known:
+            raise self._error(key, f"must be one of {', '.join(known)}, not {value!r}")
+        return Severity(value)
+
+    def _torch_version(self, key: str, value: Any) -> tuple[int, int]:
+        if not isinstance(value, str):
+            raise self._error(key, f'must be a string such as "2.4", not {value!r}')
+        try:
+            return torch_version(value)
+        except ValueError as error:
+            raise self._error(key, str(error)) from error
+
+    def _tune(self, key: str, value: Any) -> tuple[str | None, tuple[str, ...]]:
+        if not isinstance(value, dict):
+            raise self._error(key, "must be a table with 'script' and 'args'")
+        values = self._values(key, value, {"script": self._string, "args": self._strings})
+        return values.get("script"), values.get("args", ())
+
+    def _string(self, key: str, value: Any) -> str:
+        if not isinstance(value, str) or not value:
+            raise self._error(key, f"must be a string, not {value!r}")
+        return value

@@ -1,0 +1,151 @@
+"""The configuration, and the rules that it selects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.config import Config, ConfigError
+from accel_advisor.finding import Severity
+from accel_advisor.selection import TOOL_CODES, Selection, SelectorError, selectors
+
+KNOWN = {"ACC101": "missing-pin", "ACC102": "workers-zero", "ACC201": "blocking-copy", **TOOL_CODES}
+DEFAULTS = ("ACC101", "ACC102")
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "pyproject.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def resolved(select: str | None = None, extend: str = "", ignore: str = "") -> set[str]:
+    chosen = None if select is None else selectors([select], "--select")
+    selection = Selection(chosen, selectors([extend], "--extend-select"), selectors([ignore], "--ignore"))
+    return set(selection.resolve(KNOWN, DEFAULTS) - set(TOOL_CODES))
+
+
+class TestLoad:
+    def test_without_a_file_the_defaults_hold(self, tmp_path: Path) -> None:
+        (tmp_path / ".git").mkdir()
+        (tmp_path / "src").mkdir()
+        config = Config.load(tmp_path / "src" / "train.py")
+        assert config.path is None
+        assert config.root == tmp_path
+        assert config.fail_on is Severity.WARNING
+
+    def test_a_file_without_the_table_is_passed_by(self, tmp_path: Path) -> None:
+        write(tmp_path, '[tool.accel-advisor]\nfail-on = "error"\n')
+        (tmp_path / "inner").mkdir()
+        write(tmp_path / "inner", "[project]\nname = 'x'\n")
+        config = Config.load(tmp_path / "inner")
+        assert (config.root, config.fail_on) == (tmp_path, Severity.ERROR)
+
+    def test_every_key(self, tmp_path: Path) -> None:
+        write(
+            tmp_path,
+            """
+            [tool.accel-advisor]
+            select = ["ACC1", "blocking-copy"]
+            extend-select = ["ACC2"]
+            ignore = ["ACC102"]
+            exclude = ["legacy/"]
+            include = ["tests/train.py"]
+            min-severity = "warning"
+            fail-on = "error"
+            torch-version = "2.4"
+            tune = { script = "train.py", args = ["--epochs", "2"] }
+            [tool.accel-advisor.per-file-ignores]
+            "scripts/*.py" = ["ACC201"]
+            """,
+        )
+        config = Config.load(tmp_path)
+        assert config.settings() == {
+            "root": str(tmp_path),
+            "config": str(tmp_path / "pyproject.toml"),
+            "select": ["ACC1", "blocking-copy"],
+            "extend-select": ["ACC2"],
+            "ignore": ["ACC102"],
+            "per-file-ignores": {"scripts/*.py": ["ACC201"]},
+            "exclude": ["legacy/"],
+            "include": ["tests/train.py"],
+            "min-severity": "warning",
+            "fail-on": "error",
+            "torch-version": "2.4",
+            "tune": {"script": "train.py", "args": ["--epochs", "2"]},
+        }
+
+    @pytest.mark.parametrize(
+        ("body", "sentence"),
+        [
+            ("selct = []", "tool.accel-advisor: there is no key 'selct'; did you mean 'select'?"),
+            ("colour = 1", "tool.accel-advisor: there is no key 'colour'; the keys are select, "),
+            ("select = 'ACC1'", "tool.accel-advisor.select: must be a list of strings, not 'ACC1'"),
+            ("exclude = [1]", "tool.accel-advisor.exclude: must be a list of strings, not [1]"),
+            ("fail-on = 'warn'", "tool.accel-advisor.fail-on: must be one of error, warning, info, not 'warn'"),
+            ("torch-version = 2.4", 'tool.accel-advisor.torch-version: must be a string such as "2.4", not 2.4'),
+            ("torch-version = 'two'", "tool.accel-advisor.torch-version: 'two' is not a version such as 2.4"),
+            ("tune = 'train.py'", "tool.accel-advisor.tune: must be a table with 'script' and 'args'"),
+            ("tune = { scrpt = 'a' }", "tool.accel-advisor.tune: there is no key 'scrpt'; did you mean 'script'?"),
+            ("tune = { args = 'a' }", "tool.accel-advisor.tune.args: must be a list of strings, not 'a'"),
+            ("per-file-ignores = []", "tool.accel-advisor.per-file-ignores: must be a table of patterns"),
+            ("per-file-ignores = {'a' = 1}", 'tool.accel-advisor.per-file-ignores."a": must be a list of strings'),
+        ],
+    )
+    def test_a_wrong_key_or_value_is_named(self, tmp_path: Path, body: str, sentence: str) -> None:
+        path = write(tmp_path, f"[tool.accel-advisor]\n{body}\n")
+        with pytest.raises(ConfigError) as caught:
+            Config.load(tmp_path)
+        assert str(caught.value).startswith(f"{path}: {sentence}")
+
+    @pytest.mark.parametrize("raw", [b"[tool", b"\xff\xfe"])
+    def test_what_is_no_toml_is_named(self, tmp_path: Path, raw: bytes) -> None:
+        (tmp_path / "pyproject.toml").write_bytes(raw)
+        with pytest.raises(ConfigError, match=r"pyproject\.toml: is not valid TOML"):
+            Config.load(tmp_path)
+
+    def test_the_table_must_be_one(self, tmp_path: Path) -> None:
+        write(tmp_path, "[tool]\naccel-advisor = 1\n")
+        with pytest.raises(ConfigError, match="must be a table"):
+            Config.load(tmp_path)
+
+
+class TestSelection:
+    def test_nothing_selected_means_the_defaults(self) -> None:
+        assert resolved() == set(DEFAULTS)
+
+    @pytest.mark.parametrize("text", ["ACC201", "acc201", "blocking-copy", "ACC2", "ACC20"])
+    def test_by_code_name_and_prefix(self, text: str) -> None:
+        assert resolved(text) == {"ACC201"}
+        assert resolved(extend=text) == {"ACC101", "ACC102", "ACC201"}
+
+    def test_all(self) -> None:
+        assert resolved("ALL") == {"ACC101", "ACC102", "ACC201"}
+
+    def test_the_more_exact_one_wins(self) -> None:
+        assert resolved("ACC101", ignore="ACC1") == {"ACC101"}
+        assert resolved("ACC1", ignore="ACC101") == {"ACC102"}
+        assert resolved("ACC1", ignore="missing-pin") == {"ACC102"}
+        assert resolved("ACC1", ignore="ACC1") == set()
+        assert resolved(ignore="ACC") == set()
+
+    def test_the_tools_own_codes_stay_on_unless_ignored(self) -> None:
+        assert "ACC002" in Selection(selectors(["ACC101"], "")).resolve(KNOWN, DEFAULTS)
+        assert "ACC002" not in Selection(None, (), selectors(["ACC002"], "")).resolve(KNOWN, DEFAULTS)
+
+    def test_several_in_one_string(self) -> None:
+        assert resolved("ACC101, ACC201") == {"ACC101", "ACC201"}
+
+    @pytest.mark.parametrize(
+        ("text", "sentence"),
+        [
+            ("ACC999", "--select: no rule is called 'ACC999'; did you mean ACC"),
+            ("missing-pins", "--select: no rule is called 'missing-pins'; did you mean missing-pin?"),
+            ("zzz", "--select: no rule is called 'zzz'; `accel-advisor rule --all` lists them"),
+        ],
+    )
+    def test_an_unknown_one_is_named(self, text: str, sentence: str) -> None:
+        with pytest.raises(SelectorError) as caught:
+            resolved(text)
+        assert str(caught.value).startswith(sentence)
