@@ -1,0 +1,398 @@
+"""Calls: their arguments, what the callee is, and what becomes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from .catalog import CONSTRUCTORS, MODULE_BASES, canonical
+from .facts import Argument, CallSite
+from .iteration import entries
+from .library import call_library
+from .methods import call_method, call_module
+from .scope import OPEN
+from .values import (
+    ABSENT,
+    UNKNOWN,
+    Bound,
+    Choice,
+    Class,
+    Configured,
+    Constant,
+    Device,
+    Function,
+    Instance,
+    Iterated,
+    Loader,
+    Mapping,
+    Method,
+    Module,
+    Namespace,
+    Opaque,
+    Qualified,
+    Sequence,
+    SourceModule,
+    Tensor,
+    Value,
+    join,
+    join_all,
+)
+
+if TYPE_CHECKING:
+    from .interpreter import Interpreter
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The arguments of one call, evaluated once.
+
+    Attributes:
+        positional, keywords: what is given for certain, or (a Choice with :data:`ABSENT`) on some paths.
+        open: whether there may be others: ``*args``, or a ``**kw`` whose entries are not all known.
+        mappings: the dicts that were splatted.
+    """
+
+    node: cst.Call | None
+    positional: list[Argument] = field(default_factory=list)
+    keywords: dict[str, Argument] = field(default_factory=dict)
+    open: bool = False
+    starred: bool = False
+    mappings: tuple[Mapping, ...] = ()
+
+    def get(self, name: str, position: int | None = None) -> Value | None:
+        """The value of an argument by keyword, or by position; None where it is not given."""
+        if name in self.keywords:
+            return self.keywords[name].value
+        if position is not None and position < len(self.positional):
+            return self.positional[position].value
+        return None
+
+    def values(self) -> list[Value]:
+        """All values, in the order in which they were given."""
+        return [one.value for one in (*self.positional, *self.keywords.values())]
+
+
+def evaluate_arguments(machine: Interpreter, node: cst.Call) -> Arguments:
+    """Evaluates the arguments of a call, taking known dicts and tuples apart."""
+    arguments = Arguments(node)
+    for arg in node.args:
+        value = machine.evaluate(arg.value)
+        if arg.star == "*":
+            if isinstance(value, Sequence):
+                arguments.positional += [Argument(item) for item in value.items]
+            else:
+                arguments.open = arguments.starred = True
+        elif arg.star == "**":
+            _splat(machine, arguments, value)
+        elif arg.keyword is not None:
+            arguments.keywords[arg.keyword.value] = Argument(value, arg)
+        else:
+            arguments.positional.append(Argument(value, arg))
+    return arguments
+
+
+def _splat(machine: Interpreter, arguments: Arguments, value: Value) -> None:
+    options = value.options if isinstance(value, Choice) else [value]
+    if not all(isinstance(one, Mapping) for one in options):
+        arguments.open = True
+        return
+    mappings = [one for one in options if isinstance(one, Mapping)]
+    arguments.mappings += tuple(mappings)
+    tables: list[dict[str, Value]] = []
+    for mapping in mappings:
+        known, unsure = entries(machine, mapping)
+        arguments.open |= unsure
+        tables.append(known)
+    for key in dict.fromkeys(key for table in tables for key in table):
+        found = join_all(table.get(key, ABSENT) for table in tables)
+        if found == ABSENT:
+            continue
+        home = next((mapping for mapping, table in zip(mappings, tables, strict=True) if key in table), None)
+        arguments.keywords[key] = Argument(found, None, home)
+
+
+def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
+    """What ``owner.name`` is worth."""
+    if isinstance(owner, Qualified):
+        full = canonical(f"{owner.name}.{name}")
+        machine.recorder.name_used(machine.document, full)
+        return Qualified(full)
+    if isinstance(owner, SourceModule):
+        found = machine.member(owner.scope, name)
+        if found is not None:
+            return found
+        inner = machine.modules.resolve(name, 1, owner.scope.document)
+        from .values import Pending
+
+        return machine.settle(Pending(inner)) if inner is not None else UNKNOWN
+    if isinstance(owner, Choice):
+        return join_all(attribute(machine, one, name) for one in owner.options)
+    if isinstance(owner, Configured):
+        return UNKNOWN
+    if isinstance(owner, (Instance, Module)):
+        stored = machine.store.get(owner, name) if name != "place" else None
+        if stored is not None:
+            return stored
+        found = class_member(machine, owner.cls, name) if owner.cls is not None else None
+        if found is None:
+            return Method(owner, name)
+        return _bind_member(machine, owner, found)
+    if isinstance(owner, Class):
+        stored = machine.store.get(owner, name)
+        if stored is not None:
+            return stored
+        found = class_member(machine, owner, name)
+        if isinstance(found, Function) and Qualified("classmethod") in found.decorators:
+            return Bound(owner, found)
+        return found if found is not None else UNKNOWN
+    if isinstance(owner, Namespace):
+        return _namespace_member(machine, owner, name)
+    if isinstance(owner, Tensor):
+        if name == "device":
+            kinds: frozenset[str] = frozenset()
+            for one in owner.place:
+                kinds |= one
+            return Device(kinds)
+        if name in ("data", "grad", "T", "mT"):
+            return owner if name == "data" else Tensor(owner.place, proven=owner.proven)
+        return Method(owner, name)
+    if isinstance(owner, Device) and name == "type":
+        return UNKNOWN
+    if isinstance(owner, Loader) and name == "dataset":
+        return owner.call.get("dataset")
+    return Method(owner, name)
+
+
+def _namespace_member(machine: Interpreter, owner: Namespace, name: str) -> Value:
+    stored = machine.store.get(owner, name)
+    if stored is not None:
+        return stored
+    if owner.parser is not None:
+        declared = machine.store.get(owner.parser, name)
+        if declared is not None:
+            return declared
+    return UNKNOWN if name not in ("__dict__", "copy", "update") else Method(owner, name)
+
+
+def class_member(machine: Interpreter, cls: Class | None, name: str) -> Value | None:
+    """What a class or one of its bases in the project defines under a name."""
+    for one in cls.lineage() if cls is not None else ():
+        stored = machine.store.get(one, name) or machine.store.get(one.scope, name)
+        if stored is not None:
+            return machine.settle(stored)
+    return None
+
+
+def _bind_member(machine: Interpreter, owner: Value, member: Value) -> Value:
+    if not isinstance(member, Function):
+        return member
+    if Qualified("staticmethod") in member.decorators:
+        return member
+    if Qualified("property") in member.decorators or Qualified("functools.cached_property") in member.decorators:
+        return call_function(machine, member, Arguments(None), None, owner)
+    return Bound(owner, member)
+
+
+def call(machine: Interpreter, node: cst.Call) -> Value:
+    """What a call returns; its effects take place and are recorded."""
+    discarded = machine.discarded is node
+    machine.discarded = None
+    callee = machine.evaluate(node.func)
+    arguments = evaluate_arguments(machine, node)
+    machine.recorder.discarding = discarded
+    return call_value(machine, callee, arguments, node)
+
+
+def call_without_arguments(machine: Interpreter, callee: Bound) -> Value:
+    """What a protocol method such as ``__iter__`` returns."""
+    return call_function(machine, callee.function, Arguments(None), None, callee.receiver)
+
+
+def call_value(machine: Interpreter, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
+    """What calling ``callee`` returns."""
+    site = CallSite(machine.document, node)
+    if isinstance(callee, Qualified):
+        return call_library(machine, callee.name, arguments, node)
+    if isinstance(callee, Function):
+        return call_function(machine, callee, arguments, site, None)
+    if isinstance(callee, Bound):
+        return call_function(machine, callee.function, arguments, site, callee.receiver)
+    if isinstance(callee, Class):
+        return instantiate(machine, callee, arguments, node)
+    if isinstance(callee, Method):
+        return call_method(machine, callee, arguments, node)
+    if isinstance(callee, Module):
+        return call_module(machine, callee, arguments, node)
+    if isinstance(callee, Instance):
+        method = attribute(machine, callee, "__call__")
+        if isinstance(method, Bound):
+            return call_function(machine, method.function, arguments, site, callee)
+    if isinstance(callee, Opaque) and callee.name == "functools.partial" and callee.arguments:
+        return _call_partial(machine, callee, arguments, node)
+    if isinstance(callee, Choice):
+        modules = [one for one in callee.options if isinstance(one, Module)]
+        if modules and len(modules) == len(callee.options):
+            return call_module(machine, callee, arguments, node)
+        return join_all(call_value(machine, one, arguments, node) for one in callee.options)
+    return call_unknown(machine, arguments, node)
+
+
+def _call_partial(machine: Interpreter, callee: Opaque, arguments: Arguments, node: cst.Call) -> Value:
+    given = Arguments(node, [Argument(one) for one in callee.arguments[1:]], open=arguments.open)
+    given.keywords = {key: Argument(value) for key, value in callee.keywords}
+    given.positional += arguments.positional
+    given.keywords.update(arguments.keywords)
+    given.mappings = arguments.mappings
+    return call_value(machine, callee.arguments[0], given, node)
+
+
+def call_unknown(machine: Interpreter, arguments: Arguments, node: cst.Call | None) -> Value:
+    """A callee that nothing is known of: it may keep, change or move whatever it is given."""
+    values = arguments.values()
+    for value in values:
+        escape(machine, value)
+    if any(isinstance(value, Tensor) and value.loader is not None for value in values) and machine.loops:
+        for loop in reversed(machine.loops):
+            loop.calls_model = True
+            if loop.loaders:
+                break
+    return UNKNOWN
+
+
+def escape(machine: Interpreter, value: Value) -> None:
+    """Notes that a value was handed to code that is not known."""
+    if isinstance(value, Mapping):
+        machine.store.set(value, OPEN, Constant(True))
+    elif isinstance(value, Module):
+        machine.store.set(value, "\0escaped", Constant(True))
+    elif isinstance(value, Sequence):
+        for item in value.items:
+            escape(machine, item)
+    elif isinstance(value, Choice):
+        for item in value.options:
+            escape(machine, item)
+    elif isinstance(value, Iterated):
+        escape(machine, value.element)
+
+
+def call_function(
+    machine: Interpreter, function: Function, arguments: Arguments, site: CallSite | None, receiver: Value | None
+) -> Value:
+    """Interprets a function of the project with these arguments."""
+    bound = bind_parameters(machine, function, arguments, receiver)
+    known = all(_transparent(one) for one in function.decorators)
+    result = machine.inline(function, bound, site)
+    return result if known else UNKNOWN
+
+
+_TRANSPARENT = (
+    "torch.no_grad",
+    "torch.inference_mode",
+    "torch.enable_grad",
+    "staticmethod",
+    "classmethod",
+    "property",
+    "functools.",
+    "torch.compile",
+    "abc.abstractmethod",
+    "torch.autocast",
+    "typing.",
+    "torch.jit.",
+    "hydra.main",
+    "click.",
+    "record",
+    "torch.distributed.elastic.",
+)
+
+
+def _transparent(decorator: Value) -> bool:
+    name = decorator.name if isinstance(decorator, (Qualified, Opaque)) else ""
+    return name.startswith(_TRANSPARENT)
+
+
+def bind_parameters(
+    machine: Interpreter, function: Function, arguments: Arguments, receiver: Value | None
+) -> dict[str, Value]:
+    """The values of a function's parameters in one call; Unknown for what is not known to be given."""
+    params = function.node.params
+    names = [param.name.value for param in (*params.posonly_params, *params.params)]
+    defaults = dict(function.defaults)
+    bound: dict[str, Value] = {}
+    positional = [Argument(receiver)] if receiver is not None else []
+    positional += arguments.positional
+    for name, argument in zip(names, positional, strict=False):
+        bound[name] = argument.value
+    keywords = dict(arguments.keywords)
+    everything = [*names, *(param.name.value for param in params.kwonly_params)]
+    for name in everything:
+        given = keywords.pop(name, None)
+        if given is not None and name not in bound:
+            value = given.value
+            if isinstance(value, Choice) and ABSENT in value.options:
+                rest = join_all(one for one in value.options if one != ABSENT)
+                value = join(rest, defaults.get(name, UNKNOWN))
+            bound[name] = value
+        elif name not in bound:
+            bound[name] = UNKNOWN if arguments.open or name not in defaults else defaults[name]
+    if isinstance(params.star_arg, cst.Param):
+        rest_values = tuple(one.value for one in positional[len(names) :])
+        bound[params.star_arg.name.value] = UNKNOWN if arguments.starred else Sequence(rest_values)
+    if params.star_kwarg is not None:
+        mapping = Mapping(function.document, None)
+        for key, argument in keywords.items():
+            machine.store.set(mapping, key, argument.value)
+        if arguments.open:
+            machine.store.set(mapping, OPEN, Constant(True))
+        bound[params.star_kwarg.name.value] = mapping
+    return bound
+
+
+def instantiate(machine: Interpreter, cls: Class, arguments: Arguments, node: cst.Call) -> Value:
+    """Builds an object of a class of the project."""
+    machine.instantiated.add(id(cls.node))
+    bases = cls.library_bases()
+    loader = next((CONSTRUCTORS[base] for base in sorted(bases) if base in CONSTRUCTORS), None)
+    if loader is not None:
+        from .loaders import build_loader
+
+        passes = passes_arguments_on(machine, cls)
+        return build_loader(machine, loader, arguments, node, opaque=not passes, cls=cls)
+    if bases & MODULE_BASES or any(base.startswith("torch.nn.") for base in bases):
+        module = Module(machine.document, node, f"project:{cls.name}", cls)
+        machine.move(module, machine.default_places[-1])
+        return module
+    instance = Instance(cls)
+    if any(isinstance(one, (Qualified, Opaque)) and one.name.startswith("dataclasses.") for one in cls.decorators):
+        for key, argument in arguments.keywords.items():
+            machine.store.set(instance, key, argument.value)
+        return instance
+    init = class_member(machine, cls, "__init__")
+    if isinstance(init, Function):
+        call_function(machine, init, arguments, CallSite(machine.document, node), instance)
+    elif "?" in bases or bases - {"object"}:
+        machine.store.set(instance, "\0arguments", Sequence(tuple(arguments.values())))
+    return instance
+
+
+def passes_arguments_on(machine: Interpreter, cls: Class) -> bool:
+    """Whether a subclass of a loader gives its arguments to the loader as they are (rules.md 0.1)."""
+    init = class_member(machine, cls, "__init__")
+    if init is None:
+        return True
+    if not isinstance(init, Function) or not isinstance(init.node, cst.FunctionDef):
+        return False
+    params = init.node.params
+    if not isinstance(params.star_arg, cst.Param) or params.star_kwarg is None or len(params.params) > 1:
+        return False
+    star, kwargs = params.star_arg.name.value, params.star_kwarg.name.value
+    for statement in init.node.body.body:
+        if not isinstance(statement, cst.SimpleStatementLine):
+            continue
+        for small in statement.body:
+            if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
+                given = [(arg.star, arg.value.value) for arg in small.value.args if isinstance(arg.value, cst.Name)]
+                if given == [("*", star), ("**", kwargs)] and len(small.value.args) == 2:
+                    return True
+    return False

@@ -1,0 +1,369 @@
+"""Tables of facts about libraries: which constructor takes which argument where, who moves batches, what lives where.
+
+Sources: rules.md 0.1 to 0.9 and 6 (torch 2.13.0, torchdata 0.11.0, torch_geometric 2.8.1, monai 1.6.1, timm 1.0.31,
+litdata 0.2.76, accelerate 1.15.0, lightning 2.6.6, transformers 5.23.0).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Constructor:
+    """A callable that builds a loader.
+
+    Attributes:
+        name: its full name.
+        positional: its parameters by position, under DataLoader's own names.
+        default_workers: ``num_workers`` where it is not given; None where the constructor decides by itself.
+        advises: whether the rules about missing arguments hold for it.
+        delivers: where its batches come out: ``host``, or ``device`` where it moves them itself.
+        shards: whether an iterable data set is divided among workers by it.
+    """
+
+    name: str
+    positional: tuple[str, ...]
+    default_workers: int | None = 0
+    advises: bool = True
+    delivers: str = "host"
+    shards: bool = False
+
+
+_TORCH = (
+    "dataset",
+    "batch_size",
+    "shuffle",
+    "sampler",
+    "batch_sampler",
+    "num_workers",
+    "collate_fn",
+    "pin_memory",
+    "drop_last",
+    "timeout",
+    "worker_init_fn",
+    "multiprocessing_context",
+    "generator",
+)
+
+TORCH_LOADER = "torch.utils.data.DataLoader"
+
+CONSTRUCTORS: dict[str, Constructor] = {
+    one.name: one
+    for one in (
+        Constructor(TORCH_LOADER, _TORCH),
+        Constructor("torchdata.stateful_dataloader.StatefulDataLoader", _TORCH),
+        Constructor("torch_geometric.loader.DataLoader", ("dataset", "batch_size", "shuffle")),
+        Constructor("torch_geometric.loader.NeighborLoader", ("data", "num_neighbors")),
+        Constructor("torch_geometric.loader.NodeLoader", ("data", "node_sampler")),
+        Constructor("monai.data.DataLoader", ("dataset", "num_workers")),
+        Constructor("torchio.SubjectsLoader", ("dataset",)),
+        Constructor("litdata.StreamingDataLoader", ("dataset",), shards=True),
+        Constructor("webdataset.WebLoader", ("dataset",), shards=True),
+        Constructor("dgl.dataloading.GraphDataLoader", ("dataset", "collate_fn", "use_ddp", "ddp_seed")),
+        Constructor(
+            "timm.data.create_loader",
+            ("dataset", "input_size", "batch_size"),
+            default_workers=1,
+            advises=False,
+            delivers="device",
+        ),
+        Constructor("fastai.data.load.DataLoader", (), None, advises=False, delivers="device"),
+        Constructor("dgl.dataloading.DataLoader", (), None, advises=False, delivers="device"),
+        Constructor("ignite.distributed.auto_dataloader", ("dataset",), None, advises=False),
+        Constructor("torch_xla.distributed.parallel_loader.MpDeviceLoader", (), None, False, "device"),
+        Constructor("ffcv.Loader", (), None, advises=False, delivers="device"),
+        Constructor("ffcv.loader.Loader", (), None, advises=False, delivers="device"),
+    )
+}
+
+ALIASES = {
+    "torch.utils.data.dataloader.DataLoader": TORCH_LOADER,
+    "torch.utils.data.dataset.Dataset": "torch.utils.data.Dataset",
+    "torch.utils.data.dataset.IterableDataset": "torch.utils.data.IterableDataset",
+    "torch.utils.data.dataset.TensorDataset": "torch.utils.data.TensorDataset",
+    "torch.utils.data.dataset.Subset": "torch.utils.data.Subset",
+    "torch.utils.data.dataset.random_split": "torch.utils.data.random_split",
+    "torch.nn.modules.module.Module": "torch.nn.Module",
+    "torch.nn.Module": "torch.nn.Module",
+    "torch_geometric.data.DataLoader": "torch_geometric.loader.DataLoader",
+    "torch_geometric.loader.dataloader.DataLoader": "torch_geometric.loader.DataLoader",
+    "monai.data.dataloader.DataLoader": "monai.data.DataLoader",
+    "torch.amp.autocast": "torch.autocast",
+    "timm.data.loader.create_loader": "timm.data.create_loader",
+    "torch.cuda.device": "torch.cuda.device",
+    "accelerate.accelerator.Accelerator": "accelerate.Accelerator",
+}
+
+PREFIX_ALIASES = (
+    ("pytorch_lightning.", "lightning."),
+    ("lightning.pytorch.", "lightning."),
+    ("lightning.fabric.Fabric", "lightning.Fabric"),
+    ("lightning_fabric.", "lightning."),
+    ("torch.nn.modules.loss.", "torch.nn."),
+    ("torch._tensor.", "torch."),
+)
+
+
+def canonical(name: str) -> str:
+    """The one name under which the tables know a library object."""
+    for prefix, instead in PREFIX_ALIASES:
+        if name.startswith(prefix):
+            name = instead + name[len(prefix) :]
+            break
+    return ALIASES.get(name, name)
+
+
+FRAMEWORK_CLASSES = {
+    "lightning.LightningModule": "lightning",
+    "lightning.LightningDataModule": "lightning",
+    "lightning.core.LightningModule": "lightning",
+    "lightning.core.module.LightningModule": "lightning",
+    "lightning.core.datamodule.LightningDataModule": "lightning",
+    "lightning.core.LightningDataModule": "lightning",
+    "lightning.Fabric": "lightning",
+    "transformers.Trainer": "transformers",
+    "transformers.Seq2SeqTrainer": "transformers",
+    "accelerate.Accelerator": "accelerate",
+    "mmengine.runner.Runner": "mmengine",
+    "skorch.NeuralNet": "skorch",
+    "skorch.NeuralNetClassifier": "skorch",
+    "composer.Trainer": "composer",
+    "composer.ComposerModel": "composer",
+    "composer.models.ComposerModel": "composer",
+    "catalyst.dl.Runner": "catalyst",
+}
+"""Library classes whose presence means that a framework moves batches (rules.md 0.5)."""
+
+FRAMEWORK_CALLS = {
+    "ignite.engine.create_supervised_trainer": "ignite",
+    "ignite.engine.create_supervised_evaluator": "ignite",
+    "deepspeed.initialize": "deepspeed",
+    "fastai.learner.Learner": "fastai",
+    "colossalai.booster.Booster": "colossalai",
+}
+
+PREPARES = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders", "setup"})
+"""Methods of an Accelerator or a Fabric that return a loader which delivers device batches."""
+
+MODULE_BASES = frozenset({"torch.nn.Module", "lightning.LightningModule", "torch.jit.ScriptModule"})
+
+DATASET_BASES = frozenset(
+    {"torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.TensorDataset"}
+)
+
+PASS_THROUGH = frozenset(
+    {"tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.std.tqdm", "tqdm.asyncio.tqdm", "tqdm.rich.tqdm"}
+    | {"rich.progress.track", "alive_progress.alive_it", "itertools.cycle", "itertools.islice", "itertools.chain"}
+    | {"iter", "reversed", "list", "tuple", "sorted", "more_itertools.peekable", "fastprogress.progress_bar"}
+    | {"progressbar.progressbar", "torch.utils.data.Subset"}
+)
+"""Callables that yield what their first argument yields."""
+
+TENSOR_FACTORIES = frozenset(
+    f"torch.{name}"
+    for name in (
+        "zeros ones empty full eye arange linspace logspace rand randn randint randperm tensor as_tensor "
+        "range from_numpy scalar_tensor tril_indices triu_indices hann_window"
+    ).split()
+)
+
+TENSOR_FUNCTIONS = frozenset(
+    f"torch.{name}"
+    for name in (
+        "cat stack add sub mul div matmul mm bmm exp log sqrt abs sum mean max min clamp relu sigmoid tanh "
+        "softmax log_softmax sin cos pow where sort topk argmax argmin flatten reshape transpose permute "
+        "squeeze unsqueeze split chunk zeros_like ones_like rand_like randn_like empty_like full_like "
+        "bernoulli normal einsum cumsum logical_and logical_or logical_not isnan isfinite norm outer ger "
+        "floor round sign"
+    ).split()
+)
+
+TENSOR_METHODS = frozenset(
+    [
+        "float",
+        "double",
+        "half",
+        "bfloat16",
+        "long",
+        "int",
+        "short",
+        "bool",
+        "byte",
+        "view",
+        "reshape",
+        "flatten",
+        "squeeze",
+        "unsqueeze",
+        "permute",
+        "transpose",
+        "contiguous",
+        "detach",
+        "clone",
+        "expand",
+        "repeat",
+        "view_as",
+        "expand_as",
+        "t",
+        "mean",
+        "sum",
+        "max",
+        "min",
+        "argmax",
+        "softmax",
+        "log_softmax",
+        "sigmoid",
+        "relu",
+        "tanh",
+        "exp",
+        "log",
+        "sqrt",
+        "abs",
+        "pow",
+        "clamp",
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "matmul",
+        "mm",
+        "bmm",
+        "eq",
+        "ne",
+        "gt",
+        "lt",
+        "ge",
+        "le",
+        "masked_fill",
+        "gather",
+        "index_select",
+        "type_as",
+        "requires_grad_",
+        "narrow",
+        "chunk",
+        "split",
+        "unbind",
+        "roll",
+        "flip",
+        "cumsum",
+        "norm",
+    ]
+)
+"""Methods that exist on tensors, and give a tensor that lives where the receiver lives."""
+
+LOSS_FUNCTIONS = frozenset(
+    f"torch.nn.functional.{name}"
+    for name in (
+        "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss binary_cross_entropy kl_div huber_loss "
+        "binary_cross_entropy_with_logits gaussian_nll_loss hinge_embedding_loss margin_ranking_loss"
+    ).split()
+)
+
+WRAPPERS_THAT_MOVE_INPUTS = frozenset(
+    {
+        "torch.nn.DataParallel",
+        "torch.nn.parallel.DataParallel",
+        "torch.nn.parallel.DistributedDataParallel",
+        "torch.distributed.fsdp.FullyShardedDataParallel",
+        "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel",
+    }
+)
+"""Module wrappers whose forward moves its inputs to the module's device (targets stay where they are)."""
+
+MODULE_ALIASES = frozenset({"torch.compile", "torch.jit.script", "torch.nn.utils.spectral_norm"})
+"""Callables that return a module which lives where their argument lives."""
+
+DISK_DATASETS = frozenset(
+    "torchvision.datasets." + name
+    for name in (
+        "ImageFolder DatasetFolder CocoDetection CocoCaptions VOCDetection VOCSegmentation Cityscapes "
+        "ImageNet LSUN Places365 CelebA Flickr8k Flickr30k Kinetics UCF101 HMDB51 OxfordIIITPet Food101 "
+        "StanfordCars Flowers102 Caltech101 Caltech256 INaturalist FakeData SBDataset WIDERFace GTSRB DTD "
+        "SUN397 FGVCAircraft Country211"
+    ).split()
+) - {"torchvision.datasets.FakeData"}
+"""Library data sets that read and decode a file for each sample."""
+
+MEMORY_DATASETS = frozenset(
+    "torchvision.datasets." + name
+    for name in ("MNIST FashionMNIST KMNIST EMNIST QMNIST CIFAR10 CIFAR100 SVHN STL10 USPS SEMEION FakeData").split()
+)
+"""Library vision data sets that are held in memory: only the transform costs time for each sample."""
+
+DATASET_WRAPPERS = {
+    "torch.utils.data.Subset": 0,
+    "torch.utils.data.random_split": 0,
+    "torch.utils.data.ConcatDataset": 0,
+}
+"""Data sets that are as costly as the data set in the given argument."""
+
+SAMPLE_COSTS = {
+    "PIL.Image.open": "opens and decodes an image",
+    "cv2.imread": "reads and decodes an image",
+    "cv2.imdecode": "decodes an image",
+    "cv2.VideoCapture": "decodes a video",
+    "imageio.imread": "reads and decodes an image",
+    "imageio.v2.imread": "reads and decodes an image",
+    "imageio.v3.imread": "reads and decodes an image",
+    "skimage.io.imread": "reads and decodes an image",
+    "matplotlib.image.imread": "reads and decodes an image",
+    "torchvision.io.read_image": "reads and decodes an image",
+    "torchvision.io.decode_jpeg": "decodes an image",
+    "torchvision.io.read_video": "decodes a video",
+    "torchaudio.load": "reads and decodes audio",
+    "librosa.load": "reads and decodes audio",
+    "soundfile.read": "reads and decodes audio",
+    "scipy.io.wavfile.read": "reads audio",
+    "scipy.io.loadmat": "reads a file",
+    "nibabel.load": "reads a volume",
+    "SimpleITK.ReadImage": "reads a volume",
+    "pydicom.dcmread": "reads a volume",
+    "numpy.load": "reads a file",
+    "numpy.loadtxt": "parses a file",
+    "numpy.genfromtxt": "parses a file",
+    "torch.load": "reads a file",
+    "pickle.load": "reads a file",
+    "json.load": "reads a file",
+    "open": "reads a file",
+    "io.open": "reads a file",
+    "h5py.File": "opens a file",
+    "pandas.read_csv": "parses a file",
+    "pandas.read_parquet": "parses a file",
+    "pandas.read_feather": "parses a file",
+    "safetensors.torch.load_file": "reads a file",
+}
+"""What a call in ``__getitem__`` costs for each sample, in words."""
+
+HANDLES = frozenset(
+    {
+        "open",
+        "io.open",
+        "h5py.File",
+        "zipfile.ZipFile",
+        "tarfile.open",
+        "lmdb.open",
+        "sqlite3.connect",
+        "netCDF4.Dataset",
+        "rasterio.open",
+        "cv2.VideoCapture",
+    }
+)
+"""Handles that forked workers would share (rules.md D10)."""
+
+RANDOM_STATES = frozenset(
+    {"numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator", "random.Random"}
+    | {"torch.Generator"}
+)
+"""Generators that every worker would get the same copy of (rules.md D11)."""
+
+HARMLESS_CUDA = frozenset(
+    "torch.cuda." + name for name in ("manual_seed manual_seed_all seed seed_all empty_cache get_device_name").split()
+)
+"""Calls that are no evidence that a program runs on a GPU (rules.md 0.2)."""
+
+HARMLESS_CALLS = frozenset(
+    {"print", "len", "type", "isinstance", "id", "repr", "str", "sum", "any", "all", "hasattr", "dir", "next", "super"}
+    | {"torch.save", "torch.nn.init.normal_", "torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_"}
+    | {"torchinfo.summary", "torchsummary.summary", "pprint.pprint", "logging.info", "copy.copy", "range", "vars"}
+)
+"""Callees that neither keep, move nor wrap what they are given."""

@@ -1,0 +1,97 @@
+"""Edits made from syntax nodes and kept as text, so that everything around them survives to the letter."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from ..finding import Edit
+from ..source.document import Document
+
+
+def newline_of(document: Document) -> str:
+    """The newline that a document's first line ends with."""
+    first = document.text.find("\n")
+    return "\r\n" if first > 0 and document.text[first - 1] == "\r" else "\n"
+
+
+def indentation_at(document: Document, offset: int) -> str:
+    """The white space that the line of ``offset`` starts with."""
+    line = document.line(document.location(offset).row)
+    return line[: len(line) - len(line.lstrip())]
+
+
+def add_keyword(document: Document, call: cst.Call, name: str, expression: str) -> Edit | None:
+    """The edit that gives a call one more keyword argument, laid out like the arguments it has.
+
+    Two such edits of one call compose. None where the call splats ``*args`` or ``**kw``: the keyword might be among
+    them already, and Python raises TypeError for one that is given twice.
+    """
+    if any(arg.star for arg in call.args):
+        return None
+    keyword = f"{name}={expression}"
+    if not call.args:
+        end = document.span(call).end.offset - 1
+        return document.edit(end, end, keyword)
+    last = call.args[-1]
+    return _append(document, last, call.args, document.span(call).end.offset - 1, keyword)
+
+
+def add_entry(document: Document, display: cst.CSTNode | None, name: str, expression: str) -> Edit | None:
+    """The edit that gives a dict display, or a ``dict(...)`` call, one more entry; None for anything else."""
+    if isinstance(display, cst.Call):
+        return add_keyword(document, display, name, expression)
+    if not isinstance(display, cst.Dict):
+        return None
+    quote = '"'
+    for element in display.elements:
+        if isinstance(element, cst.DictElement) and isinstance(element.key, cst.SimpleString):
+            quote = element.key.quote[-1]
+    entry = f"{quote}{name}{quote}: {expression}"
+    end = document.span(display).end.offset - 1
+    if not display.elements:
+        return document.edit(end, end, entry)
+    return _append(document, display.elements[-1], display.elements, end, entry)
+
+
+def _append(
+    document: Document,
+    last: cst.Arg | cst.BaseDictElement,
+    siblings: object,
+    closing: int,
+    content: str,
+) -> Edit:
+    text = document.text
+    start, end = document.span(last).start.offset, document.span(last).end.offset
+    own_line = text[text.rfind("\n", 0, start) + 1 : start].strip() == ""
+    newline = newline_of(document)
+    indent = indentation_at(document, start)
+    if isinstance(last.comma, cst.Comma):
+        comma = text.index(",", end) + 1
+        stop = text.find("\n", comma, closing)
+        if stop < 0:
+            return document.edit(comma, comma, f" {content},")
+        stop = stop - 1 if text[stop - 1] == "\r" else stop
+        return document.edit(stop, stop, f"{newline}{indent}{content},")
+    separator = f",{newline}{indent}" if own_line else ", "
+    return document.edit(end, end, separator + content)
+
+
+def replace_node(document: Document, node: cst.CSTNode, content: str) -> Edit:
+    """The edit that puts other text in the place of a node; parentheses around the node stay."""
+    span = document.span(node)
+    return document.edit(span.start.offset, span.end.offset, content)
+
+
+def insert_after(document: Document, node: cst.CSTNode, content: str) -> Edit:
+    """The edit that puts text right behind a node."""
+    end = document.span(node).end.offset
+    return document.edit(end, end, content)
+
+
+def insert_statement(document: Document, body: cst.BaseSuite, statement: str) -> Edit | None:
+    """The edit that makes ``statement`` the first of an indented body; None where the body stands on its header's
+    line."""
+    if not isinstance(body, cst.IndentedBlock) or not body.body:
+        return None
+    start = document.span(body.body[0]).start.offset
+    return document.edit(start, start, f"{statement}{newline_of(document)}{indentation_at(document, start)}")

@@ -1,0 +1,268 @@
+"""What expressions are worth."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from .calls import attribute, call
+from .iteration import element_at, element_of, loaders_of
+from .mappings import merged_mapping, update_mapping
+from .scope import ANY, OPEN, Scope
+from .statements import assign
+from .values import (
+    UNKNOWN,
+    Configured,
+    Constant,
+    Function,
+    Iterated,
+    Mapping,
+    Origin,
+    Sequence,
+    Tensor,
+    Value,
+    join,
+    join_all,
+)
+
+if TYPE_CHECKING:
+    from .interpreter import Interpreter
+
+BUILTINS = frozenset(dir(builtins)) - {"True", "False", "None"}
+_CONSTANTS = {"True": True, "False": False, "None": None}
+
+
+def _name(machine: Interpreter, node: cst.Name) -> Value:
+    if node.value in _CONSTANTS:
+        return Constant(_CONSTANTS[node.value], Origin(machine.document, node))
+    return machine.lookup(node.value)
+
+
+def _attribute(machine: Interpreter, node: cst.Attribute) -> Value:
+    return attribute(machine, machine.evaluate(node.value), node.attr.value)
+
+
+def _integer(machine: Interpreter, node: cst.Integer) -> Value:
+    return Constant(node.evaluated_value, Origin(machine.document, node))
+
+
+def _float(machine: Interpreter, node: cst.Float) -> Value:
+    return Constant(node.evaluated_value, Origin(machine.document, node))
+
+
+def _string(machine: Interpreter, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
+    value = node.evaluated_value
+    return UNKNOWN if value is None else Constant(value, Origin(machine.document, node))
+
+
+def _formatted(machine: Interpreter, node: cst.FormattedString) -> Value:
+    first = node.parts[0] if node.parts else None
+    for part in node.parts:
+        if isinstance(part, cst.FormattedStringExpression):
+            machine.evaluate(part.expression)
+    if isinstance(first, cst.FormattedStringText) and first.value.startswith("cuda:"):
+        return Constant("cuda:0")
+    return UNKNOWN
+
+
+def _sequence(machine: Interpreter, node: cst.Tuple | cst.List | cst.Set) -> Value:
+    items: list[Value] = []
+    known = True
+    for element in node.elements:
+        if isinstance(element, cst.StarredElement):
+            items.append(element_of(machine, machine.evaluate(element.value)))
+            known = False
+        else:
+            items.append(machine.evaluate(element.value))
+    if known and len(items) <= 64:
+        return Sequence(tuple(items))
+    return Iterated(join_all(items))
+
+
+def _dict(machine: Interpreter, node: cst.Dict) -> Value:
+    mapping = Mapping(machine.document, node)
+    for element in node.elements:
+        if isinstance(element, cst.StarredDictElement):
+            update_mapping(machine, mapping, machine.evaluate(element.value))
+            continue
+        if not isinstance(element, cst.DictElement):
+            continue
+        key = machine.evaluate(element.key)
+        value = machine.evaluate(element.value)
+        if isinstance(key, Constant) and isinstance(key.value, (str, int)):
+            if isinstance(value, Constant):
+                value = value.at("dict entry", str(key.value))
+            machine.store.set(mapping, key.value, value)
+        else:
+            machine.store.set(mapping, OPEN, Constant(True))
+            before = machine.store.get(mapping, ANY)
+            machine.store.set(mapping, ANY, value if before is None else join(before, value))
+    return mapping
+
+
+def _subscript(machine: Interpreter, node: cst.Subscript) -> Value:
+    owner = machine.evaluate(node.value)
+    if len(node.slice) != 1:
+        for one in node.slice:
+            if isinstance(one.slice, cst.Index):
+                machine.evaluate(one.slice.value)
+        return element_at(machine, owner, ...)
+    slice_ = node.slice[0].slice
+    if not isinstance(slice_, cst.Index):
+        return owner if isinstance(owner, (Iterated, Tensor)) else UNKNOWN
+    key = machine.evaluate(slice_.value)
+    return element_at(machine, owner, key.value if isinstance(key, Constant) else ...)
+
+
+def _conditional(machine: Interpreter, node: cst.IfExp) -> Value:
+    machine.evaluate(node.test)
+    return join(machine.evaluate(node.body), machine.evaluate(node.orelse))
+
+
+def _boolean(machine: Interpreter, node: cst.BooleanOperation) -> Value:
+    left = machine.evaluate(node.left)
+    right = machine.evaluate(node.right)
+    if isinstance(left, Constant) and left.value is None and isinstance(node.operator, cst.Or):
+        return right
+    if isinstance(left, Configured) and isinstance(node.operator, cst.Or):
+        return UNKNOWN
+    return join(left, right)
+
+
+def _not(machine: Interpreter, node: cst.UnaryOperation) -> Value:
+    value = machine.evaluate(node.expression)
+    if isinstance(node.operator, cst.Minus) and isinstance(value, Constant) and isinstance(value.value, (int, float)):
+        return Constant(-value.value, Origin(machine.document, node))
+    if isinstance(node.operator, cst.Not):
+        if isinstance(value, Constant):
+            return Constant(not value.value, Origin(machine.document, node))
+        return UNKNOWN
+    return value if isinstance(value, Tensor) else UNKNOWN
+
+
+def _binary(machine: Interpreter, node: cst.BinaryOperation) -> Value:
+    # long sums are nested as deeply as they are long: walk down the left side instead of recursing
+    spine: list[cst.BinaryOperation] = []
+    first: cst.BaseExpression = node
+    while isinstance(first, cst.BinaryOperation):
+        spine.append(first)
+        first = first.left
+    left = machine.evaluate(first)
+    for operation in reversed(spine):
+        left = _combine(machine, operation, left, machine.evaluate(operation.right))
+    return left
+
+
+def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
+    if isinstance(left, Mapping) and isinstance(node.operator, cst.BitOr):
+        return merged_mapping(machine, left, right)
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        if left.scalar:
+            return Tensor(right.place, proven=right.proven)
+        return Tensor(left.place if right.scalar else left.place | right.place, proven=left.proven and right.proven)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Tensor) and isinstance(other, (Constant, Configured)):
+            return Tensor(one.place, proven=one.proven)
+    if isinstance(left, (Sequence, Iterated)) and isinstance(node.operator, cst.Add):
+        if isinstance(left, Sequence) and isinstance(right, Sequence):
+            return Sequence(left.items + right.items)
+        return Iterated(join(element_of(machine, left), element_of(machine, right)))
+    return UNKNOWN
+
+
+def _comparison(machine: Interpreter, node: cst.Comparison) -> Value:
+    left = machine.evaluate(node.left)
+    place = left.place if isinstance(left, Tensor) else None
+    for one in node.comparisons:
+        right = machine.evaluate(one.comparator)
+        if isinstance(right, Tensor):
+            place = right.place if place is None else place | right.place
+        if isinstance(one.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)):
+            return UNKNOWN
+    return Tensor(place, proven=False) if place is not None else UNKNOWN
+
+
+def _lambda(machine: Interpreter, node: cst.Lambda) -> Value:
+    return Function(machine.document, node, machine.scope)
+
+
+def _comprehension(machine: Interpreter, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
+    frame = machine.frame
+    outer = frame.scope
+    frame.scope = Scope(machine.document, outer, "function")
+    try:
+        with machine.looping(node) as loop:
+            part: cst.CompFor | None = node.for_in
+            while part is not None:
+                element = element_of(machine, machine.evaluate(part.iter))
+                machine.recorder.take(loop, loaders_of(element), machine)
+                assign(machine, part.target, element)
+                for condition in part.ifs:
+                    machine.evaluate(condition.test)
+                part = part.inner_for_in
+            if isinstance(node, cst.DictComp):
+                machine.evaluate(node.key)
+                mapping = Mapping(machine.document, None)
+                machine.store.set(mapping, ANY, machine.evaluate(node.value))
+                machine.store.set(mapping, OPEN, Constant(True))
+                return mapping
+            return Iterated(machine.evaluate(node.elt))
+    finally:
+        frame.scope = outer
+
+
+def _named(machine: Interpreter, node: cst.NamedExpr) -> Value:
+    value = machine.evaluate(node.value)
+    assign(machine, node.target, value)
+    return value
+
+
+def _await(machine: Interpreter, node: cst.Await) -> Value:
+    return machine.evaluate(node.expression)
+
+
+def _yield(machine: Interpreter, node: cst.Yield) -> Value:
+    if node.value is None:
+        machine.frame.yielded.append(Constant(None))
+    elif isinstance(node.value, cst.From):
+        machine.frame.yielded.append(element_of(machine, machine.evaluate(node.value.item)))
+    else:
+        machine.frame.yielded.append(machine.evaluate(node.value))
+    return UNKNOWN
+
+
+def _call(machine: Interpreter, node: cst.Call) -> Value:
+    return call(machine, node)
+
+
+EVALUATE: dict[type[cst.CSTNode], Callable[..., Value]] = {
+    cst.Name: _name,
+    cst.Attribute: _attribute,
+    cst.Integer: _integer,
+    cst.Float: _float,
+    cst.SimpleString: _string,
+    cst.ConcatenatedString: _string,
+    cst.FormattedString: _formatted,
+    cst.Tuple: _sequence,
+    cst.List: _sequence,
+    cst.Set: _sequence,
+    cst.Dict: _dict,
+    cst.Subscript: _subscript,
+    cst.IfExp: _conditional,
+    cst.BooleanOperation: _boolean,
+    cst.UnaryOperation: _not,
+    cst.BinaryOperation: _binary,
+    cst.Comparison: _comparison,
+    cst.Lambda: _lambda,
+    cst.ListComp: _comprehension,
+    cst.SetComp: _comprehension,
+    cst.GeneratorExp: _comprehension,
+    cst.DictComp: _comprehension,
+    cst.NamedExpr: _named,
+    cst.Await: _await,
+    cst.Yield: _yield,
+    cst.Call: _call,
+}

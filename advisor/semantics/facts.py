@@ -1,0 +1,355 @@
+"""The records that rules read: what one document means for an accelerator."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .edits import add_keyword
+from .values import ABSENT, Configured, Constant, Opaque, Origin, Place, Unknown, Value, join_all, options_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from ..finding import Edit
+    from ..source.document import Document
+    from .catalog import Constructor
+    from .datasets import DatasetFacts
+    from .scope import Scope
+    from .values import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a call, with its value.
+
+    Attributes:
+        value: what is known of it; a Choice with :data:`ABSENT` where it is given on some paths only.
+        node: the argument in the call; None where it came out of a dict.
+        mapping: the dict that a ``**`` took it from, if any.
+    """
+
+    value: Value
+    node: cst.Arg | None = None
+    mapping: Mapping | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call that the interpreter went through on its way to another."""
+
+    document: Document
+    node: cst.Call
+
+
+@dataclass(eq=False, slots=True)
+class LoaderContext:
+    """How a loader is built when its call is reached in one particular way.
+
+    Attributes:
+        arguments: by DataLoader's own argument names.
+        open: whether it may get arguments that are not known (``*args``, an unresolved ``**kw``).
+        mappings: the dicts that were splatted into the call.
+        chain: the calls that led here, outermost first.
+    """
+
+    arguments: dict[str, Argument]
+    open: bool
+    mappings: tuple[Mapping, ...]
+    chain: tuple[CallSite, ...]
+
+
+@dataclass(eq=False, slots=True)
+class Loop:
+    """A loop that the interpreter went through.
+
+    Attributes:
+        node: the ``for`` or ``while`` statement, or the comprehension.
+        loaders: the loaders whose batches it takes.
+        backward: whether ``backward()`` or an optimizer's ``step()`` happens in it.
+        calls_model: whether a module, or something that may be one, is called on its batches.
+        functions: names of the functions that it was reached through, outermost first.
+    """
+
+    document: Document
+    node: cst.CSTNode
+    functions: tuple[str, ...]
+    parent: Loop | None = None
+    loaders: list[LoaderCall] = field(default_factory=list)
+    backward: bool = False
+    calls_model: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class LoaderCall:
+    """A call that builds a DataLoader or one of its kin.
+
+    Attributes:
+        name: what the loader is called in the source, or the callee where it has no name.
+        contexts: one for each way in which the call is reached.
+        loops: where its batches are taken.
+        transfers: moves of its batches to a device.
+        moved_by: the framework that moves its batches, if one does.
+        mutated: whether the loop changes a batch in place while it is on the host.
+        dataset: what its samples cost and contain.
+        opaque: its arguments are not those of the call (a subclass with an ``__init__`` of its own).
+        evidence: whether a document that builds, iterates or moves it shows that an accelerator is meant.
+    """
+
+    document: Document
+    node: cst.Call
+    constructor: Constructor
+    name: str = ""
+    contexts: list[LoaderContext] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
+    moved_by: str | None = None
+    mutated: bool = False
+    dataset: DatasetFacts | None = None
+    opaque: bool = False
+    evidence: bool = False
+
+    def get(self, name: str) -> Value:
+        """What is known of an argument over all contexts; :data:`ABSENT` where no context gives it; Unknown where a
+        context may give it unseen."""
+        if self.opaque or not self.contexts:
+            return Unknown()
+        values: list[Value] = []
+        for context in self.contexts:
+            argument = context.arguments.get(name)
+            if argument is not None:
+                values.append(argument.value)
+            else:
+                values.append(Unknown() if context.open else ABSENT)
+        return join_all(values)
+
+    @property
+    def label(self) -> str:
+        """What a message calls it: the user's name for it, or the callee."""
+        return self.name or f"{self.document.code(self.node.func)}(...)"
+
+    @property
+    def pins(self) -> bool:
+        """Whether it pins its batches: by a literal, or by an expression that was written to that end."""
+        known = self.get("pin_memory")
+        if isinstance(known, Constant):
+            return known.value is True
+        return isinstance(known, Opaque) and known.name.endswith("is_available")
+
+    @property
+    def trains(self) -> bool:
+        """Whether the model learns from its batches."""
+        return any(loop.backward for loop in self.loops)
+
+    @property
+    def works(self) -> bool:
+        """Whether a loop computes with its batches: trains on them, or calls a model on them."""
+        return any(loop.backward or loop.calls_model for loop in self.loops)
+
+    @property
+    def destination_kinds(self) -> frozenset[str]:
+        """All kinds of device that its batches are moved to."""
+        contexts = [context for transfer in self.transfers for context in transfer.contexts]
+        return _union(kinds for context in contexts if context.loader is self for kinds in context.destination)
+
+    @property
+    def plain_samples(self) -> bool:
+        """Whether its batches are known to be containers of plain tensors (rules.md 0.4)."""
+        plain = self.dataset is not None and self.dataset.plain
+        return plain and (self.gives("collate_fn", None) or self.get("collate_fn") == Constant(None))
+
+    def gives(self, name: str, value: object) -> bool:
+        """Whether every context gives an argument this literal value; None stands for an argument that is absent."""
+        known = self.get(name)
+        if value is None:
+            return known == ABSENT
+        return all(
+            isinstance(one, Constant) and type(one.value) is type(value) and one.value == value
+            for one in options_of(known)
+        )
+
+    def default_count(self, name: str) -> int | None:
+        """An integer argument as it is when nobody configures another: a literal, or the default of an option; None
+        where it is not known. What the constructor itself defaults to where ``num_workers`` is absent."""
+        known = self.get(name)
+        if known == ABSENT:
+            return self.constructor.default_workers if name == "num_workers" else None
+        if isinstance(known, Configured):
+            known = known.default
+        counts = [one.value for one in options_of(known) if isinstance(one, Constant) and isinstance(one.value, int)]
+        return max(counts) if counts else None
+
+    def origins(self, name: str) -> list[Origin]:
+        """The places where the literal values of an argument stand."""
+        found: list[Origin] = []
+        for value in options_of(self.get(name)):
+            inner = value.default if isinstance(value, Configured) else value
+            if isinstance(inner, Constant) and inner.origin is not None:
+                found.append(inner.origin)
+        return found
+
+    def keyword_edit(self, name: str, expression: str) -> Edit | None:
+        """The edit that gives the call one more keyword; None where it splats arguments."""
+        return add_keyword(self.document, self.node, name, expression)
+
+
+@dataclass(frozen=True, slots=True)
+class TransferContext:
+    """A transfer as it happens when reached in one particular way.
+
+    Attributes:
+        source: where the object lived before.
+        destination: the device kinds that it goes to; empty where the call moves nothing.
+        loader: whose batch it is, and path: which element of it.
+        proven: whether the receiver is certainly a plain tensor.
+        loop: the innermost loop over a loader that it happens in.
+        receiver: what is moved.
+        target: the value of the device expression.
+        casts: whether the call changes the dtype too.
+    """
+
+    source: Place
+    destination: Place
+    loader: LoaderCall | None
+    path: tuple[object, ...]
+    proven: bool
+    loop: Loop | None
+    receiver: Value
+    target: Value
+    casts: bool
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """All kinds of device that it goes to."""
+        return _union(self.destination)
+
+
+@dataclass(eq=False, slots=True)
+class Transfer:
+    """A call that moves a tensor or module between devices.
+
+    Attributes:
+        method: ``to``, ``cuda``, ``type``...
+        device: the device expression, where there is one.
+        non_blocking: the value of the argument; ABSENT where it is not given.
+        discarded: the result is not used (the call is a statement by itself).
+        framework: the framework whose class the call stands in, if any.
+        statement: the statement that the call stands in.
+    """
+
+    document: Document
+    node: cst.Call
+    method: str
+    device: cst.BaseExpression | None
+    non_blocking: Value
+    discarded: bool
+    framework: str | None
+    statement: cst.CSTNode
+    contexts: list[TransferContext] = field(default_factory=list)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """All kinds of device that it moves something to."""
+        return _union(context.kinds for context in self.contexts)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it certainly is not asynchronous: ``non_blocking`` is not given."""
+        return self.non_blocking == ABSENT
+
+    def keyword_edit(self, name: str, expression: str) -> Edit | None:
+        """The edit that gives the call one more keyword; None where it splats arguments."""
+        return add_keyword(self.document, self.node, name, expression)
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentPlace:
+    """An argument of a module's call, and where it lives."""
+
+    node: cst.BaseExpression
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCallContext:
+    """A module's call as it happens when reached in one particular way: where it lives, what it is given."""
+
+    module: Value
+    place: Place
+    escaped: bool
+    wrapper: str | None
+    arguments: tuple[ArgumentPlace, ...]
+    loop: Loop | None
+
+
+@dataclass(eq=False, slots=True)
+class ModuleCall:
+    """A call of an ``nn.Module``, or of a loss in ``torch.nn.functional``, on tensors."""
+
+    document: Document
+    node: cst.Call
+    loss: bool
+    framework: str | None
+    contexts: list[ModuleCallContext] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class DeviceName:
+    """A name that was bound to a device which can be an accelerator."""
+
+    document: Document
+    node: cst.BaseExpression
+    """The target of the assignment."""
+    name: str
+    kinds: frozenset[str]
+    scope: Scope
+
+
+@dataclass(eq=False, slots=True)
+class Facts:
+    """What one document means for an accelerator.
+
+    Attributes:
+        loaders, transfers, loops, module_calls: in the order of the source.
+        devices: names bound to a device that can be an accelerator.
+        placed: whether anything in the program is, or may be, put on an accelerator.
+        trains: whether any loop of the program runs ``backward`` and an optimizer.
+        frameworks: those that the program uses (``lightning``, ``accelerate``...).
+        evidence: whether this document, or one that calls into it, shows that a CUDA device is meant (rules.md 0.2).
+        torch_name: what ``import torch`` is called at the top of this document; None where it is not imported so.
+        reflects: whether names may be read by their text (``globals()``, ``eval``).
+        consulted: other files of the project that were read to find this out.
+    """
+
+    document: Document
+    loaders: list[LoaderCall] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    module_calls: list[ModuleCall] = field(default_factory=list)
+    devices: list[DeviceName] = field(default_factory=list)
+    placed: bool = False
+    trains: bool = False
+    frameworks: frozenset[str] = frozenset()
+    evidence: bool = False
+    torch_name: str | None = None
+    reflects: bool = False
+    consulted: frozenset[str] = frozenset()
+
+    def reads(self, name: str) -> bool:
+        """Whether a name is used anywhere in the document beyond being bound: as a token, or inside an f-string."""
+        uses = 0
+        for token in tokenize.generate_tokens(io.StringIO(self.document.text).readline):
+            if token.type == tokenize.NAME and token.string == name:
+                uses += 1
+            elif token.type == tokenize.STRING and re.search(rf"\b{re.escape(name)}\b", token.string):
+                uses += 2
+        bound = sum(device.name == name for device in self.devices)
+        return uses > bound
+
+
+def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset(kind for kinds in sets for kind in kinds)

@@ -1,0 +1,371 @@
+"""The device interpreter: follows values forward through a program, joining at branches and loops.
+
+One run visits each module of the project once, functions in the contexts in which they are called, and functions that
+nothing calls with unknown arguments at the end. Nothing of the user's program is executed or imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import libcst as cst
+
+from .facts import CallSite, Loop
+from .recorder import Recorder
+from .scope import Layer, Scope, Store
+from .values import (
+    HOST,
+    SOMEWHERE,
+    UNKNOWN,
+    Class,
+    Function,
+    Module,
+    Pending,
+    Place,
+    Qualified,
+    SourceModule,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from ..source.document import Document
+
+DEPTH = 24
+"""Calls within calls that are followed; below that a result is Unknown."""
+CONTEXTS = 12
+"""Ways of calling one function that are followed; the rest are Unknown."""
+STEPS_PER_NODE = 40
+"""Statements that may be interpreted for each statement of the program, so that no file takes more than linear time."""
+
+
+class Modules(Protocol):
+    """What the interpreter asks of the project: the module behind an import."""
+
+    def resolve(self, name: str, level: int, importer: Document) -> str | None:
+        """The file that ``name`` names, seen from ``importer``; None where it is not part of the project."""
+
+    def load(self, filename: str) -> Document | None:
+        """The document of a file; None where it cannot be read or parsed."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """One call that is being interpreted."""
+
+    function: Function | None
+    scope: Scope
+    level: int
+    """How many layers the store had when it began."""
+    returned: list[Value] = field(default_factory=list)
+    yielded: list[Value] = field(default_factory=list)
+    exits: list[Layer] = field(default_factory=list)
+    loop_exits: list[tuple[int, list[Layer]]] = field(default_factory=list)
+
+
+class Budget(Exception):  # noqa: N818 -- a signal, caught by the interpreter itself
+    """The program took more steps than its size allows."""
+
+
+class Interpreter:
+    """Interprets modules of one project into a :class:`~.recorder.Recorder`.
+
+    Args:
+        modules: finds and loads the modules that are imported.
+    """
+
+    def __init__(self, modules: Modules) -> None:
+        self.modules = modules
+        self.store = Store()
+        self.recorder = Recorder()
+        self.scopes: dict[str, Scope] = {}
+        self.called: set[int] = set()
+        self.frames: list[Frame] = []
+        self.chain: list[CallSite] = []
+        self.loops: list[Loop] = []
+        self.default_places: list[Place] = [HOST]
+        self.discarded: cst.BaseExpression | None = None
+        self.statement: cst.BaseStatement | cst.BaseSmallStatement | None = None
+        self.functions: list[Function] = []
+        self.classes: list[Class] = []
+        self.instantiated: set[int] = set()
+        self._memo: dict[tuple[object, ...], Value] = {}
+        self._contexts: dict[int, int] = {}
+        self._steps_left = 20_000
+
+    # -- where we are
+
+    @property
+    def frame(self) -> Frame:
+        """The call that is being interpreted; that of the module at the bottom."""
+        return self.frames[-1]
+
+    @property
+    def scope(self) -> Scope:
+        """Where names are looked up now."""
+        return self.frames[-1].scope
+
+    @property
+    def document(self) -> Document:
+        """The document whose code is being interpreted."""
+        return self.frames[-1].scope.document
+
+    # -- modules
+
+    def module(self, filename: str) -> Scope | None:
+        """The globals of a project's module, interpreting it first where that was not done yet; None where it cannot
+        be read or parsed."""
+        known = self.scopes.get(filename)
+        if known is not None:
+            return known
+        document = self.modules.load(filename)
+        if document is None:
+            return None
+        scope = self.scopes[filename] = Scope(document, None, "module")
+        self.recorder.begin(document)
+        self._steps_left += 200 + STEPS_PER_NODE * document.text.count("\n")
+        with self._base(), self.entered(None, scope, self.store.level):
+            # loops and calls that are under way belong to the importer
+            loops, chain, places = self.loops, self.chain, self.default_places
+            self.loops, self.chain, self.default_places = [], [], [self.default_places[0]]
+            try:
+                self.execute(document.tree.body)
+            finally:
+                self.loops, self.chain = loops, chain
+                places[0] = self.default_places[0]
+                self.default_places = places
+        return scope
+
+    @contextmanager
+    def _base(self) -> Iterator[None]:
+        """Writes go to the bottom of the store: what a module defines holds on every path."""
+        layers = self.store.lift()
+        try:
+            yield
+        finally:
+            self.store.drop(layers)
+
+    @contextmanager
+    def entered(self, function: Function | None, scope: Scope, level: int) -> Iterator[Frame]:
+        frame = Frame(function, scope, level)
+        self.frames.append(frame)
+        try:
+            yield frame
+        finally:
+            self.frames.pop()
+
+    @contextmanager
+    def at_home(self, function: Function) -> Iterator[None]:
+        """Interprets from the module that a function stands in, as if it were called there."""
+        with self.entered(None, function.scope.globals, self.store.level):
+            yield
+
+    # -- names
+
+    def lookup(self, name: str) -> Value:
+        """What a name is worth here: local, enclosing, global, star-imported or builtin."""
+        scope: Scope | None = self.scope
+        if scope is not None and name in scope.global_names:
+            scope = scope.globals
+        while scope is not None:
+            value = self.store.get(scope, name)
+            if value is not None:
+                return self.settle(value)
+            scope = scope.enclosing()
+        return self._from_stars(self.scope.globals, name, set())
+
+    def member(self, scope: Scope, name: str) -> Value | None:
+        """What a module's globals, or a class body, hold under a name."""
+        value = self.store.get(scope, name)
+        if value is not None:
+            return self.settle(value)
+        if scope.kind != "module":
+            return None
+        value = self._from_stars(scope, name, set())
+        return None if isinstance(value, Qualified) and "." not in value.name else value
+
+    def _from_stars(self, scope: Scope, name: str, seen: set[int]) -> Value:
+        seen.add(id(scope))
+        uncertain = False
+        for star in reversed(scope.stars):
+            source = self.settle(star)
+            if isinstance(source, SourceModule):
+                if id(source.scope) in seen:
+                    continue
+                value = self.store.get(source.scope, name)
+                if value is not None:
+                    return self.settle(value)
+                found = self._from_stars(source.scope, name, seen)
+                if not (isinstance(found, Qualified) and "." not in found.name):
+                    if not isinstance(found, type(UNKNOWN)):
+                        return found
+                    uncertain = True
+            else:
+                uncertain = True
+        if name in BUILTINS:
+            return Qualified(name)
+        return UNKNOWN if uncertain or name not in BUILTINS else Qualified(name)
+
+    def settle(self, value: Value) -> Value:
+        """A value whose import, if it is one, has been followed."""
+        if not isinstance(value, Pending):
+            return value
+        scope = self.module(value.filename)
+        if scope is None:
+            return UNKNOWN
+        if value.name is None:
+            return SourceModule(scope)
+        found = self.member(scope, value.name)
+        if found is not None:
+            return found
+        inner = self.modules.resolve(value.name, 1, scope.document)
+        return self.settle(Pending(inner)) if inner is not None else UNKNOWN
+
+    def bind(self, name: str, value: Value) -> None:
+        """Binds a name in the scope that an assignment here reaches."""
+        scope = self.scope.globals if name in self.scope.global_names else self.scope
+        self.store.set(scope, name, value)
+
+    # -- running
+
+    def evaluate(self, node: cst.BaseExpression) -> Value:
+        """What an expression is worth; its effects take place."""
+        return EVALUATE.get(type(node), _unknown)(self, node)
+
+    def execute(self, statements: Iterable[cst.BaseStatement | cst.BaseSmallStatement]) -> bool:
+        """Interprets statements in order.
+
+        Returns:
+            Whether control never comes out at the end (return, raise, break, continue).
+        """
+        for statement in statements:
+            self._steps_left -= 1
+            if self._steps_left < 0:
+                raise Budget
+            self.statement = statement
+            run = EXECUTE.get(type(statement))
+            if run is not None and run(self, statement):
+                return True
+        return False
+
+    def branches(self, bodies: list[Iterable[cst.BaseStatement | cst.BaseSmallStatement] | None]) -> bool:
+        """Interprets alternative bodies, each from here, and joins them; None is a body that does nothing.
+
+        Returns:
+            Whether none of them comes out at the end.
+        """
+        ends: list[Layer] = []
+        for body in bodies:
+            if body is None:
+                ends.append({})
+                continue
+            self.store.push()
+            ended = self.execute(body)
+            layer = self.store.pop()
+            if not ended:
+                ends.append(layer)
+        if not ends:
+            return True
+        self.store.merge(ends)
+        return False
+
+    def inline(self, function: Function, bound: dict[str, Value], site: CallSite | None) -> Value:
+        """Interprets a function's body with its parameters bound, and returns what it returns."""
+        node = function.node
+        key = (id(node), function.owner, site and id(site.node), tuple(sorted(bound.items(), key=lambda i: i[0])))
+        if key in self._memo:
+            return self._memo[key]
+        if any(frame.function is not None and frame.function.node is node for frame in self.frames):
+            return UNKNOWN
+        count = self._contexts.get(id(node), 0)
+        if len(self.frames) > DEPTH or count >= CONTEXTS:
+            return UNKNOWN
+        self._contexts[id(node)] = count + 1
+        self.called.add(id(node))
+        self._memo[key] = UNKNOWN
+        scope = Scope(function.document, function.scope, "function")
+        if site is not None:
+            self.chain.append(site)
+        try:
+            result = self._run(function, scope, bound)
+        finally:
+            if site is not None:
+                self.chain.pop()
+        self._memo[key] = result
+        return result
+
+    def _run(self, function: Function, scope: Scope, bound: dict[str, Value]) -> Value:
+        from .values import Iterated, join_all
+
+        level = self.store.level
+        self.store.push()
+        with self.entered(function, scope, level) as frame:
+            for name, value in bound.items():
+                self.store.set(scope, name, value)
+            ended = False
+            if isinstance(function.node, cst.Lambda):
+                frame.returned.append(self.evaluate(function.node.body))
+            else:
+                body = function.node.body
+                ended = self.execute(body.body)
+        last = self.store.pop()
+        self.store.merge([*frame.exits, last] if not ended else frame.exits or [last])
+        if frame.yielded:
+            return Iterated(join_all(frame.yielded))
+        if not frame.returned:
+            from .values import Constant
+
+            return Constant(None)
+        return join_all(frame.returned)
+
+    @contextmanager
+    def looping(self, node: cst.CSTNode) -> Iterator[Loop]:
+        """A loop that is being interpreted."""
+        functions = tuple(frame.function.name for frame in self.frames if frame.function is not None)
+        loop = self.recorder.loop(self.document, node, functions, self.loops[-1] if self.loops else None)
+        self.loops.append(loop)
+        try:
+            yield loop
+        finally:
+            self.loops.pop()
+
+    def repeat(
+        self, body: Iterable[cst.BaseStatement | cst.BaseSmallStatement], bind: Value | None, target: cst.CSTNode | None
+    ) -> None:
+        """Interprets a loop's body until what it knows stands still: twice at the most."""
+        from .statements import assign
+
+        body = list(body)
+        for _ in range(2):
+            exits: list[Layer] = []
+            self.frame.loop_exits.append((self.store.level, exits))
+            self.store.push()
+            if target is not None and bind is not None:
+                assign(self, target, bind)
+            ended = self.execute(body)
+            self.frame.loop_exits.pop()
+            last = self.store.pop()
+            if not self.store.merge([*exits, last] if not ended else exits or [last]):
+                break
+
+    # -- modules of torch
+
+    def place_of(self, module: Module) -> Place:
+        """Where a module lives."""
+        value = self.store.get(module, "place")
+        return value.place if isinstance(value, Tensor) else SOMEWHERE
+
+    def move(self, module: Module, place: Place) -> None:
+        """A module moves, in place, with everything in it."""
+        self.store.set(module, "place", Tensor(place))
+
+
+def _unknown(machine: Interpreter, node: cst.CSTNode) -> Value:
+    return UNKNOWN
+
+
+from .expressions import BUILTINS, EVALUATE  # noqa: E402 -- the tables need the class above
+from .statements import EXECUTE  # noqa: E402

@@ -1,0 +1,151 @@
+"""What comes out of a value when it is iterated, unpacked or indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from .scope import ANY, OPEN
+from .values import (
+    HOST,
+    SOMEWHERE,
+    UNKNOWN,
+    Bound,
+    Choice,
+    Constant,
+    Instance,
+    Iterated,
+    Loader,
+    Mapping,
+    Opaque,
+    Sequence,
+    Tensor,
+    Value,
+    is_host,
+    join_all,
+)
+
+if TYPE_CHECKING:
+    from .facts import LoaderCall
+    from .interpreter import Interpreter
+
+
+def loaders_of(value: Value) -> list[LoaderCall]:
+    """The loaders that a value is, or whose batches it holds, in a stable order."""
+    return list(dict.fromkeys(_loaders(value)))
+
+
+def _loaders(value: Value) -> Iterator[LoaderCall]:
+    if isinstance(value, Loader):
+        yield value.call
+    elif isinstance(value, Tensor):
+        if value.loader is not None:
+            yield value.loader
+    elif isinstance(value, Sequence):
+        for item in value.items:
+            yield from _loaders(item)
+    elif isinstance(value, Iterated):
+        yield from _loaders(value.element)
+    elif isinstance(value, Choice):
+        for option in value.options:
+            yield from _loaders(option)
+
+
+def element_of(machine: Interpreter, value: Value) -> Value:
+    """One element of what iterating ``value`` yields."""
+    if isinstance(value, Loader):
+        place = value.delivers or HOST
+        return Tensor(place, value.call, (), proven=False)
+    if isinstance(value, Iterated):
+        return value.element
+    if isinstance(value, Sequence):
+        return join_all(value.items)
+    if isinstance(value, Tensor):
+        return Tensor(value.place, value.loader, (*value.path, ...), _proven(machine, value))
+    if isinstance(value, Choice):
+        return join_all(element_of(machine, one) for one in value.options)
+    if isinstance(value, Opaque) and value.name == "torch.utils.data.random_split":
+        return value
+    if isinstance(value, Instance):
+        return _iterate_instance(machine, value)
+    return UNKNOWN
+
+
+def _iterate_instance(machine: Interpreter, value: Instance) -> Value:
+    from .calls import attribute, call_without_arguments
+
+    iterator = attribute(machine, value, "__iter__")
+    if not isinstance(iterator, Bound):
+        return UNKNOWN
+    made = call_without_arguments(machine, iterator)
+    if isinstance(made, Instance):
+        step = attribute(machine, made, "__next__")
+        return call_without_arguments(machine, step) if isinstance(step, Bound) else UNKNOWN
+    return element_of(machine, made)
+
+
+def element_at(machine: Interpreter, value: Value, key: object, count: int | None = None) -> Value:
+    """What unpacking or indexing ``value`` at ``key`` gives; ``count`` is the number of targets when unpacking."""
+    if isinstance(value, Sequence):
+        if (
+            isinstance(key, int)
+            and (count is None or count == len(value.items))
+            and -len(value.items) <= key < len(value.items)
+        ):
+            return value.items[key]
+        return join_all(value.items) if count is None else UNKNOWN
+    if isinstance(value, Tensor):
+        return Tensor(value.place, value.loader, (*value.path, key), _proven(machine, value))
+    if isinstance(value, Iterated):
+        return value.element
+    if isinstance(value, Mapping):
+        return _entry(machine, value, key)
+    if isinstance(value, Choice):
+        return join_all(element_at(machine, one, key, count) for one in value.options)
+    if isinstance(value, Opaque) and value.name == "torch.utils.data.random_split":
+        return Opaque("torch.utils.data.Subset", value.arguments[:1])
+    if isinstance(value, Loader) and count is not None:
+        return element_of(machine, value)
+    return UNKNOWN
+
+
+def _entry(machine: Interpreter, mapping: Mapping, key: object) -> Value:
+    if isinstance(key, (str, int)):
+        value = machine.store.get(mapping, key)
+        if value is not None:
+            return value
+    return machine.store.get(mapping, ANY) or UNKNOWN
+
+
+def entries(machine: Interpreter, mapping: Mapping) -> tuple[dict[str, Value], bool]:
+    """The entries of a dict under keys that are strings, and whether it may hold others."""
+    held = machine.store.entries(mapping)
+    known = {key: value for key, value in held.items() if isinstance(key, str) and key not in (OPEN, ANY)}
+    unsure = OPEN in held or ANY in held
+    return known, unsure
+
+
+def _proven(machine: Interpreter, batch: Tensor) -> bool:
+    """Whether an element of a batch is certainly a plain tensor (rules.md 0.4).
+
+    The default collate function raises for classes that it does not know and keeps mappings as they are, so an
+    element that is used as a tensor is one, unless the data set yields mappings of its own.
+    """
+    if batch.loader is None:
+        return batch.proven and not is_host(batch.place) and batch.place != SOMEWHERE
+    if batch.loader.opaque:
+        return False
+    collate = batch.loader.get("collate_fn")
+    default = isinstance(collate, Constant) and collate.value is None
+    from .values import ABSENT
+
+    if not (collate == ABSENT or default):
+        return False
+    return machine.recorder.dataset(machine, batch.loader).plain
+
+
+def function_name(node: cst.FunctionDef | cst.Lambda) -> str:
+    """A function's name; ``<lambda>`` for a lambda."""
+    return node.name.value if isinstance(node, cst.FunctionDef) else "<lambda>"

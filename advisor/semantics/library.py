@@ -1,0 +1,270 @@
+"""Calls of library functions and classes, by their full names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from .catalog import (
+    CONSTRUCTORS,
+    FRAMEWORK_CALLS,
+    FRAMEWORK_CLASSES,
+    HARMLESS_CALLS,
+    LOSS_FUNCTIONS,
+    MODULE_ALIASES,
+    PASS_THROUGH,
+    TENSOR_FACTORIES,
+    TENSOR_FUNCTIONS,
+    WRAPPERS_THAT_MOVE_INPUTS,
+)
+from .facts import ArgumentPlace, ModuleCallContext
+from .iteration import element_of
+from .loaders import build_loader
+from .mappings import update_mapping
+from .scope import OPEN
+from .values import (
+    HOST,
+    SOMEWHERE,
+    UNKNOWN,
+    Class,
+    Constant,
+    Device,
+    Function,
+    Iterated,
+    Mapping,
+    Module,
+    Opaque,
+    Parser,
+    Place,
+    Sequence,
+    Tensor,
+    Value,
+    device_kinds,
+)
+
+if TYPE_CHECKING:
+    from .calls import Arguments
+    from .interpreter import Interpreter
+
+
+def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value:
+    """What calling the library object ``name`` returns."""
+    recorder = machine.recorder
+    constructor = CONSTRUCTORS.get(name)
+    if constructor is not None:
+        return build_loader(machine, constructor, arguments, node)
+    framework = FRAMEWORK_CALLS.get(name) or FRAMEWORK_CLASSES.get(name)
+    if framework is not None:
+        recorder.framework(machine.document, framework)
+    if name == "torch.device":
+        return _device(machine, arguments)
+    if name in ("torch.accelerator.current_accelerator", "torch.accelerator.current_device_idx"):
+        return Device(frozenset({"cuda", "mps", "xpu"}))
+    if name in ("torch.set_default_device", "torch.set_default_tensor_type"):
+        machine.default_places[0] = SOMEWHERE
+        return Constant(None)
+    if name in ("argparse.ArgumentParser", "configargparse.ArgumentParser", "configargparse.ArgParser"):
+        return Parser()
+    if name in PASS_THROUGH:
+        return _pass_through(machine, name, arguments)
+    if name in ("enumerate", "zip"):
+        counted = arguments.positional[:1] if name == "enumerate" else arguments.positional
+        elements = tuple(element_of(machine, one.value) for one in counted)
+        return Iterated(Sequence((UNKNOWN, *elements)) if name == "enumerate" else Sequence(elements))
+    if name == "map":
+        return _map(machine, arguments, node)
+    if name == "next" and arguments.positional:
+        element = element_of(machine, arguments.positional[0].value)
+        recorder.take_one(element, machine)
+        return element
+    if name == "dict":
+        return _dict(machine, arguments, node)
+    if name == "torch.autograd.Variable" and arguments.positional:
+        return arguments.positional[0].value
+    if name == "super":
+        return UNKNOWN
+    if name in ("getattr", "eval", "exec", "globals", "locals", "vars", "setattr"):
+        return _reflection(machine, name, arguments)
+    return _torch(machine, name, arguments, node)
+
+
+def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value:
+    last = name.rpartition(".")[2]
+    if name in TENSOR_FACTORIES or (name.startswith("torch.") and last.endswith("Tensor") and last != "Tensor"):
+        return Tensor(_factory_place(machine, name, arguments), proven=True, scalar=_is_scalar(name, arguments))
+    if name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
+        return Tensor(machine.default_places[-1], proven=True)
+    if name in LOSS_FUNCTIONS:
+        return _loss_function(machine, arguments, node)
+    if name in TENSOR_FUNCTIONS or name.startswith("torch.nn.functional."):
+        place: Place = frozenset()
+        known = False
+        for value in arguments.values():
+            for one in value.items if isinstance(value, Sequence) else (value,):
+                if isinstance(one, Tensor):
+                    place |= one.place
+                    known = True
+        return Tensor(place, proven=False) if known else UNKNOWN
+    if name in MODULE_ALIASES and arguments.positional:
+        return arguments.positional[0].value
+    if name in WRAPPERS_THAT_MOVE_INPUTS and arguments.positional:
+        inner = arguments.positional[0].value
+        module = Module(machine.document, node, name)
+        machine.move(module, machine.place_of(inner) if isinstance(inner, Module) else SOMEWHERE)
+        if not isinstance(inner, Module) or machine.store.get(inner, "\0escaped") is not None:
+            machine.store.set(module, "\0escaped", Constant(True))
+        return module
+    if _is_module_class(name):
+        module = Module(machine.document, node, name, has_state=not _is_stateless(machine, name))
+        machine.move(module, machine.default_places[-1])
+        children = [one for one in _flattened(arguments) if isinstance(one, Module)]
+        if any(machine.place_of(one) != HOST for one in children):
+            machine.move(module, SOMEWHERE)
+        for child in children:
+            machine.move(child, SOMEWHERE)
+        return module
+    if name not in HARMLESS_CALLS and not name.startswith(("torch.optim.", "torch.utils.data.", "torch.nn.init.")):
+        from .calls import call_unknown
+
+        known_library = name.startswith(("torchvision.", "torch."))
+        if not known_library:
+            call_unknown(machine, arguments, node)
+    keywords = tuple((key, argument.value) for key, argument in arguments.keywords.items())
+    return Opaque(name, tuple(one.value for one in arguments.positional), keywords)
+
+
+def _is_stateless(machine: Interpreter, name: str) -> bool:
+    return machine.recorder.stateless(name) or name.endswith("Loss")
+
+
+def _flattened(arguments: Arguments) -> list[Value]:
+    found: list[Value] = []
+    for value in arguments.values():
+        if isinstance(value, Sequence):
+            found.extend(value.items)
+        elif isinstance(value, Iterated):
+            found.append(value.element)
+        else:
+            found.append(value)
+    return found
+
+
+def _is_module_class(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    if name.startswith("torch.nn."):
+        inner = name.removeprefix("torch.nn.")
+        return "." not in inner and last[:1].isupper() and last not in ("Parameter", "Module", "ParameterList")
+    if name.startswith("torchvision.models."):
+        return not last.startswith("get_") and "_Weights" not in name
+    return False
+
+
+def _device(machine: Interpreter, arguments: Arguments) -> Value:
+    value = arguments.get("device", 0)
+    if value is None:
+        value = arguments.get("type", 0)
+    kinds = device_kinds(value) if value is not None else frozenset({"unknown"})
+    if "cuda" in kinds:
+        machine.recorder.evidence(machine.document)
+    return Device(kinds)
+
+
+def _factory_place(machine: Interpreter, name: str, arguments: Arguments) -> Place:
+    if name.startswith("torch.cuda."):
+        return frozenset({frozenset({"cuda"})})
+    if arguments.open:
+        return SOMEWHERE
+    given = arguments.get("device")
+    if given is not None and not (isinstance(given, Constant) and given.value is None):
+        kinds = device_kinds(given)
+        if "cuda" in kinds:
+            machine.recorder.evidence(machine.document)
+        return frozenset({kinds})
+    if name in ("torch.as_tensor", "torch.tensor") and arguments.positional:
+        source = arguments.positional[0].value
+        if isinstance(source, Tensor) and name == "torch.as_tensor":
+            return source.place
+    return machine.default_places[-1]
+
+
+def _is_scalar(name: str, arguments: Arguments) -> bool:
+    if name not in ("torch.tensor", "torch.as_tensor", "torch.scalar_tensor") or not arguments.positional:
+        return False
+    return not isinstance(arguments.positional[0].value, (Sequence, Iterated, Tensor, Opaque)) and not isinstance(
+        arguments.positional[0].value, type(UNKNOWN)
+    )
+
+
+def _loss_function(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+    given = tuple(
+        ArgumentPlace(one.node.value, one.value)
+        for one in (*arguments.positional, *arguments.keywords.values())
+        if one.node is not None
+    )
+    first = given[0].value if given else UNKNOWN
+    place = first.place if isinstance(first, Tensor) else SOMEWHERE
+    context = ModuleCallContext(
+        module=UNKNOWN,
+        place=place,
+        escaped=False,
+        wrapper=None,
+        arguments=given,
+        loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
+    )
+    machine.recorder.module_call(machine, node, True, context)
+    return Tensor(place, proven=True, scalar=True)
+
+
+def _pass_through(machine: Interpreter, name: str, arguments: Arguments) -> Value:
+    if not arguments.positional:
+        iterable = arguments.get("iterable")
+        return Iterated(element_of(machine, iterable)) if iterable is not None else UNKNOWN
+    first = arguments.positional[0].value
+    if name == "torch.utils.data.Subset":
+        return Opaque(name, (first,))
+    if name == "itertools.chain":
+        from .values import join_all
+
+        return Iterated(join_all(element_of(machine, one.value) for one in arguments.positional))
+    if isinstance(first, Sequence) and name in ("list", "tuple", "reversed"):
+        return first
+    return Iterated(element_of(machine, first))
+
+
+def _map(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+    from .calls import Arguments as Given
+    from .calls import call_value
+    from .facts import Argument
+
+    if len(arguments.positional) < 2:
+        return UNKNOWN
+    function = arguments.positional[0].value
+    elements = [Argument(element_of(machine, one.value)) for one in arguments.positional[1:]]
+    if isinstance(function, (Function, Class)):
+        return Iterated(call_value(machine, function, Given(None, elements), node))
+    return UNKNOWN
+
+
+def _dict(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+    mapping = Mapping(machine.document, node)
+    for one in arguments.positional:
+        update_mapping(machine, mapping, one.value)
+    for key, argument in arguments.keywords.items():
+        value = argument.value
+        machine.store.set(mapping, key, value.at("dict entry", key) if isinstance(value, Constant) else value)
+    if arguments.open:
+        machine.store.set(mapping, OPEN, Constant(True))
+    return mapping
+
+
+def _reflection(machine: Interpreter, name: str, arguments: Arguments) -> Value:
+    from .calls import attribute
+
+    if name == "getattr" and len(arguments.positional) >= 2:
+        key = arguments.positional[1].value
+        if isinstance(key, Constant) and isinstance(key.value, str):
+            return attribute(machine, arguments.positional[0].value, key.value)
+    if name in ("exec", "eval", "globals", "locals"):
+        machine.recorder.reflects(machine.document)
+    return UNKNOWN

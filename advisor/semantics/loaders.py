@@ -1,0 +1,57 @@
+"""From a call that builds a loader to the record of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from .catalog import Constructor
+from .facts import Argument, LoaderContext
+from .values import SOMEWHERE, Loader, Value
+
+if TYPE_CHECKING:
+    from .calls import Arguments
+    from .interpreter import Interpreter
+    from .values import Class
+
+
+def build_loader(
+    machine: Interpreter,
+    constructor: Constructor,
+    arguments: Arguments,
+    node: cst.Call,
+    *,
+    opaque: bool = False,
+    cls: Class | None = None,
+) -> Value:
+    """Records a loader as it is built in the present context, and returns it.
+
+    Args:
+        opaque: the arguments of the call are not those that the loader gets (a subclass with an ``__init__`` of its
+            own).
+        cls: the subclass in the project, if it is one.
+    """
+    call = machine.recorder.loader(machine, node, constructor)
+    call.opaque |= opaque
+    given: dict[str, Argument] = dict(zip(constructor.positional, arguments.positional, strict=False))
+    given.update(arguments.keywords)
+    context = LoaderContext(
+        arguments=given,
+        open=arguments.open,
+        mappings=arguments.mappings,
+        chain=tuple(machine.chain),
+    )
+    call.contexts.append(context)
+    for function in reversed(machine.frames):
+        owner = function.function.owner if function.function is not None else None
+        if owner is None:
+            continue
+        if function.function is not None and function.function.name.endswith("_dataloader"):
+            for base in owner.library_bases():
+                if base.startswith("lightning."):
+                    call.moved_by = "lightning"
+        break
+    own_iteration = cls is not None and machine.recorder.touches_devices(cls)
+    delivers = SOMEWHERE if constructor.delivers == "device" or own_iteration else None
+    return Loader(call, delivers)

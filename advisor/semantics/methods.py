@@ -1,0 +1,301 @@
+"""Calls of methods on what a library made: tensors, modules, loaders, dicts, parsers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from .catalog import PREPARES, TENSOR_METHODS, WRAPPERS_THAT_MOVE_INPUTS
+from .facts import ArgumentPlace, ModuleCallContext
+from .iteration import element_at, element_of
+from .mappings import mapping_method
+from .transfers import MOVES, transfer
+from .values import (
+    SOMEWHERE,
+    UNKNOWN,
+    Choice,
+    Configured,
+    Constant,
+    Instance,
+    Iterated,
+    Loader,
+    Mapping,
+    Method,
+    Module,
+    Namespace,
+    Opaque,
+    Parser,
+    Place,
+    Sequence,
+    Tensor,
+    Value,
+    join_all,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from .calls import Arguments
+    from .interpreter import Interpreter
+
+KEEPS = frozenset(
+    {"train", "eval", "half", "float", "bfloat16", "double", "requires_grad_", "share_memory", "compile", "type"}
+)
+"""Methods of a module that return the module and leave it where it is."""
+READS_MODULE = frozenset(
+    {"parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad", "modules", "named_modules"}
+    | {"children", "named_children", "buffers", "named_buffers", "register_forward_hook", "apply", "__len__"}
+)
+
+
+def call_method(machine: Interpreter, method: Method, arguments: Arguments, node: cst.Call) -> Value:
+    """What a method of a library object returns."""
+    receiver, name = method.receiver, method.name
+    if isinstance(receiver, Choice):
+        return join_all(call_method(machine, Method(one, name), arguments, node) for one in receiver.options)
+    if name == "backward":
+        machine.recorder.backward(machine.loops)
+    if isinstance(receiver, Module):
+        return _module_method(machine, receiver, name, arguments, node)
+    if isinstance(receiver, Tensor):
+        return _tensor_method(machine, receiver, name, arguments, node)
+    if isinstance(receiver, Mapping):
+        return mapping_method(machine, receiver, name, arguments)
+    if isinstance(receiver, Parser):
+        return _parser_method(machine, receiver, name, arguments, node)
+    if isinstance(receiver, Opaque):
+        return _opaque_method(machine, receiver, name, arguments, node)
+    if isinstance(receiver, Loader) and name == "__iter__":
+        return Iterated(element_of(machine, receiver))
+    if isinstance(receiver, (Sequence, Iterated)):
+        return _list_method(machine, receiver, name, arguments, node)
+    if isinstance(receiver, Instance):
+        return _inherited_method(machine, receiver, name, arguments, node)
+    if name in MOVES and name != "type":
+        transfer(machine, receiver, name, arguments, node)
+        return UNKNOWN
+    if name == "format" and isinstance(receiver, Constant):
+        return UNKNOWN
+    return _give_away(machine, arguments, node)
+
+
+def _give_away(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+    from .calls import call_unknown
+
+    return call_unknown(machine, arguments, node)
+
+
+# -- tensors
+
+
+def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments: Arguments, node: cst.Call) -> Value:
+    if name in MOVES:
+        place = transfer(machine, receiver, name, arguments, node)
+        if place is None:
+            other = arguments.positional[0].value if arguments.positional else None
+            if isinstance(other, Tensor):
+                return Tensor(other.place, proven=receiver.proven)
+            return Tensor(receiver.place, receiver.loader, receiver.path, receiver.proven, receiver.scalar)
+        moved = any(kinds != frozenset({"cpu"}) for kinds in place)
+        if name == "type" and not moved:
+            return Tensor(receiver.place, proven=True)
+        return Tensor(place, receiver.loader, receiver.path, receiver.proven or name in ("cuda", "type"))
+    if name.endswith("_") and not name.startswith("_"):
+        mutates_in_place(machine, receiver)
+        return receiver
+    if name in ("view", "unsqueeze", "squeeze", "reshape", "transpose", "permute", "detach", "t", "contiguous"):
+        return receiver
+    if name in ("mean", "sum", "max", "min", "norm") and not arguments.positional and not arguments.keywords:
+        return Tensor(receiver.place, proven=receiver.proven, scalar=True)
+    if name in ("size", "dim", "numel", "item", "tolist", "numpy", "get_device", "nelement"):
+        return UNKNOWN
+    if name in ("items", "keys", "values"):
+        element = Tensor(receiver.place, receiver.loader, (*receiver.path, ...), False)
+        return Iterated(Sequence((UNKNOWN, element)) if name == "items" else element)
+    if name in ("get", "pop"):
+        return element_at(machine, receiver, ...)
+    if name in TENSOR_METHODS:
+        place = receiver.place
+        for value in arguments.values():
+            if isinstance(value, Tensor) and not value.scalar:
+                place = place | value.place
+        return Tensor(place, proven=receiver.proven)
+    if name == "backward":
+        return Constant(None)
+    return UNKNOWN
+
+
+def mutates_in_place(machine: Interpreter, tensor: Tensor) -> None:
+    """Notes that a batch is changed while it is on the host: an asynchronous copy of it may still be reading."""
+    if tensor.loader is not None and not all("cuda" in kinds for kinds in tensor.place):
+        tensor.loader.mutated = True
+
+
+# -- modules
+
+
+def _module_method(machine: Interpreter, receiver: Module, name: str, arguments: Arguments, node: cst.Call) -> Value:
+    if name in ("to", "cuda", "cpu", "xpu"):
+        place = transfer(machine, receiver, name, arguments, node)
+        if place is not None:
+            machine.move(receiver, place)
+        return receiver
+    if name == "to_empty":
+        machine.move(receiver, SOMEWHERE)
+        return receiver
+    if name in KEEPS:
+        return receiver
+    if name in READS_MODULE:
+        for value in arguments.values():
+            if isinstance(value, Module):
+                return UNKNOWN
+        return Opaque(f"module.{name}", (receiver,))
+    if name in ("backward", "step"):
+        # DeepSpeed engines and the like train through the module
+        machine.recorder.backward(machine.loops)
+        return UNKNOWN
+    machine.store.set(receiver, "\0escaped", Constant(True))
+    return _give_away(machine, arguments, node)
+
+
+def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
+    """A module's forward: its result lives where the module lives."""
+    modules = [one for one in options_of(callee) if isinstance(one, Module)]
+    place: Place = frozenset()
+    for module in modules:
+        place |= machine.place_of(module)
+    module = modules[0]
+    wrapper = next((one.kind for one in modules if one.kind in WRAPPERS_THAT_MOVE_INPUTS), None)
+    escaped = any(machine.store.get(one, "\0escaped") is not None for one in modules)
+    touches = any(machine.recorder.touches_devices(one.cls) for one in modules if one.cls is not None)
+    given = tuple(
+        ArgumentPlace(one.node.value, one.value)
+        for one in (*arguments.positional, *arguments.keywords.values())
+        if one.node is not None
+    )
+    for value in arguments.values():
+        if isinstance(value, Tensor) and value.loader is not None:
+            machine.recorder.model_called(machine.loops)
+    context = ModuleCallContext(
+        module=module,
+        place=place,
+        escaped=escaped or touches or len(modules) > 1,
+        wrapper=wrapper,
+        arguments=given,
+        loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
+    )
+    loss = module.kind.startswith("torch.nn.") and module.kind.endswith("Loss")
+    machine.recorder.module_call(machine, node, loss, context)
+    if loss:
+        first = arguments.positional[0].value if arguments.positional else UNKNOWN
+        return Tensor(first.place if isinstance(first, Tensor) else SOMEWHERE, proven=True, scalar=True)
+    stateless = module.kind.startswith("torch.nn.") and machine.recorder.stateless(module.kind)
+    if stateless and arguments.positional and isinstance(arguments.positional[0].value, Tensor):
+        return Tensor(arguments.positional[0].value.place, proven=False)
+    known = not (escaped or touches) or wrapper is not None
+    return Tensor(place if known else SOMEWHERE, proven=False)
+
+
+# -- lists
+
+
+def _list_method(
+    machine: Interpreter, receiver: Sequence | Iterated, name: str, arguments: Arguments, node: cst.Call
+) -> Value:
+    if name == "__next__":
+        machine.recorder.take_one(element_of(machine, receiver), machine)
+        return element_of(machine, receiver)
+    if name in ("set_description", "set_postfix", "update", "close", "write"):
+        return UNKNOWN
+    return _give_away(machine, arguments, node)
+
+
+# -- argparse
+
+
+def _parser_method(machine: Interpreter, receiver: Parser, name: str, arguments: Arguments, node: cst.Call) -> Value:
+    if name == "add_argument":
+        options = tuple(
+            one.value.value
+            for one in arguments.positional
+            if isinstance(one.value, Constant) and isinstance(one.value.value, str)
+        )
+        given = arguments.get("dest")
+        destination: str | None = None
+        if isinstance(given, Constant) and isinstance(given.value, str):
+            destination = given.value
+        if destination is None and options:
+            longest = next((one for one in options if one.startswith("--")), options[0])
+            destination = longest.lstrip("-").replace("-", "_")
+        default = arguments.get("default")
+        if default is None:
+            action = arguments.get("action")
+            stored = action.value if isinstance(action, Constant) else None
+            default = Constant(stored != "store_true") if stored in ("store_true", "store_false") else Constant(None)
+        if isinstance(default, Constant):
+            flag = next((one for one in options if one.startswith("--")), options[0] if options else "")
+            default = default.at("argparse default", flag, options)
+        if destination:
+            machine.store.set(receiver, destination, Configured(default, options))
+        return UNKNOWN
+    if name == "set_defaults":
+        for key, argument in arguments.keywords.items():
+            value = argument.value
+            if isinstance(value, Constant):
+                value = value.at("argparse default", key)
+            machine.store.set(receiver, key, Configured(value))
+        return UNKNOWN
+    if name in ("parse_args", "parse_intermixed_args"):
+        return Namespace(receiver)
+    if name == "parse_known_args":
+        return Sequence((Namespace(receiver), UNKNOWN))
+    if name in ("add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"):
+        return receiver
+    return UNKNOWN
+
+
+# -- other library objects
+
+
+def _opaque_method(machine: Interpreter, receiver: Opaque, name: str, arguments: Arguments, node: cst.Call) -> Value:
+    if receiver.name.startswith("torch.optim.") and ".lr_scheduler." not in receiver.name:
+        if name == "step":
+            machine.recorder.backward(machine.loops)
+        return UNKNOWN
+    if receiver.name.endswith(".GradScaler"):
+        if name == "scale" and arguments.positional:
+            return arguments.positional[0].value
+        if name == "step":
+            machine.recorder.backward(machine.loops)
+        return UNKNOWN
+    if receiver.name in ("accelerate.Accelerator", "lightning.Fabric"):
+        if name in PREPARES:
+            prepared = [_prepared(machine, one.value, receiver.name) for one in arguments.positional]
+            return prepared[0] if len(prepared) == 1 else Sequence(tuple(prepared))
+        if name == "backward":
+            machine.recorder.backward(machine.loops)
+        return UNKNOWN
+    if receiver.name.startswith("torch.optim.lr_scheduler."):
+        return UNKNOWN
+    return _give_away(machine, arguments, node)
+
+
+def _prepared(machine: Interpreter, value: Value, framework: str) -> Value:
+    if isinstance(value, Loader):
+        value.call.moved_by = framework.split(".", maxsplit=1)[0]
+        return Loader(value.call, SOMEWHERE)
+    if isinstance(value, Module):
+        machine.move(value, SOMEWHERE)
+        machine.store.set(value, "\0escaped", Constant(True))
+    if isinstance(value, Choice):
+        return join_all(_prepared(machine, one, framework) for one in value.options)
+    return value
+
+
+def _inherited_method(
+    machine: Interpreter, receiver: Instance, name: str, arguments: Arguments, node: cst.Call
+) -> Value:
+    if name in MOVES:
+        transfer(machine, receiver, name, arguments, node)
+        return receiver
+    return _give_away(machine, arguments, node)

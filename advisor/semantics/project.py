@@ -1,0 +1,237 @@
+"""The files of a project as one program: which file an import means, and the facts of each file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from ..source.document import Document, DocumentError
+from .calls import Arguments, bind_parameters, call_function, class_member
+from .catalog import MODULE_BASES
+from .facts import Facts
+from .interpreter import Budget, Interpreter
+from .values import SOMEWHERE, Class, Function, Instance, Module, Value
+
+MOST_CONSULTED = 400
+"""Files that are read for one analysis beyond those that were asked for."""
+
+
+@dataclass(slots=True)
+class Analysis:
+    """What became of the documents that were asked for.
+
+    Attributes:
+        facts: by filename.
+        failures: why a document has no facts, in one sentence, by filename.
+        consulted: other files of the project that were read.
+    """
+
+    facts: dict[str, Facts] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    consulted: frozenset[str] = frozenset()
+
+
+class Project:
+    """Finds and loads the modules of one project; nothing outside its root is read.
+
+    Args:
+        documents: what is known already.
+        root: the folder that imports are looked for in, beside the importing file's own.
+    """
+
+    def __init__(self, documents: Iterable[Document], root: Path) -> None:
+        self.root = root.resolve()
+        self.documents: dict[str, Document | None] = {str(Path(one.filename).resolve()): one for one in documents}
+        self.asked = frozenset(self.documents)
+        self.broken: dict[str, str] = {}
+        self._resolved: dict[tuple[str, int, Path], str | None] = {}
+
+    @property
+    def consulted(self) -> frozenset[str]:
+        """Files that were loaded without being asked for."""
+        return frozenset(one for one, document in self.documents.items() if one not in self.asked and document)
+
+    def resolve(self, name: str, level: int, importer: Document) -> str | None:
+        """The file that a module's name means, seen from the importing document; None where it is a library."""
+        folder = Path(importer.filename).resolve().parent
+        key = (name, level, folder)
+        if key not in self._resolved:
+            self._resolved[key] = self._find(name, level, folder)
+        return self._resolved[key]
+
+    def _find(self, name: str, level: int, folder: Path) -> str | None:
+        if level:
+            bases = [folder.joinpath(*[".."] * (level - 1)).resolve()]
+        else:
+            bases = [folder, *(one for one in folder.parents if one.is_relative_to(self.root)), self.root / "src"]
+        parts = name.split(".") if name else []
+        for base in bases:
+            if not base.is_relative_to(self.root):
+                continue
+            target = base.joinpath(*parts)
+            for candidate in (target.with_suffix(".py") if parts else None, target / "__init__.py"):
+                if candidate is not None and (str(candidate) in self.documents or candidate.is_file()):
+                    return str(candidate)
+        return None
+
+    def load(self, filename: str) -> Document | None:
+        """The document of a project's file; None where it cannot be read or parsed, or too many were read already."""
+        if filename not in self.documents:
+            self.documents[filename] = None
+            if len(self.documents) - len(self.asked) <= MOST_CONSULTED:
+                try:
+                    document = Document.read(_shown(filename))
+                    _ = document.tree
+                except DocumentError as error:
+                    self.broken[filename] = str(error)
+                else:
+                    self.documents[filename] = document
+        document_or_none = self.documents[filename]
+        if document_or_none is not None:
+            try:
+                _ = document_or_none.tree
+            except DocumentError as error:
+                self.broken[filename] = str(error)
+                return None
+        return document_or_none
+
+
+def _shown(filename: str) -> str:
+    """A path as a message should name it: relative where it lies below the current folder."""
+    relative = os.path.relpath(filename)
+    return filename if relative.startswith("..") else relative
+
+
+def analyze(documents: Sequence[Document], root: Path) -> Analysis:
+    """The facts of documents, read as parts of one program together with the files that they import and those that
+    import them.
+
+    Args:
+        documents: what to analyse; their trees must parse.
+        root: the project's root; nothing outside it is read.
+    """
+    project = Project(documents, root)
+    machine = Interpreter(project)
+    analysis = Analysis()
+    asked = [str(Path(one.filename).resolve()) for one in documents]
+    todo = [*asked, *_importers(documents, project)]
+    for filename in todo:
+        _guarded(machine, project, analysis, filename, partial(machine.module, filename))
+    _run_uncalled(machine, project, analysis)
+    for filename in asked:
+        document = project.documents[filename]
+        if document is None or document.filename in analysis.failures:
+            continue
+        facts = machine.recorder.facts.get(document.filename)
+        if facts is None:
+            analysis.failures[document.filename] = project.broken.get(filename, "could not be interpreted")
+            continue
+        analysis.facts[document.filename] = facts
+    analysis.consulted = project.consulted
+    machine.recorder.finish(machine, analysis.consulted)
+    return analysis
+
+
+def _guarded(
+    machine: Interpreter, project: Project, analysis: Analysis, filename: str, run: Callable[[], object]
+) -> None:
+    levels, frames = machine.store.level, len(machine.frames)
+    try:
+        run()
+    except (Budget, RecursionError) as error:
+        document = project.documents.get(filename)
+        name = document.filename if document is not None else filename
+        analysis.failures[name] = (
+            "is nested too deeply to be analysed"
+            if isinstance(error, RecursionError)
+            else "is too large to be analysed"
+        )
+        del machine.frames[frames:]
+        machine.loops, machine.chain = [], []
+        machine.store.abandon(levels)
+
+
+def _importers(documents: Sequence[Document], project: Project) -> list[str]:
+    """Files of the project that import one of the documents: they may call into it with values that matter."""
+    stems = {Path(one.filename).stem for one in documents}
+    stems |= {Path(one.filename).resolve().parent.name for one in documents if Path(one.filename).stem == "__init__"}
+    stems.discard("__init__")
+    if not stems or not project.root.is_dir():
+        return []
+    word = re.compile(
+        rb"^[ \t]*(?:from|import)\b[^\n]*\b(?:" + b"|".join(re.escape(one.encode()) for one in sorted(stems)) + rb")\b",
+        re.MULTILINE,
+    )
+    found: list[str] = []
+    folders = {Path(one.filename).resolve().parent for one in documents}
+    places = sorted({folder for one in folders for folder in (one, one.parent) if folder.is_relative_to(project.root)})
+    for folder in places:
+        for path in sorted(folder.glob("*.py")):
+            name = str(path)
+            if name in project.documents or name in found or len(found) >= MOST_CONSULTED // 4:
+                continue
+            try:
+                raw = path.read_bytes()
+            except OSError:
+                continue
+            if len(raw) < 1_000_000 and b"torch" in raw and word.search(raw):
+                found.append(name)
+    return found
+
+
+def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis) -> None:
+    """Interprets functions that nothing called, with unknown arguments: first those that no other one mentions."""
+    done = 0
+    while done < len(machine.functions):
+        batch = machine.functions[done:]
+        done = len(machine.functions)
+        mentioned = {name for function in batch for name in _names_in(function)}
+        roots = [one for one in batch if one.owner is None and one.name not in mentioned]
+        methods = [one for one in batch if one.owner is not None]
+        rest = [one for one in batch if one.owner is None and one.name in mentioned]
+        receivers: dict[int, Value] = {}
+        for function in (*roots, *methods, *rest):
+            if id(function.node) not in machine.called:
+                filename = str(Path(function.document.filename).resolve())
+                run = partial(_run_alone, machine, function, receivers)
+                _guarded(machine, project, analysis, filename, run)
+
+
+def _run_alone(machine: Interpreter, function: Function, receivers: dict[int, Value]) -> None:
+    """Interprets one function with unknown arguments; a method, on an object that was built with unknown arguments."""
+    unknown = Arguments(None, open=True, starred=True)
+    receiver: Value | None = None
+    if function.owner is not None:
+        receiver = receivers.get(id(function.owner.node))
+        if receiver is None:
+            receiver = receivers[id(function.owner.node)] = _sample(machine, function.owner)
+            init = class_member(machine, function.owner, "__init__")
+            if isinstance(init, Function):
+                with machine.at_home(init):
+                    call_function(machine, init, unknown, None, receiver)
+    if id(function.node) not in machine.called:
+        with machine.at_home(function):
+            machine.inline(function, bind_parameters(machine, function, unknown, receiver), None)
+
+
+def _sample(machine: Interpreter, cls: Class) -> Instance | Module:
+    """An object of a class that nothing in the project builds."""
+    if cls.library_bases() & MODULE_BASES:
+        module = Module(cls.document, cls.node.name, f"project:{cls.name}", cls)
+        machine.move(module, SOMEWHERE)
+        return module
+    return Instance(cls)
+
+
+def _names_in(function: Function) -> set[str]:
+    import libcst as cst
+
+    from .syntax import descendants
+
+    own = function.name
+    found = {one.value for one in descendants(function.node.body) if isinstance(one, cst.Name)}
+    return found - {own}

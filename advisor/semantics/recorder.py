@@ -1,0 +1,246 @@
+"""Gathers what the interpreter sees into one record for each place in the source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from .catalog import HARMLESS_CUDA, Constructor
+from .datasets import DatasetFacts, describe_dataset
+from .facts import (
+    DeviceName,
+    Facts,
+    LoaderCall,
+    Loop,
+    ModuleCall,
+    ModuleCallContext,
+    Transfer,
+    TransferContext,
+)
+from .iteration import loaders_of
+from .syntax import touches_devices
+from .values import ABSENT, HOST, UNKNOWN, Class, Value, join
+
+if TYPE_CHECKING:
+    from ..source.document import Document
+    from .interpreter import Interpreter
+    from .scope import Scope
+
+_STATELESS = frozenset(
+    "torch.nn." + name
+    for name in (
+        "ReLU LeakyReLU GELU SiLU Sigmoid Tanh Softmax LogSoftmax Softplus ELU Hardtanh ReLU6 Dropout "
+        "Dropout2d Dropout3d Flatten Unflatten Identity MaxPool1d MaxPool2d MaxPool3d AvgPool2d "
+        "AdaptiveAvgPool1d AdaptiveAvgPool2d Upsample AdaptiveMaxPool2d PixelShuffle ZeroPad2d "
+        "ReflectionPad2d CosineSimilarity UpsamplingBilinear2d Softmax2d"
+    ).split()
+)
+
+
+class Recorder:
+    """One run's records, by document and by node.
+
+    Attributes:
+        facts: the facts of each document that was interpreted, by its filename.
+        discarding: whether the result of the call that is being looked at is thrown away.
+        written: attributes of data sets (or any instance) that code outside the class assigns.
+    """
+
+    def __init__(self) -> None:
+        self.facts: dict[str, Facts] = {}
+        self.discarding = False
+        self.written: dict[Class, set[str]] = {}
+        self._loaders: dict[int, LoaderCall] = {}
+        self._transfers: dict[int, Transfer] = {}
+        self._loops: dict[int, Loop] = {}
+        self._module_calls: dict[int, ModuleCall] = {}
+        self._devices: dict[int, DeviceName] = {}
+        self._datasets: dict[int, DatasetFacts] = {}
+        self._touching: dict[int, bool] = {}
+
+    def begin(self, document: Document) -> None:
+        """A document is about to be interpreted."""
+        self.facts.setdefault(document.filename, Facts(document))
+
+    def finish(self, machine: Interpreter, consulted: frozenset[str]) -> None:
+        """Everything was interpreted: what holds for the program as a whole is told to each of its documents."""
+        everything = list(self.facts.values())
+        frameworks = frozenset().union(*(one.frameworks for one in everything))
+        trains = any(loop.backward for one in everything for loop in one.loops)
+        placed = bool(frameworks) or machine.default_places[0] != HOST
+        for facts in everything:
+            for transfer in facts.transfers:
+                placed |= any(kinds != {"cpu"} for context in transfer.contexts for kinds in context.destination)
+        for facts in everything:
+            facts.frameworks, facts.trains, facts.placed, facts.consulted = frameworks, trains, placed, consulted
+            for loader in facts.loaders:
+                self.dataset(machine, loader)
+                documents = [loader.document, *(loop.document for loop in loader.loops)]
+                documents += [transfer.document for transfer in loader.transfers]
+                documents += [site.document for context in loader.contexts for site in context.chain]
+                loader.evidence = any(self.facts[one.filename].evidence for one in documents)
+
+    # -- evidence
+
+    def evidence(self, document: Document) -> None:
+        """Something in the document shows that a CUDA device is meant."""
+        self.facts[document.filename].evidence = True
+
+    def name_used(self, document: Document, name: str) -> None:
+        """A library object was named."""
+        cuda = name.startswith("torch.cuda.") and name not in HARMLESS_CUDA and not name.startswith("torch.cuda.amp")
+        if cuda or name.startswith("torch.accelerator."):
+            self.facts[document.filename].evidence = True
+
+    def framework(self, document: Document, name: str) -> None:
+        """A framework that moves batches is in use."""
+        facts = self.facts[document.filename]
+        facts.frameworks |= {name}
+        facts.evidence = True
+
+    def torch_imported(self, document: Document, name: str) -> None:
+        """``torch`` is bound to a global name."""
+        self.facts[document.filename].torch_name = name
+
+    def reflects(self, document: Document) -> None:
+        """Names may be read by their text."""
+        self.facts[document.filename].reflects = True
+
+    # -- loaders and loops
+
+    def loader(self, machine: Interpreter, node: cst.Call, constructor: Constructor) -> LoaderCall:
+        """The record of the loader that a call builds."""
+        known = self._loaders.get(id(node))
+        if known is None:
+            known = LoaderCall(machine.document, node, constructor)
+            self._loaders[id(node)] = known
+            self.facts[machine.document.filename].loaders.append(known)
+        return known
+
+    def loop(self, document: Document, node: cst.CSTNode, functions: tuple[str, ...], parent: Loop | None) -> Loop:
+        """The record of a loop."""
+        known = self._loops.get(id(node))
+        if known is None:
+            known = Loop(document, node, functions, parent)
+            self._loops[id(node)] = known
+            self.facts[document.filename].loops.append(known)
+        known.parent = known.parent or parent
+        return known
+
+    def take(self, loop: Loop, loaders: list[LoaderCall], machine: Interpreter) -> None:
+        """A loop takes its batches from these loaders."""
+        for loader in loaders:
+            if loader not in loop.loaders:
+                loop.loaders.append(loader)
+            if loop not in loader.loops:
+                loader.loops.append(loop)
+
+    def take_one(self, element: Value, machine: Interpreter) -> None:
+        """``next(iterator)``: the loop around it takes batches."""
+        if machine.loops:
+            self.take(machine.loops[-1], loaders_of(element), machine)
+
+    def backward(self, loops: list[Loop]) -> None:
+        """The model learns here: every loop around it, down to the innermost that takes batches, trains."""
+        for loop in reversed(loops):
+            loop.backward = True
+            if loop.loaders:
+                break
+
+    def model_called(self, loops: list[Loop]) -> None:
+        """A model is called on a batch here."""
+        for loop in reversed(loops):
+            loop.calls_model = True
+            if loop.loaders:
+                break
+
+    def dataset(self, machine: Interpreter, loader: LoaderCall) -> DatasetFacts:
+        """What a loader's data set costs and contains."""
+        value = loader.get("dataset")
+        known = self._datasets.get(id(loader))
+        if known is None or known.value != value:
+            known = describe_dataset(machine, value)
+            self._datasets[id(loader)] = known
+        loader.dataset = known
+        return known
+
+    # -- transfers and calls
+
+    def transfer(
+        self,
+        machine: Interpreter,
+        node: cst.Call,
+        method: str,
+        device: cst.BaseExpression | None,
+        non_blocking: Value | None,
+        context: TransferContext,
+        unsure: bool,
+    ) -> None:
+        """A call moves something, in one more way."""
+        facts = self.facts[machine.document.filename]
+        given = UNKNOWN if unsure and non_blocking is None else (ABSENT if non_blocking is None else non_blocking)
+        known = self._transfers.get(id(node))
+        if known is None:
+            known = Transfer(
+                machine.document,
+                node,
+                method,
+                device,
+                given,
+                self.discarding,
+                _framework_around(machine),
+                machine.statement or node,
+            )
+            self._transfers[id(node)] = known
+            facts.transfers.append(known)
+        known.non_blocking = join(known.non_blocking, given)
+        if context not in known.contexts:
+            known.contexts.append(context)
+        if context.loader is not None and known not in context.loader.transfers:
+            context.loader.transfers.append(known)
+
+    def module_call(self, machine: Interpreter, node: cst.Call, loss: bool, context: ModuleCallContext) -> None:
+        """A module is called, in one more way."""
+        known = self._module_calls.get(id(node))
+        if known is None:
+            known = ModuleCall(machine.document, node, loss, _framework_around(machine))
+            self._module_calls[id(node)] = known
+            self.facts[machine.document.filename].module_calls.append(known)
+        if context not in known.contexts:
+            known.contexts.append(context)
+
+    def device_name(self, document: Document, node: cst.Name, kinds: frozenset[str], scope: Scope) -> None:
+        """A name was bound to a device that can be an accelerator."""
+        if id(node) not in self._devices:
+            record = DeviceName(document, node, node.value, kinds, scope)
+            self._devices[id(node)] = record
+            self.facts[document.filename].devices.append(record)
+
+    # -- classes
+
+    def touches_devices(self, cls: Class) -> bool:
+        """Whether a class, or a base of it in the project, moves things between devices by itself."""
+        known = self._touching.get(id(cls.node))
+        if known is None:
+            known = any(touches_devices(one.node) for one in cls.lineage())
+            known |= any(base == "?" for base in cls.library_bases())
+            self._touching[id(cls.node)] = known
+        return known
+
+    def stateless(self, kind: str) -> bool:
+        """Whether a module of torch has neither parameters nor buffers, so that it computes where its input lives."""
+        return kind in _STATELESS
+
+
+def _framework_around(machine: Interpreter) -> str | None:
+    """The framework whose class the code that is being interpreted belongs to."""
+    from .catalog import FRAMEWORK_CLASSES
+
+    for frame in reversed(machine.frames):
+        owner = frame.function.owner if frame.function is not None else None
+        if owner is not None:
+            for base in sorted(owner.library_bases()):
+                if base in FRAMEWORK_CLASSES:
+                    return FRAMEWORK_CLASSES[base]
+    return None

@@ -1,0 +1,43 @@
+"""Questions about a piece of syntax that need no interpretation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+_DEVICE_METHODS = frozenset({"to", "cuda", "cpu", "type_as", "pin_memory", "to_empty"})
+
+
+def descendants(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """A node and everything in it, in source order."""
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        yield one
+        stack.extend(reversed(one.children))
+
+
+def touches_devices(cls: cst.ClassDef) -> bool:
+    """Whether the code of a class calls a method that moves something, or reads a ``device``."""
+    for node in descendants(cls):
+        if isinstance(node, cst.Attribute) and node.attr.value == "device":
+            return True
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            name = node.func.attr.value
+            if name in _DEVICE_METHODS or name.startswith("new_"):
+                return True
+    return False
+
+
+def methods_of(cls: cst.ClassDef) -> dict[str, cst.FunctionDef]:
+    """The functions that a class body defines, by name."""
+    body = cls.body.body
+    return {one.name.value: one for one in body if isinstance(one, cst.FunctionDef)}
+
+
+def self_attribute(node: cst.CSTNode) -> str | None:
+    """The attribute's name where ``node`` is ``self.name``."""
+    if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "self":
+        return node.attr.value
+    return None

@@ -1,0 +1,431 @@
+"""What the interpreter knows of a value: a small lattice whose top is :data:`UNKNOWN`.
+
+Values are immutable and hashable. What changes while a program runs (the entries of a dict, the attributes of an
+instance, where a module lives) is kept in the :class:`~.store.Store` under the identity of a :class:`Cell`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+from typing import Literal as OneOf
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from ..source.document import Document
+    from .facts import LoaderCall
+    from .scope import Scope
+
+MOST_OPTIONS = 6
+"""Alternatives that a value keeps apart before it becomes Unknown."""
+
+
+class Value:
+    """Base of everything that an expression can evaluate to."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Value):
+    """Nothing is known; every rule that depends on it stays silent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absent(Value):
+    """No such argument, entry or attribute: the callee's own default holds."""
+
+
+UNKNOWN = Unknown()
+ABSENT = Absent()
+
+OriginKind = OneOf["argument", "constant", "dict entry", "parameter default", "argparse default", "class attribute"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Origin:
+    """The place in the source where a value is decided.
+
+    Attributes:
+        document, node: the literal expression, and the document that it stands in.
+        kind: what sort of place it is.
+        name: what the user calls it: the constant, the dict entry's key, the parameter, the option string.
+        options: for an argparse default, the option strings that override it on the command line.
+    """
+
+    document: Document
+    node: cst.BaseExpression
+    kind: OriginKind = "argument"
+    name: str = ""
+    options: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Origin) and self.node is other.node and self.kind == other.kind
+
+    def __hash__(self) -> int:
+        return id(self.node)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Value):
+    """A Python literal: str, bytes, int, float, bool or None, and where it was written."""
+
+    value: object
+    origin: Origin | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Constant)
+            and type(self.value) is type(other.value)
+            and self.value == other.value
+            and self.origin == other.origin
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value, self.origin))
+
+    def at(self, kind: OriginKind, name: str, options: tuple[str, ...] = ()) -> Constant:
+        """This constant with its origin described as the place it was just put in."""
+        if self.origin is None or self.origin.kind == "argparse default":
+            return self
+        return Constant(self.value, replace(self.origin, kind=kind, name=name, options=options))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Value):
+    """One of several values, in the order in which they were met: which, depends on the run."""
+
+    options: tuple[Value, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Choice) and frozenset(self.options) == frozenset(other.options)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.options))
+
+
+@dataclass(frozen=True, slots=True)
+class Configured(Value):
+    """Decided at run time by a command line, the environment or a file, with a default in the source."""
+
+    default: Value
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Qualified(Value):
+    """A name of a library, under its full dotted name (``torch.utils.data.DataLoader``)."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Device(Value):
+    """A ``torch.device``: the kinds of accelerator that it can be on some machine, ``unknown`` among them."""
+
+    kinds: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence(Value):
+    """A tuple or list of known length."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Iterated(Value):
+    """Something that yields ``element`` again and again: an iterator, ``enumerate``, ``zip``, a generator, a list."""
+
+    element: Value
+    loaders: frozenset[LoaderCall] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque(Value):
+    """The result of a call into a library: an instance or a return value, known by the callee's full name."""
+
+    name: str
+    arguments: tuple[Value, ...] = ()
+    keywords: tuple[tuple[str, Value], ...] = ()
+
+
+class Cell(Value):
+    """Something with an identity, whose contents live in the store."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Mapping(Cell):
+    """A dict. Its entries are stored by key; :data:`OPEN` says that it may have others."""
+
+    document: Document
+    node: cst.CSTNode | None
+    """The dict display or ``dict(...)`` call that made it, where one place did."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Function(Cell):
+    """A function, method or lambda of the project."""
+
+    document: Document
+    node: cst.FunctionDef | cst.Lambda
+    scope: Scope
+    """Where it was defined: the scope its free names are looked up in."""
+    defaults: tuple[tuple[str, Value], ...] = ()
+    owner: Class | None = None
+    decorators: tuple[Value, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The function's own name, ``<lambda>`` for a lambda."""
+        name = getattr(self.node, "name", None)
+        return name.value if name is not None else "<lambda>"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Class(Cell):
+    """A class of the project."""
+
+    document: Document
+    node: cst.ClassDef
+    scope: Scope
+    bases: tuple[Value, ...]
+    decorators: tuple[Value, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The class's own name."""
+        return self.node.name.value
+
+    def library_bases(self) -> frozenset[str]:
+        """Full names of the library classes that it derives from, near or far, through classes of the project."""
+        found: set[str] = set()
+        for base in self.bases:
+            if isinstance(base, Qualified):
+                found.add(base.name)
+            elif isinstance(base, Class) and base is not self:
+                found |= base.library_bases()
+            elif isinstance(base, (Unknown, Choice)):
+                found.add("?")
+        return frozenset(found)
+
+    def lineage(self) -> list[Class]:
+        """The class and its bases in the project, nearest first."""
+        found = [self]
+        for base in self.bases:
+            if isinstance(base, Class) and base is not self:
+                found += [one for one in base.lineage() if one not in found]
+        return found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Instance(Cell):
+    """An object of a class of the project that is neither a module nor a loader."""
+
+    cls: Class
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Module(Cell):
+    """A ``torch.nn.Module``: of a class of the project, or of a library."""
+
+    document: Document
+    node: cst.BaseExpression
+    """The call that built it."""
+    kind: str
+    """Full name of the class: a library's, or ``project:<name>``."""
+    cls: Class | None = None
+    has_state: bool = True
+    """Whether it has, or may have, parameters or buffers, which live somewhere."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Parser(Cell):
+    """An ``argparse.ArgumentParser``; the store keeps what ``add_argument`` declared."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Namespace(Cell):
+    """What ``parse_args`` returned, or a namespace that nothing else is known of."""
+
+    parser: Parser | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceModule(Value):
+    """A module of the project, by the scope of its globals."""
+
+    scope: Scope = field(hash=False)
+
+    def __hash__(self) -> int:
+        return id(self.scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Pending(Value):
+    """A module of the project, or a name in it, that was imported and not looked at yet."""
+
+    filename: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Value):
+    """A method with the object that it was taken from."""
+
+    receiver: Value
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Value):
+    """A method of a library object, by name: ``x.to``, ``loader.dataset.close``."""
+
+    receiver: Value
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loader(Value):
+    """A DataLoader or one of its kin.
+
+    ``delivers`` is where its batches live; None stands for the host, where every loader of torch puts them.
+    """
+
+    call: LoaderCall
+    delivers: Place | None = None
+
+
+Place = frozenset[frozenset[str]]
+"""Where something lives: alternatives, each the set of device kinds that one device expression stands for.
+
+``x.to(device)`` with ``device`` either cuda or cpu is *one* alternative with two kinds: it moves wherever the
+machine has an accelerator. A value that is moved in one branch only has *two* alternatives.
+"""
+
+HOST: Place = frozenset({frozenset({"cpu"})})
+SOMEWHERE: Place = frozenset({frozenset({"unknown"})})
+
+
+def is_host(place: Place) -> bool:
+    """Whether the place is proven to be the host."""
+    return place == HOST
+
+
+def is_cuda_capable(place: Place) -> bool:
+    """Whether every alternative is, on some machine, a CUDA device: moved for certain."""
+    return all("cuda" in kinds for kinds in place)
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor(Value):
+    """A tensor, or (``path`` empty, ``proven`` false) a batch that may be a container of tensors.
+
+    Attributes:
+        place: where it lives.
+        loader: the loader whose batch it came from, if any.
+        path: which element of the batch: positions and keys, outermost first; ``...`` for "some element".
+        proven: whether it is certainly a plain tensor (rules.md 0.4).
+        scalar: whether it certainly has no dimensions.
+    """
+
+    place: Place = SOMEWHERE
+    loader: LoaderCall | None = None
+    path: tuple[object, ...] = ()
+    proven: bool = True
+    scalar: bool = False
+
+
+def join(left: Value, right: Value) -> Value:
+    """What is known of a value that is either of two."""
+    if left is right or left == right:
+        return left
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return UNKNOWN
+    merged = _merge(left, right)
+    if merged is not None:
+        return merged
+    kept: list[Value] = []
+    for option in (*options_of(left), *options_of(right)):
+        for index, one in enumerate(kept):
+            both = one if one == option else _merge(one, option)
+            if both is not None:
+                kept[index] = both
+                break
+        else:
+            kept.append(option)
+    if len(kept) == 1:
+        return kept[0]
+    return Choice(tuple(kept)) if len(kept) <= MOST_OPTIONS else UNKNOWN
+
+
+def _merge(left: Value, right: Value) -> Value | None:
+    """The one value that covers both exactly enough, or None where they must be kept apart."""
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        if left.loader is right.loader:
+            return Tensor(
+                left.place | right.place,
+                left.loader,
+                left.path if left.path == right.path else (...,),
+                left.proven and right.proven,
+                left.scalar and right.scalar,
+            )
+        return None
+    if isinstance(left, Device) and isinstance(right, Device):
+        return Device(left.kinds | right.kinds)
+    if isinstance(left, Sequence) and isinstance(right, Sequence) and len(left.items) == len(right.items):
+        return Sequence(tuple(join(one, two) for one, two in zip(left.items, right.items, strict=True)))
+    if isinstance(left, Iterated) and isinstance(right, Iterated):
+        return Iterated(join(left.element, right.element), left.loaders | right.loaders)
+    if isinstance(left, Loader) and isinstance(right, Loader) and left.call is right.call:
+        return Loader(left.call, (left.delivers or HOST) | (right.delivers or HOST))
+    return None
+
+
+def join_all(values: Iterable[Value]) -> Value:
+    """The join of any number of values; Unknown for none."""
+    result: Value | None = None
+    for value in values:
+        result = value if result is None else join(result, value)
+        if isinstance(result, Unknown):
+            return UNKNOWN
+    return UNKNOWN if result is None else result
+
+
+def options_of(value: Value) -> tuple[Value, ...]:
+    """The alternatives of a value: itself, unless it is a Choice."""
+    return value.options if isinstance(value, Choice) else (value,)
+
+
+def constant_of(value: Value) -> Constant | None:
+    """The one constant that a value is for certain, or None."""
+    return value if isinstance(value, Constant) else None
+
+
+_KINDS = frozenset({"cpu", "cuda", "mps", "xpu", "xla", "hpu", "meta"})
+
+
+def device_kinds(value: Value) -> frozenset[str]:
+    """The device kinds that a device expression can stand for (rules.md 0.3); ``unknown`` among them where it may be
+    anything."""
+    if isinstance(value, Device):
+        return value.kinds
+    if isinstance(value, Constant):
+        if isinstance(value.value, str):
+            kind = value.value.split(":")[0]
+            return frozenset({kind if kind in _KINDS else "unknown"})
+        if isinstance(value.value, int) and not isinstance(value.value, bool):
+            return frozenset({"cuda"})
+        return frozenset({"unknown"})
+    if isinstance(value, Choice):
+        found: frozenset[str] = frozenset()
+        for option in value.options:
+            found |= device_kinds(option)
+        return found
+    if isinstance(value, Configured):
+        return device_kinds(value.default) | {"unknown"}
+    return frozenset({"unknown"})

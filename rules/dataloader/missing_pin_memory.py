@@ -1,0 +1,112 @@
+"""ACC101."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts, LoaderCall
+
+
+class DataLoaderMissingPinMemory(Rule):
+    """A DataLoader whose batches are copied to the GPU does not pin their memory.
+
+    What it does
+        Finds a DataLoader without `pin_memory` whose batches are copied to a CUDA device.
+
+    Why it costs time
+        A copy from ordinary (pageable) memory is staged through a buffer of the driver and keeps the program waiting
+        until it is done. From page-locked memory the device fetches the batch by itself while the program goes on.
+        With `num_workers=0` the pinning runs in the main process and gains little, so the finding is only `info` there.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        data = TensorDataset(torch.zeros(64, 8))
+        loader = DataLoader(data, batch_size=16, num_workers=2)
+        for (x,) in loader:
+            model(x.cuda(non_blocking=True)).sum().backward()
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        data = TensorDataset(torch.zeros(64, 8))
+        loader = DataLoader(data, batch_size=16, num_workers=2, pin_memory=True)
+        for (x,) in loader:
+            model(x.cuda(non_blocking=True)).sum().backward()
+
+    When to ignore it
+        Page-locked memory is scarce: up to `num_workers * prefetch_factor` batches are held in it. Some machines gain
+        nothing (unified memory, GH200): `accel-advisor tune` measures it. A literal `pin_memory=False` is taken as a
+        decision and reported as `info` without a fix.
+
+    Fix safety
+        Safe where the data set is known to yield plain tensors, the default collate function puts them together, and
+        the device is CUDA, or CUDA where there is one: then `torch.cuda.is_available()` is passed, which avoids a
+        warning on machines without a GPU. Unsafe otherwise.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#memory-pinning
+        - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
+    """
+
+    code = "ACC101"
+    name = "dataloader-missing-pin-memory"
+    severity = Severity.WARNING
+    knob = "pin_memory"
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, at its call."""
+        for loader in facts.loaders:
+            if not loader.constructor.advises or not (
+                loader.gives("pin_memory", None) or loader.gives("pin_memory", False)
+            ):
+                continue
+            kinds = loader.destination_kinds
+            dataset = loader.dataset
+            if not ("cuda" in kinds or loader.moved_by) or (dataset is not None and dataset.on_device):
+                continue
+            yield self._report(facts, loader)
+
+    def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
+        name = loader.label
+        document = facts.document
+        if loader.moved_by:
+            moved = f"{loader.moved_by} copies its batches to the GPU"
+        else:
+            transfer = next(one for one in loader.transfers if "cuda" in one.kinds)
+            row = transfer.document.span(transfer.node).start.row
+            where = "" if transfer.document is document else f" of {transfer.document.filename}"
+            moved = f"`{transfer.document.code(transfer.node)}` in line {row}{where} copies its batches to the GPU"
+        workers = loader.default_count("num_workers")
+        if loader.gives("pin_memory", False):
+            message = (
+                f"`{name}` has `pin_memory=False`, and {moved} from pageable memory; unless that is on purpose, "
+                f"let it pin its batches"
+            )
+            return self.finding(facts, loader.node, message, severity=Severity.INFO)
+        expression = self._expression(facts, loader)
+        remedy = f"pass `pin_memory={expression}`" if expression else "pass `pin_memory=True` where there is a GPU"
+        message = f"`{name}` does not pin its batches, and {moved} from pageable memory, which blocks; {remedy}"
+        if not workers:
+            message += " (it pays with worker processes: without them pinning runs in the main process)"
+        fix = None
+        edit = loader.keyword_edit("pin_memory", expression) if expression else None
+        if edit is not None:
+            safe = loader.plain_samples and loader.destination_kinds <= {"cuda", "cpu"} and not loader.moved_by
+            applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+            fix = Fix(f"Pass `pin_memory={expression}`", (edit,), applicability)
+        severity = Severity.WARNING if workers else Severity.INFO
+        return self.finding(facts, loader.node, message, severity=severity, fix=fix)
+
+    def _expression(self, facts: Facts, loader: LoaderCall) -> str | None:
+        if loader.destination_kinds == {"cuda"} and not loader.moved_by:
+            return "True"
+        return f"{facts.torch_name}.cuda.is_available()" if facts.torch_name else None

@@ -1,0 +1,126 @@
+"""ACC102."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts, LoaderCall
+
+FALLBACK = 4
+"""Workers that a fix writes where nothing was measured; `accel-advisor tune` finds the number for a machine."""
+
+
+class DataLoaderNumWorkersZero(Rule):
+    """A DataLoader prepares its samples in the training process, while the accelerator waits.
+
+    What it does
+        Finds a DataLoader without worker processes that feeds a training or evaluation loop on an accelerator.
+
+    Why it costs time
+        Without workers the samples of the next batch are read, decoded and augmented by the training process itself,
+        while the accelerator waits. It is a warning where the data set is seen to read or decode something for each
+        sample, and `info` where the cost of a sample is not known.
+
+    Example
+        import torch
+        from PIL import Image
+        from torch import nn
+        from torch.utils.data import DataLoader, Dataset
+        import numpy as np
+
+        class Photos(Dataset):
+            def __init__(self, paths):
+                self.paths = paths
+            def __len__(self):
+                return len(self.paths)
+            def __getitem__(self, index):
+                return torch.from_numpy(np.asarray(Image.open(self.paths[index]), dtype="float32"))
+
+        model = nn.Linear(8, 2).cuda()
+        loader = DataLoader(Photos(["a.png", "b.png"]), batch_size=2, pin_memory=True)
+        for x in loader:
+            model(x.cuda(non_blocking=True)).sum().backward()
+
+    Use instead
+        import torch
+        from PIL import Image
+        from torch import nn
+        from torch.utils.data import DataLoader, Dataset
+        import numpy as np
+
+        class Photos(Dataset):
+            def __init__(self, paths):
+                self.paths = paths
+            def __len__(self):
+                return len(self.paths)
+            def __getitem__(self, index):
+                return torch.from_numpy(np.asarray(Image.open(self.paths[index]), dtype="float32"))
+
+        model = nn.Linear(8, 2).cuda()
+        loader = DataLoader(Photos(["a.png", "b.png"]), batch_size=2, pin_memory=True, num_workers=4)
+        for x in loader:
+            model(x.cuda(non_blocking=True)).sum().backward()
+
+    When to ignore it
+        Data that is in memory already is served faster without workers, and the rule is silent where it sees that. It
+        is silent too where workers would break the program: an IterableDataset that is not shared out, a file handle or
+        a random generator kept in the data set, CUDA work in it, a cache that is filled in the process.
+
+    Fix safety
+        Always unsafe: another number of workers draws other random numbers for the same seed, takes shared memory and
+        needs a data set that can be pickled where workers are not forked. How many workers are best depends on the
+        machine: `accel-advisor tune` measures it.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#single-and-multi-process-data-loading
+        - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+    """
+
+    code = "ACC102"
+    name = "dataloader-num-workers-zero"
+    severity = Severity.WARNING
+    knob = "num_workers"
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, at its call."""
+        for loader in facts.loaders:
+            if not loader.constructor.advises or loader.constructor.default_workers != 0:
+                continue
+            absent, zero = loader.gives("num_workers", None), loader.gives("num_workers", 0)
+            if not (absent or zero) or not loader.evidence:
+                continue
+            if not loader.works and not loader.moved_by:
+                continue
+            dataset = loader.dataset
+            if dataset is None or dataset.vetoes or dataset.on_device or dataset.cost == "memory":
+                continue
+            if zero and self._is_deliberate(loader):
+                continue
+            yield self._report(facts, loader, absent)
+
+    def _is_deliberate(self, loader: LoaderCall) -> bool:
+        """An explicit zero with a comment beside it was thought about."""
+        return any(
+            "#" in origin.document.line(origin.document.span(origin.node).start.row)
+            for origin in loader.origins("num_workers")
+        )
+
+    def _report(self, facts: Facts, loader: LoaderCall, absent: bool) -> Finding:
+        dataset = loader.dataset
+        assert dataset is not None
+        costly = dataset.cost == "costly"
+        why = dataset.reason if dataset.reason else "what a sample costs is not known"
+        how = "has no worker processes" if absent else "is told to use no worker processes"
+        message = (
+            f"`{loader.label}` {how}, so its samples are prepared while the GPU waits: {why}; pass `num_workers` "
+            f"(`accel-advisor tune` finds the best number)"
+        )
+        severity = Severity.WARNING if costly and absent else Severity.INFO
+        fix = None
+        if absent and costly:
+            edit = loader.keyword_edit("num_workers", str(FALLBACK))
+            if edit is not None:
+                fix = Fix(f"Pass `num_workers={FALLBACK}`", (edit,), Applicability.UNSAFE)
+        return self.finding(facts, loader.node, message, severity=severity, fix=fix)

@@ -1,0 +1,120 @@
+"""ACC303."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import insert_after
+from accel_advisor.semantics.facts import Facts, ModuleCall
+from accel_advisor.semantics.values import Module, Tensor, is_cuda_capable, is_host
+
+
+class ModelNotMoved(Rule):
+    """A batch that was moved to the GPU is given to a model that was not.
+
+    What it does
+        Finds the call of a model that was built in sight and never moved, on a tensor that is proven to be on a device
+        which can be a GPU.
+
+    Why it costs time
+        On a machine with a GPU the call raises "Expected all tensors to be on the same device".
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2)
+        data = TensorDataset(torch.zeros(64, 8))
+        for (x,) in DataLoader(data, batch_size=16, pin_memory=True):
+            x = x.to("cuda", non_blocking=True)
+            model(x).sum().backward()
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).to("cuda")
+        data = TensorDataset(torch.zeros(64, 8))
+        for (x,) in DataLoader(data, batch_size=16, pin_memory=True):
+            x = x.to("cuda", non_blocking=True)
+            model(x).sum().backward()
+
+    When to ignore it
+        The rule is silent where the model is handed to anything that it does not know, is wrapped, comes out of a
+        factory or a `from_pretrained`, or has code that moves things between devices by itself.
+
+    Fix safety
+        Unsafe: it puts the model on the device that its batches are moved to.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.to
+    """
+
+    code = "ACC303"
+    name = "model-not-moved"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each model once, where it is built if that is in this document."""
+        seen: set[int] = set()
+        for call in facts.module_calls:
+            module = self._unmoved(facts, call)
+            if module is not None and id(module.node) not in seen:
+                seen.add(id(module.node))
+                yield self._report(facts, call, module)
+
+    def _unmoved(self, facts: Facts, call: ModuleCall) -> Module | None:
+        if call.loss or call.framework or facts.frameworks:
+            return None
+        for context in call.contexts:
+            module = context.module
+            if not isinstance(module, Module) or module is not call.contexts[0].module:
+                return None
+            if context.escaped or context.wrapper is not None or not is_host(context.place) or not module.has_state:
+                return None
+            if not any(
+                isinstance(one.value, Tensor) and one.value.place and is_cuda_capable(one.value.place)
+                for one in context.arguments
+            ):
+                return None
+        first = call.contexts[0].module if call.contexts else None
+        return first if isinstance(first, Module) else None
+
+    def _report(self, facts: Facts, call: ModuleCall, module: Module) -> Finding:
+        document = facts.document
+        name = document.code(call.node.func)
+        here = module.document is document
+        message = (
+            f"`{name}` was never moved, but `{document.code(call.node)}` gives it a tensor that is on the GPU, which "
+            f"raises on every machine that has one; move the model where it is built"
+        )
+        related = [Related(document.filename, document.span(call.node), "it is called here")] if here else []
+        fix = None
+        device = self._device(facts, call)
+        if here and device is not None and isinstance(module.node, cst.Call):
+            edit = insert_after(document, module.node, f".to({device})")
+            fix = Fix(f"Move the model with `.to({device})`", (edit,), Applicability.UNSAFE)
+        return self.finding(facts, module.node if here else call.node, message, related=related, fix=fix)
+
+    def _device(self, facts: Facts, call: ModuleCall) -> str | None:
+        """The device expression of a batch's move, where it means the same at the place where the model is built."""
+        module = call.contexts[0].module
+        assert isinstance(module, Module)
+        for transfer in facts.transfers:
+            if transfer.device is None or "cuda" not in transfer.kinds:
+                continue
+            if isinstance(transfer.device, cst.SimpleString):
+                return facts.document.code(transfer.device)
+            built = facts.document.span(module.node).start.offset
+            for device in facts.devices:
+                bound = facts.document.span(device.node).start.offset
+                named = isinstance(transfer.device, cst.Name) and transfer.device.value == device.name
+                if named and device.scope.kind == "module" and bound < built:
+                    return device.name
+        return None

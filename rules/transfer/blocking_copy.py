@@ -1,0 +1,143 @@
+"""ACC201."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts, Transfer
+from accel_advisor.semantics.values import Device, is_host
+
+
+class BlockingHostToDeviceCopy(Rule):
+    """A batch is copied to the GPU by a call that waits until the copy is done.
+
+    What it does
+        Finds `.to(device)` and `.cuda()` on a loader's batches, inside the loop over the loader, without
+        `non_blocking=True`.
+
+    Why it costs time
+        The program waits for the copy before it goes on to queue the next kernels. With `non_blocking=True` it queues
+        the copy and goes on. From pinned memory the copy then runs beside the computation; from pageable memory it is
+        staged first and gains less, so the finding is a warning only where the loader pins its batches.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        data = TensorDataset(torch.zeros(64, 8), torch.zeros(64))
+        loader = DataLoader(data, batch_size=16, num_workers=2, pin_memory=True)
+        for x, y in loader:
+            x, y = x.cuda(), y.cuda()
+            (model(x).sum() - y.sum()).backward()
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        data = TensorDataset(torch.zeros(64, 8), torch.zeros(64))
+        loader = DataLoader(data, batch_size=16, num_workers=2, pin_memory=True)
+        for x, y in loader:
+            x, y = x.cuda(non_blocking=True), y.cuda(non_blocking=True)
+            (model(x).sum() - y.sum()).backward()
+
+    When to ignore it
+        Where the copy itself is being timed. The rule is silent where a framework moves the batches, where the loop
+        changes the batch on the host after the copy (the copy might still be reading), and where the device is not
+        known to be CUDA on some machine.
+
+    Fix safety
+        Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; where the device is
+        a `torch.device` that may be another accelerator, `non_blocking=device.type == "cuda"` is written, because an
+        asynchronous copy to MPS can read memory that is gone. Unsafe where the batch may be an object with a `.to` of
+        its own, and where the call casts too: the cast then moves to the GPU.
+
+    References
+        - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
+        - https://github.com/pytorch/pytorch/issues/139550
+    """
+
+    code = "ACC201"
+    name = "blocking-host-to-device-copy"
+    severity = Severity.WARNING
+    knob = "non_blocking"
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each statement once."""
+        statements: dict[int, list[Transfer]] = {}
+        for transfer in facts.transfers:
+            if self._blocks(transfer):
+                statements.setdefault(id(transfer.statement), []).append(transfer)
+        for transfers in statements.values():
+            yield self._report(facts, transfers)
+
+    def _blocks(self, transfer: Transfer) -> bool:
+        if transfer.method not in ("to", "cuda") or transfer.framework or not transfer.waits:
+            return False
+        for context in transfer.contexts:
+            loader = context.loader
+            if loader is None or context.loop is None or not is_host(context.source):
+                return False
+            if loader.moved_by or loader.mutated or loader.constructor.delivers != "host":
+                return False
+            if "cuda" not in context.kinds or "unknown" in context.kinds:
+                return False
+        return bool(transfer.contexts)
+
+    def _report(self, facts: Facts, transfers: list[Transfer]) -> Finding:
+        document = facts.document
+        loaders = list(dict.fromkeys(one.loader for transfer in transfers for one in transfer.contexts if one.loader))
+        pinned = all(loader.pins for loader in loaders)
+        names = " and ".join(f"`{loader.label}`" for loader in loaders)
+        calls = " and ".join(f"`{document.code(one.node)}`" for one in transfers)
+        many = len(transfers) > 1
+        source = f"{names} pins its batches, but" if pinned else f"for the batches of {names},"
+        copies = "wait until the copies are" if many else "waits until the copy is"
+        fix = self._fix(facts, transfers)
+        remedy = f"pass `{fix[0]}`" if fix is not None else "pass `non_blocking=True` where the device is CUDA"
+        message = f"{source} {calls} {copies} done; {remedy}"
+        if not pinned:
+            message += " (it pays in full from pinned memory)"
+        related = [Related(document.filename, document.span(one.node), "this copy waits too") for one in transfers[1:]]
+        return self.finding(
+            facts,
+            transfers[0].node,
+            message,
+            severity=Severity.WARNING if pinned else Severity.INFO,
+            fix=fix[1] if fix is not None else None,
+            related=related,
+        )
+
+    def _fix(self, facts: Facts, transfers: list[Transfer]) -> tuple[str, Fix] | None:
+        edits = []
+        shown = ""
+        safe = True
+        for transfer in transfers:
+            expression = self._expression(facts, transfer)
+            if expression is None:
+                return None
+            edit = transfer.keyword_edit("non_blocking", expression)
+            if edit is None:
+                return None
+            edits.append(edit)
+            shown = shown or f"non_blocking={expression}"
+            safe &= all(context.proven and not context.casts for context in transfer.contexts)
+        applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+        return shown, Fix(f"Pass `{shown}`", tuple(edits), applicability)
+
+    def _expression(self, facts: Facts, transfer: Transfer) -> str | None:
+        if transfer.kinds <= {"cuda", "cpu"}:
+            return "True"
+        device = transfer.device
+        named = isinstance(device, (cst.Name, cst.Attribute))
+        if named and all(isinstance(context.target, Device) for context in transfer.contexts):
+            assert device is not None
+            return f'{facts.document.code(device)}.type == "cuda"'
+        return None

@@ -1,0 +1,84 @@
+"""ACC207."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import replace_node
+from accel_advisor.semantics.facts import Facts, Transfer
+from accel_advisor.semantics.values import Tensor
+
+
+class DiscardedToResult(Rule):
+    """A tensor is moved, and the moved tensor is thrown away.
+
+    What it does
+        Finds `x.to(device)` and `x.cuda()` as statements of their own where `x` is a tensor.
+
+    Why it costs time
+        `Module.to` moves a module in place, `Tensor.to` does not: it returns a new tensor and leaves the old one where
+        it was. The copy is made and lost, and what follows runs on the host or fails because the devices differ.
+
+    Example
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2)
+        x = torch.randn(4, 8)
+        x.to("cuda")
+        print(model(x))
+
+    Use instead
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2)
+        x = torch.randn(4, 8)
+        print(model(x))
+
+    When to ignore it
+        The rule speaks only where the receiver is proven to be a tensor. Modules, `BatchEncoding` and graph batches,
+        which move in place, are left alone.
+
+    Fix safety
+        Unsafe: the program then computes on the device that the discarded move asked for, as it surely was meant to.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html
+    """
+
+    code = "ACC207"
+    name = "discarded-to-result"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each discarded move once."""
+        for transfer in facts.transfers:
+            if transfer.discarded and transfer.method in ("to", "cuda") and self._moves_a_tensor(transfer):
+                yield self._report(facts, transfer)
+
+    def _moves_a_tensor(self, transfer: Transfer) -> bool:
+        return bool(transfer.contexts) and all(
+            isinstance(context.receiver, Tensor) and context.proven and context.destination != context.source
+            for context in transfer.contexts
+        )
+
+    def _report(self, facts: Facts, transfer: Transfer) -> Finding:
+        document = facts.document
+        call = transfer.node
+        assert isinstance(call.func, cst.Attribute)
+        receiver = document.code(call.func.value)
+        code = document.code(call)
+        message = (
+            f"`{code}` returns a new tensor, which is thrown away: `{receiver}` stays where it is; write "
+            f"`{receiver} = {code}`"
+        )
+        fix = None
+        if isinstance(call.func.value, (cst.Name, cst.Attribute)):
+            edit = replace_node(document, call, f"{receiver} = {code}")
+            fix = Fix(f"Assign the result to `{receiver}`", (edit,), Applicability.UNSAFE)
+        return self.finding(facts, call, message, fix=fix)
