@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from accel_advisor.tune.probe.overlay import read_log
 from accel_advisor.tune.probe.wire import (
     BASELINE,
     Block,
@@ -29,6 +30,7 @@ from accel_advisor.tune.probe.wire import (
     Stopped,
 )
 from accel_advisor.tune.process import ChildProcess, ProcessEnded, remaining
+from accel_advisor.tune.tree import Tree, project_folders, put_back
 
 STOP_SECONDS = 5.0
 """How long a child may take to leave before it is killed."""
@@ -143,6 +145,7 @@ class Trial:
         self.stall_timeout = stall_timeout
         self.extend_epochs = extend_epochs
         self._child: ChildProcess | None = None
+        self._tree: Tree | None = None
         self._closed = False
         self._started = time.monotonic()
         self._batches = 0
@@ -180,6 +183,12 @@ class Trial:
             "cwd": str(command.cwd),
             "extend_epochs": self.extend_epochs,
         }
+        folders = project_folders(command.cwd, command.script)
+        if not folders:
+            self.notes += ("the files of the working folder were not compared, since it is a whole home folder",)
+        self._tree = Tree.scan(folders)
+        if not self._tree.complete:
+            self.notes += (f"the project is too large to compare every file: {len(self._tree.stamps)} were compared",)
         self._child = ChildProcess(plan, python=command.python, cwd=command.cwd)
         limit = min(time.monotonic() + self.start_timeout, self.deadline)
         while True:
@@ -300,8 +309,12 @@ class Trial:
         child.kill()
         while not child.events.empty():
             self._next_event(0.0)
+        overlay = child.scratch / "overlay"
+        self.contained = read_log(str(overlay / "contained"))
+        self.restored, lost = put_back(overlay / "exposed")
         child.close()
-        self.contained = self._stopped.contained
+        if self._tree is not None:
+            self.leaked = tuple(sorted({*self._tree.changed(), *lost}))
 
 
 def _named(what: Settings | str) -> str:

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from accel_advisor.tune.probe.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
 from accel_advisor.tune.trial import CandidateError, Command, Trial
 

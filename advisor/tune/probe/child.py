@@ -7,8 +7,11 @@ from multiprocessing.connection import Client, Connection
 from typing import Any
 
 from accel_advisor.tune.probe import runner
-from accel_advisor.tune.probe.hooks import Hooks, ImportHook
+from accel_advisor.tune.probe.containment import Containment
+from accel_advisor.tune.probe.hooks import Hooks
+from accel_advisor.tune.probe.imports import ImportHook
 from accel_advisor.tune.probe.meter import Meter
+from accel_advisor.tune.probe.overlay import Overlay
 from accel_advisor.tune.probe.records import Records
 from accel_advisor.tune.probe.server import Server
 from accel_advisor.tune.probe.session import Session
@@ -27,10 +30,12 @@ class Child:
         self._plan = plan
         connection = Client(plan["address"], authkey=bytes.fromhex(plan["key"]))
         assert isinstance(connection, Connection)
-        self._session = Session(connection, self._contained)
+        overlay = Overlay(plan["scratch"], fresh=True)
+        self._session = Session(connection, overlay.contained)
         self._records = Records()
         meter = Meter()
         server = Server(self._session, self._records, meter, extend_epochs=plan["extend_epochs"], began=began)
+        Containment(overlay).install()
         ImportHook("torch", Hooks(server, self._records, meter).install).install()
 
     def run(self) -> None:
@@ -44,6 +49,3 @@ class Child:
             )
         )
         sys.exit(ending.status)
-
-    def _contained(self) -> tuple[str, ...]:
-        return ()

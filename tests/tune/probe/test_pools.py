@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from accel_advisor.tune.probe.pools import IndexStream
 from hypothesis import given
 from hypothesis import strategies as st
+
+from accel_advisor.tune.probe.pools import IndexStream
 
 
 def test_nothing_is_skipped_or_repeated_when_a_pool_is_closed_early() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from accel_advisor.tune.probe.spans import exclusive, intersect, length, union
 from hypothesis import given
 from hypothesis import strategies as st
+
+from accel_advisor.tune.probe.spans import exclusive, intersect, length, union
 
 ticks = st.integers(0, 50).map(float)
 spans = st.lists(st.tuples(ticks, ticks), max_size=8)

@@ -1,0 +1,61 @@
+"""Being told when the script has imported a module."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+
+class ImportHook(importlib.abc.MetaPathFinder):
+    """Calls a function when one module has been imported."""
+
+    def __init__(self, name: str, then: Callable[[], None]) -> None:
+        self._name = name
+        self._then = then
+
+    def install(self) -> None:
+        """Watch imports from now on; where the module is imported already, call at once."""
+        if self._name in sys.modules:
+            self._then()
+        else:
+            sys.meta_path.insert(0, self)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Find the module as everybody else does, and be told when it has run."""
+        if fullname != self._name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname) if path is None else None
+        if spec is None or spec.loader is None:
+            return None
+        spec.loader = _Told(spec.loader, self._then)  # type: ignore[assignment]
+        return spec
+
+
+class _Told:
+    """A module's loader that tells when the module has run, and then is its own again."""
+
+    def __init__(self, loader: Any, then: Callable[[], None]) -> None:
+        self._loader = loader
+        self._then = then
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._then()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)

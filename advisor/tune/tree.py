@@ -1,0 +1,123 @@
+"""The project's files before and after a trial: what changed although everything was contained."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+ENTRIES_MOST = 50_000
+SECONDS_MOST = 3.0
+_SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", "site-packages", "__pypackages__", ".venv"})
+
+Stamp = tuple[int, int, int]
+"""Kind and permissions, size, time of the last change in ns; the size and time of folders do not count."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The state of some folders at one time.
+
+    Attributes:
+        stamps: of every path below the folders.
+        complete: False where the folders hold more than could be looked at.
+    """
+
+    folders: tuple[str, ...]
+    stamps: dict[str, Stamp]
+    complete: bool
+
+    @classmethod
+    def scan(cls, folders: Iterable[Path]) -> Tree:
+        """Look at the folders; version control, virtual environments and linked folders are left out."""
+        roots = _outermost(folders)
+        stamps: dict[str, Stamp] = {}
+        limit = time.monotonic() + SECONDS_MOST
+        waiting = list(roots)
+        while waiting:
+            folder = waiting.pop()
+            try:
+                entries = list(os.scandir(folder))
+            except OSError:
+                continue
+            for entry in entries:
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except OSError:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name in _SKIPPED or os.path.exists(f"{entry.path}/pyvenv.cfg"):
+                        continue
+                    waiting.append(entry.path)
+                    stamps[entry.path] = (status.st_mode, 0, 0)
+                else:
+                    stamps[entry.path] = (status.st_mode, status.st_size, status.st_mtime_ns)
+            if len(stamps) > ENTRIES_MOST or time.monotonic() > limit:
+                return cls(roots, stamps, False)
+        return cls(roots, stamps, True)
+
+    def changed(self) -> tuple[str, ...]:
+        """Paths that are new, gone or different now; of an incomplete tree, only those it has seen."""
+        now = Tree.scan(Path(folder) for folder in self.folders)
+        paths = {path for path, stamp in self.stamps.items() if now.stamps.get(path) != stamp}
+        if self.complete and now.complete:
+            paths |= now.stamps.keys() - self.stamps.keys()
+        elif not now.complete:
+            paths = {path for path in paths if not os.path.lexists(path) or path in now.stamps}
+        return tuple(sorted(paths))
+
+
+def project_folders(cwd: Path, script: Path | None) -> tuple[Path, ...]:
+    """The folders that a script's project is in: the working folder and the script's, but never a whole home."""
+    home = Path.home().resolve()
+    folders = [cwd.resolve()]
+    if script is not None:
+        folders.append((cwd / script).resolve().parent)
+    return tuple(folder for folder in folders if folder != home and folder not in home.parents)
+
+
+def put_back(exposed: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Undo writes that went past the overlay, but were seen before they happened.
+
+    Args:
+        exposed: the overlay's folder of what it saved before.
+
+    Returns:
+        paths that are as before again, and paths that could not be put back.
+    """
+    restored: list[str] = []
+    lost: list[str] = []
+    for saved in sorted(exposed.iterdir()) if exposed.is_dir() else ():
+        try:
+            path = os.fsdecode((saved / "name").read_bytes())
+            if (saved / "content").exists():
+                if _differ(saved / "content", Path(path)):
+                    temporary = f"{path}.accel-advisor"
+                    shutil.copy2(saved / "content", temporary)
+                    os.replace(temporary, path)
+                    restored.append(path)
+            elif (saved / "absent").exists():
+                if os.path.lexists(path):
+                    os.unlink(path)
+                    restored.append(path)
+            else:
+                lost.append(path)
+        except OSError:
+            lost.append(path)
+    return tuple(restored), tuple(lost)
+
+
+def _differ(saved: Path, path: Path) -> bool:
+    if not path.exists():
+        return True
+    before, now = saved.stat(), path.stat()
+    return (before.st_size, before.st_mtime_ns) != (now.st_size, now.st_mtime_ns)
+
+
+def _outermost(folders: Iterable[Path]) -> tuple[str, ...]:
+    """The folders without those that lie in others."""
+    unique = sorted({str(folder) for folder in folders})
+    return tuple(each for each in unique if not any(each != up and each.startswith(f"{up}/") for up in unique))
