@@ -36,6 +36,21 @@ def add_keyword(document: Document, call: cst.Call, name: str, expression: str) 
     return _append(document, last, call.args, document.span(call).end.offset - 1, keyword)
 
 
+def add_before_splat(document: Document, call: cst.Call, name: str, expression: str) -> Edit | None:
+    """The edit that gives a call one more keyword in front of its ``**kw``.
+
+    Only for callers who know that the dict holds no such key. None where the call has no ``**``, or a ``*``.
+    """
+    splats = [arg for arg in call.args if arg.star]
+    if not splats or any(arg.star == "*" for arg in splats):
+        return None
+    start = document.span(splats[0]).start.offset
+    text = document.text
+    own_line = text[text.rfind("\n", 0, start) + 1 : start].strip() == ""
+    separator = f",{newline_of(document)}{indentation_at(document, start)}" if own_line else ", "
+    return document.edit(start, start, f"{name}={expression}{separator}")
+
+
 def add_entry(document: Document, display: cst.CSTNode | None, name: str, expression: str) -> Edit | None:
     """The edit that gives a dict display, or a ``dict(...)`` call, one more entry; None for anything else."""
     if isinstance(display, cst.Call):

@@ -98,7 +98,8 @@ class BlockingHostToDeviceCopy(Rule):
         names = " and ".join(f"`{loader.label}`" for loader in loaders)
         calls = " and ".join(f"`{document.code(one.node)}`" for one in transfers)
         many = len(transfers) > 1
-        source = f"{names} pins its batches, but" if pinned else f"for the batches of {names},"
+        pins = "pins its batches" if len(loaders) == 1 else "pin their batches"
+        source = f"{names} {pins}, but" if pinned else f"for the batches of {names},"
         copies = "wait until the copies are" if many else "waits until the copy is"
         fix = self._fix(facts, transfers)
         remedy = f"pass `{fix[0]}`" if fix is not None else "pass `non_blocking=True` where the device is CUDA"
