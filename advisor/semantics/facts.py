@@ -340,15 +340,16 @@ class Facts:
     consulted: frozenset[str] = frozenset()
 
     def reads(self, name: str) -> bool:
-        """Whether a name is used anywhere in the document beyond being bound: as a token, or inside an f-string."""
+        """Whether a name is used anywhere in the document beyond being bound: as a token, or inside a string."""
+        tokens = list(tokenize.generate_tokens(io.StringIO(self.document.text).readline))
+        word = re.compile(rf"\b{re.escape(name)}\b")
         uses = 0
-        for token in tokenize.generate_tokens(io.StringIO(self.document.text).readline):
+        for before, token in zip([None, *tokens], tokens, strict=False):
+            if token.type == tokenize.STRING and word.search(token.string):
+                return True
             if token.type == tokenize.NAME and token.string == name:
-                uses += 1
-            elif token.type == tokenize.STRING and re.search(rf"\b{re.escape(name)}\b", token.string):
-                uses += 2
-        bound = sum(device.name == name for device in self.devices)
-        return uses > bound
+                uses += before is None or before.string != "."
+        return uses > sum(device.name == name for device in self.devices)
 
 
 def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
