@@ -141,11 +141,14 @@ class Readings:
         return steady if self.loop.length is None else steady + self.epoch_start(settings) / self.loop.length
 
     def charged_itself(self, settings: Settings, block: Block) -> float:
-        """As :meth:`charged`, with the start of this very block where its workers were started for it."""
-        if self.loop.length is None or settings.persistent_workers or not block.pool_seconds:
+        """As :meth:`charged`, with the start that this very block saw where it saw one."""
+        start = block.epoch_seconds
+        if start is None and not settings.persistent_workers:
+            start = block.pool_seconds or None
+        if self.loop.length is None or start is None or settings.num_workers == 0:
             return self.charged(settings, block)
         steady = block.seconds / block.batches
-        return steady + max(0.0, block.pool_seconds - steady) / self.loop.length
+        return steady + max(0.0, start - steady) / self.loop.length
 
     def starts_matter(self, settings: Settings) -> bool:
         """Whether the starts of epochs take a share of the time that shows."""

@@ -97,6 +97,7 @@ class Limits:
         shared_memory: free bytes of /dev/shm, through which batches travel.
         batch: bytes of one batch.
         worker: memory of one worker as measured on the first pool, None before that.
+        workers: the most workers that keep the script's meaning, None where any number does.
     """
 
     cores: float
@@ -104,12 +105,14 @@ class Limits:
     shared_memory: int | None = None
     batch: int = 0
     worker: int | None = None
+    workers: int | None = None
 
     @property
     def most_workers(self) -> int:
         """No candidate has more workers. Four a core, and 16 on any machine: workers that wait for storage need no core
         while they wait, and the search goes there only while more of them still help."""
-        return max(16, min(64, round(4 * self.cores)))
+        most = max(16, min(64, round(4 * self.cores)))
+        return most if self.workers is None else min(most, self.workers)
 
     def refusal(self, settings: Settings) -> str | None:
         """Why ``settings`` must not be started, in words; None where they may."""
@@ -117,7 +120,8 @@ class Limits:
         if workers == 0:
             return None
         if workers > self.most_workers:
-            return f"{workers} workers are more than {self.cores:g} usable cores could serve"
+            reason = "would read samples twice" if self.workers else f"are more than {self.cores:g} cores could serve"
+            return f"{workers} workers {reason}"
         under_way = (workers * prefetch(settings) + _PIPE_BATCHES) * self.batch
         if self.shared_memory is not None and under_way > _HEADROOM * self.shared_memory:
             return (

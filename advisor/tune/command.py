@@ -1,0 +1,231 @@
+"""The commands ``tune`` and ``doctor``: options in, exit status out."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .settings import KNOBS, UnknownKnobError, mebibytes, parse_knobs
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..config import Config
+    from .outcome import Outcome
+    from .trial import Command
+
+INSTALL = "torch is not installed here: pip install 'accel-advisor[tune]'"
+_ARGUMENTS = "accel_advisor.arguments"
+
+
+class Failure(click.ClickException):
+    """Wrong use, or a script that cannot be measured: one sentence on stderr, exit status 2."""
+
+    exit_code = 2
+
+
+class _ScriptCommand(click.Command):
+    """A command whose words after ``--`` belong to the user's script."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own, script = args, []
+        if "--" in args:
+            split = args.index("--")
+            own, script = args[:split], args[split + 1 :]
+        ctx.meta[_ARGUMENTS] = tuple(script)
+        try:
+            return super().parse_args(ctx, own)
+        except click.NoSuchOption as error:
+            hint = f"{error.format_message()} The script's own options stand after `--`."
+            raise click.UsageError(hint, ctx) from error
+
+
+@click.command(cls=_ScriptCommand, name="tune", options_metavar="[OPTIONS]")
+@click.argument("script", required=False, type=click.Path(path_type=Path))
+@click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
+@click.option("--apply", is_flag=True, help="Write the change, run old against new, keep it only if the gain shows.")
+@click.option(
+    "--budget", type=float, default=60.0, show_default=True, metavar="SECONDS", help="For the search, beyond start-up."
+)
+@click.option("--knobs", default=",".join(KNOBS), metavar="NAMES", help=f"What may be changed, of: {', '.join(KNOBS)}.")
+@click.option("--check", is_flag=True, help="Exit with status 1 when a measured gain is left on the table.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which candidates are visited.")
+@click.pass_context
+def tune(
+    ctx: click.Context,
+    script: Path | None,
+    module: str | None,
+    apply: bool,
+    budget: float,
+    knobs: str,
+    check: bool,
+    json_file: Path | None,
+    seed: int,
+) -> None:
+    """Run a short trial of SCRIPT, find the loader settings that are fastest on this machine, and show the change.
+
+    The script runs unmodified, as `python SCRIPT ARGS` would; its arguments stand after `--`. It is never run to its
+    end, and nothing that it writes stays. Without SCRIPT, the script of the configuration is run (tune.script), or the
+    one training script in this folder.
+    """
+    from .trial import ScriptFailed, TrialError
+    from .tuner import Options, TuneError
+    from .tuner import tune as run
+
+    if not math.isfinite(budget) or budget < 5:
+        raise Failure(f"--budget {budget:g} is too short: a search takes at least 5 seconds")
+    try:
+        chosen = parse_knobs(knobs)
+    except UnknownKnobError as error:
+        raise Failure(f"--knobs: {error}") from error
+    if json_file is not None and not json_file.absolute().parent.is_dir():
+        raise Failure(f"--json {json_file}: the folder {json_file.parent} does not exist")
+    config, command = _command(script, module, ctx.meta[_ARGUMENTS])
+    if find_spec("torch") is None:
+        raise Failure(INSTALL)
+    console = _console()
+    options = Options(knobs=chosen, budget=budget, seed=seed, apply=apply)
+    try:
+        outcome = _watched(run, command, options, config.root, console)
+    except ScriptFailed as error:
+        if error.traceback:
+            click.echo(error.traceback.rstrip(), err=True)
+        raise Failure(f"{error.reason}: make `{_spelled(command)}` run by itself, then tune it") from error
+    except TrialError as error:
+        raise Failure(error.reason) from error
+    except TuneError as error:
+        raise Failure(str(error)) from error
+    except KeyboardInterrupt:
+        raise Failure("interrupted before anything was measured; nothing was changed") from None
+    _finish(ctx, outcome, console, json_file, check=check)
+
+
+def _finish(ctx: click.Context, outcome: Outcome, console: Console, json_file: Path | None, *, check: bool) -> None:
+    from .record import write_record
+    from .report import print_report
+
+    print_report(outcome, console)
+    if json_file is not None:
+        try:
+            write_record(outcome, json_file)
+        except OSError as error:
+            raise Failure(f"--json {json_file}: cannot be written: {error.strerror or error}") from error
+    if outcome.interrupted:
+        ctx.exit(2)
+    if check and outcome.left_on_the_table:
+        ctx.exit(1)
+
+
+def _watched(run: Any, command: Command, options: Any, root: Path, console: Console) -> Outcome:
+    from .progress import Screen
+
+    with _terminable(), Screen(console) as screen:
+        outcome: Outcome = run(command, options, root=root, watch=screen.show)
+        return outcome
+
+
+def _command(script: Path | None, module: str | None, arguments: tuple[str, ...]) -> tuple[Config, Command]:
+    """The configuration that holds, and what to run.
+
+    Raises:
+        Failure: neither can be made out.
+    """
+    from ..config import Config, ConfigError
+    from .target import TargetError, checked_module, checked_script, only_script
+    from .trial import Command
+
+    folder = Path.cwd()
+    try:
+        if script is not None and module is not None:
+            raise Failure("name a script or a module with -m, not both")
+        if script is not None:
+            path = checked_script(script)
+            return Config.load(path), Command(path, None, arguments, folder)
+        config = Config.load(folder)
+        if module is not None:
+            return config, Command(None, checked_module(module, folder), arguments, folder)
+        if config.tune_script is not None:
+            path = checked_script(config.root / config.tune_script)
+            return config, Command(path, None, arguments or config.tune_args, folder)
+        return config, Command(only_script(folder), None, arguments, folder)
+    except (ConfigError, TargetError) as error:
+        raise Failure(str(error)) from error
+
+
+def _console() -> Console:
+    """A terminal as it is; wide enough and without colour where the output goes elsewhere."""
+    from rich.console import Console
+
+    console = Console(highlight=False, emoji=False, markup=False)
+    return console if console.is_terminal else Console(highlight=False, emoji=False, markup=False, width=160)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """A polite request to end unwinds the stack, so that trials end and files go back."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {name: signal.signal(getattr(signal, name), end) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)
+
+
+def _spelled(command: Command) -> str:
+    what = ["-m", command.module] if command.module else [_relative(command.script)]
+    return shlex.join(["python", *what, *command.args])
+
+
+def _relative(path: Path | None) -> str:
+    assert path is not None
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+@click.command(name="doctor")
+def doctor() -> None:
+    """Say what this machine offers to a training run, and what limits it."""
+    from ..machine import accelerators, inspect_machine
+
+    machine = inspect_machine()
+    quota = "no quota" if machine.quota is None else f"a quota of {machine.quota:g}"
+    limit = "no limit" if machine.memory_limit is None else f"a limit of {mebibytes(machine.memory_limit)}"
+    lines = [
+        f"Python          {sys.version.split()[0]} on {sys.platform}",
+        f"Cores           {machine.cores:g} usable: {machine.logical_cores} in the machine, "
+        f"{machine.affinity} by affinity, {quota}",
+        f"Memory          {mebibytes(machine.memory_free)} free of {mebibytes(machine.memory_total)}, {limit}",
+    ]
+    if machine.shared_memory_free is not None and machine.shared_memory_total is not None:
+        lines.append(
+            f"Shared memory   {mebibytes(machine.shared_memory_free)} free of "
+            f"{mebibytes(machine.shared_memory_total)} in /dev/shm, through which workers hand batches over"
+        )
+    if find_spec("torch") is None:
+        lines.append(f"Accelerators    unknown: {INSTALL}")
+    else:
+        devices = accelerators()
+        lines += [
+            f"Accelerator     {device.kind}:{index} {device.name}"
+            + (f", {mebibytes(device.memory)}" if device.memory is not None else "")
+            for index, device in enumerate(devices)
+        ]
+        if not devices:
+            lines.append("Accelerators    none: tune measures training on the processor")
+    click.echo("\n".join(lines))

@@ -1,0 +1,93 @@
+"""What a tuning run found, as plain data for the terminal, for JSON and for the exit status."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .diagnosis import Diagnosis
+from .probe.wire import LoaderInfo, Settings
+from .rewrite import Recommendation
+from .statistics import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table of what was tried.
+
+    Attributes:
+        settings: the candidate.
+        rate: samples a second, an epoch's start included; None where it could not be measured.
+        against: how many times as fast as the baseline; open where the two were never neighbours.
+        blocks: how often it was measured.
+        failed: why it was not measured, in words.
+    """
+
+    settings: Settings
+    rate: float | None
+    against: Interval | None
+    blocks: int
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Old source against new source.
+
+    Attributes:
+        holds: whether the gain showed, so that the new source stayed.
+        gain: how many times as fast the new source ran; None where it could not be run.
+        reason: why it was taken back, in words; empty where it stayed.
+    """
+
+    holds: bool
+    gain: Interval | None
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Everything that a tuning run has to say.
+
+    Attributes:
+        root: the folder that paths are shown relative to.
+        loaders: those that the script iterated, the trained one first.
+        device, torch: where the model is, and the version of torch.
+        diagnosis: None where the run was interrupted before the first block.
+        rows: what was tried, the baseline first.
+        baseline_rate, recommended_rate: samples a second, from the last comparison where there was one.
+        recommendation: None where nothing wins.
+        kept: why nothing is recommended, in words; empty where something is.
+        notes: what a person must know beside it.
+        verification: None where nothing was applied.
+        interrupted: whether the search was cut short by the user.
+        seconds: wall time of the whole run.
+        contained, leaked: paths that the script wrote during the trial and that were kept from, or reached, the tree.
+    """
+
+    root: Path
+    loaders: tuple[LoaderInfo, ...]
+    device: str
+    torch: str
+    diagnosis: Diagnosis | None = None
+    rows: tuple[Row, ...] = ()
+    baseline_rate: float | None = None
+    recommended_rate: float | None = None
+    recommendation: Recommendation | None = None
+    kept: str = ""
+    notes: list[str] = field(default_factory=list)
+    verification: Verification | None = None
+    interrupted: bool = False
+    seconds: float = 0.0
+    contained: tuple[str, ...] = ()
+    leaked: tuple[str, ...] = ()
+
+    @property
+    def verified(self) -> bool | None:
+        """Whether the new source was run against the old one and won; None where nothing was applied."""
+        return self.verification.holds if self.verification is not None else None
+
+    @property
+    def left_on_the_table(self) -> bool:
+        """Whether a measured gain is not in the source."""
+        return self.recommendation is not None and not self.verified

@@ -1,0 +1,149 @@
+"""Keeps a trial running for a search: starts it, starts another when its child is gone, answers every request."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from .probe.wire import Ready, Settings
+from .search import Answer, Request, Search
+from .trial import CandidateError, Command, ScriptFinished, TimedOut, Trial, TrialEnded
+
+MOST_RESTARTS = 4
+"""Children that may be lost before the search is given up."""
+
+Watch = Callable[[str, Search | None], None]
+"""Told what is being done, in words, and the search as far as it is."""
+
+
+class Session:
+    """Trials of one command, one after the other.
+
+    Args:
+        command: what to run.
+        deadline: on :func:`time.monotonic`, when everything ends.
+        start_timeout: seconds that one start-up may take.
+
+    Attributes:
+        ready: what the latest start told.
+        contained, leaked: paths that the script wrote, over all trials that ended.
+        notes: what could not be checked.
+    """
+
+    def __init__(self, command: Command, *, deadline: float, start_timeout: float) -> None:
+        self.command = command
+        self.deadline = deadline
+        self.start_timeout = start_timeout
+        self.ready: Ready | None = None
+        self.contained: set[str] = set()
+        self.leaked: set[str] = set()
+        self.notes: set[str] = set()
+        self._extend = False
+        self._restarts = 0
+        self._trial: Trial | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def start(self) -> Ready:
+        """Starts a trial; one that ends before it is warm is started again with its epochs extended.
+
+        Raises:
+            TrialEnded: as :meth:`Trial.start`.
+        """
+        try:
+            return self._start()
+        except ScriptFinished:
+            if self._extend:
+                raise
+            self._extend = True
+            return self._start()
+
+    def _start(self) -> Ready:
+        self.close()
+        self._trial = Trial(
+            self.command, deadline=self.deadline, start_timeout=self.start_timeout, extend_epochs=self._extend
+        )
+        try:
+            self.ready = self._trial.start()
+        except BaseException:
+            self.close()
+            raise
+        return self.ready
+
+    def run(self, search: Search, watch: Watch) -> None:
+        """Drives a search to its end.
+
+        Raises:
+            TrialEnded: no further trial could be started.
+            BaselineError: the user's own settings could not be measured.
+        """
+        plan = search.plan()
+        try:
+            request = next(plan)
+            while True:
+                watch(request.purpose, search)
+                request = plan.send(self.answer(request))
+        except StopIteration:
+            return
+
+    def answer(self, request: Request) -> Answer:
+        """One block, or the reason why there is none. A child that is gone is replaced, without the candidate that it
+        died of; a script that ran to its end starts again, and the request with it.
+
+        Raises:
+            TrialEnded: no further trial could be started, or the time is up.
+        """
+        while True:
+            if self._trial is None:
+                self.start()
+            assert self._trial is not None
+            began = time.monotonic()
+            try:
+                block = self._trial.measure(
+                    request.what,
+                    min_batches=request.min_batches,
+                    min_seconds=request.min_seconds,
+                    fresh=request.fresh,
+                )
+                return Answer(block, time.monotonic() - began)
+            except CandidateError as error:
+                return Answer(None, time.monotonic() - began, error.reason)
+            except TimedOut:
+                self.close()
+                raise
+            except TrialEnded as error:
+                self.close()
+                self._restarts += 1
+                if self._restarts > MOST_RESTARTS:
+                    raise
+                if isinstance(error, ScriptFinished):
+                    self._extend = True
+                elif isinstance(request.what, Settings):
+                    return Answer(None, time.monotonic() - began, error.reason)
+
+    def renew(self, deadline: float) -> None:
+        """Ends the trial that is running, if any; those that follow have until ``deadline``."""
+        self.close()
+        self.deadline = deadline
+        self._restarts = 0
+
+    def close(self) -> None:
+        """Ends the trial that is running, if any, and notes what it left."""
+        trial, self._trial = self._trial, None
+        if trial is None:
+            return
+        try:
+            trial.stop()
+        finally:
+            trial.__exit__(None, None, None)
+            self.contained.update(trial.contained)
+            self.leaked.update(trial.leaked)
+            self.notes.update(trial.notes)

@@ -1,0 +1,280 @@
+"""The whole story: start, search, diagnose, recommend, apply, verify."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..machine import Machine, inspect_machine
+from .applying import Applied
+from .diagnosis import diagnose
+from .outcome import Outcome, Row, Verification
+from .probe.wire import BASELINE, LoaderInfo, Ready, Settings
+from .readings import Loop, Readings
+from .rewrite import Planner, Recommendation, RewriteError, recommend
+from .search import BaselineError, Request, Search
+from .session import Session, Watch
+from .settings import KNOBS, Limits, consistent, prefetch
+from .statistics import Interval, gain
+from .trial import Command, TrialEnded, TrialError
+
+TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
+"""Devices to which pinned memory and copies that do not block may be recommended: on others they do nothing, or lose
+data (pytorch issue 139550)."""
+SHORT_START = 20.0
+"""Seconds of start-up up to which old and new source are both started twice for the verification."""
+_VERIFY_BLOCKS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked for; ``budget`` and ``start_timeout`` in seconds."""
+
+    knobs: frozenset[str] = frozenset(KNOBS)
+    budget: float = 60.0
+    seed: int = 0
+    apply: bool = False
+    start_timeout: float = 300.0
+
+
+class TuneError(Exception):
+    """There is no answer, and why: one sentence with the remedy. ``traceback`` is the script's own, where it failed."""
+
+    def __init__(self, message: str, traceback: str = "") -> None:
+        super().__init__(message)
+        self.traceback = traceback
+
+
+def tune(
+    command: Command,
+    options: Options,
+    *,
+    root: Path | None = None,
+    watch: Watch = lambda _purpose, _search: None,
+    planner: Planner | None = None,
+) -> Outcome:
+    """Runs a trial of ``command`` and says what it found; with ``options.apply`` writes and verifies it.
+
+    Raises:
+        TrialError: the script could not be measured at all.
+        TuneError: its own settings could not be measured.
+    """
+    began = time.monotonic()
+    root = root or command.cwd
+    with Session(command, deadline=_deadline(options), start_timeout=options.start_timeout) as session:
+        watch("starting the script", None)
+        ready = session.start()
+        info = ready.loaders[0]
+        search = Search(
+            Loop(info.settings, info.length, ready.device in TRANSFER_DEVICES, _may_persist(info)),
+            limits_for(inspect_machine(), info),
+            knobs=options.knobs,
+            budget=options.budget,
+            seed=options.seed,
+        )
+        interrupted, cut = False, ""
+        try:
+            session.run(search, watch)
+        except KeyboardInterrupt:
+            interrupted = True
+        except BaselineError as error:
+            raise TuneError(f"the script's own settings could not be measured: {error}") from error
+        except TrialEnded as error:
+            if not search.readings.references[BASELINE]:
+                raise
+            cut = error.reason
+    outcome = _outcome(ready, search, root)
+    outcome.interrupted = interrupted
+    if cut:
+        outcome.notes.append(f"the search ended early: {cut}")
+    recommended, found = search.recommended, search.gain
+    if recommended is not None and found is not None:
+        outcome.recommendation = recommend(
+            search.baseline, recommended, found, info.stack, root=root, argv=command.args, planner=planner
+        )
+        outcome.notes += side_notes(info, search.baseline, recommended)
+        if options.apply and outcome.recommendation.editable and not interrupted:
+            watch("old source against new", search)
+            try:
+                outcome.verification = _apply(session, outcome.recommendation, search, options)
+            except KeyboardInterrupt:
+                outcome.verification = Verification(False, None, "the verification was interrupted")
+                outcome.interrupted = True
+    else:
+        outcome.kept = _kept(search, interrupted or bool(cut))
+    outcome.notes += sorted(session.notes)
+    outcome.contained, outcome.leaked = tuple(sorted(session.contained)), tuple(sorted(session.leaked))
+    outcome.seconds = time.monotonic() - began
+    return outcome
+
+
+def _deadline(options: Options) -> float:
+    return time.monotonic() + options.start_timeout + 2 * options.budget + 60
+
+
+def limits_for(machine: Machine, info: LoaderInfo) -> Limits:
+    """What candidates for a loader may take on a machine."""
+    return Limits(
+        cores=machine.cores,
+        memory=machine.memory_free,
+        shared_memory=machine.shared_memory_free,
+        batch=info.batch_bytes,
+        workers=max(1, info.settings.num_workers) if _is_iterable(info) else None,
+    )
+
+
+def _is_iterable(info: LoaderInfo) -> bool:
+    return info.length is None or any("iterable" in note.lower() for note in info.notes)
+
+
+def _may_persist(info: LoaderInfo) -> bool:
+    return not any("attribute" in note for note in info.notes)
+
+
+def _outcome(ready: Ready, search: Search, root: Path) -> Outcome:
+    readings = search.readings
+    rows = [Row(search.baseline, readings.rate(search.baseline), None, len(readings.blocks(search.baseline)))]
+    rows += [
+        Row(
+            tried.settings,
+            readings.rate(tried.settings),
+            search.gain if tried.settings == search.chosen and search.gain else _against(readings, tried.settings),
+            len(tried.blocks),
+            tried.failed,
+        )
+        for tried in readings.tried.values()
+        if tried.settings != search.baseline
+    ]
+    outcome = Outcome(root, ready.loaders, ready.device, ready.torch_version, rows=tuple(rows))
+    if readings.references[BASELINE]:
+        outcome.diagnosis = diagnose(readings)
+    outcome.baseline_rate = rows[0].rate
+    if search.final and search.chosen is not None:
+        samples = sum(old.samples for old, _ in search.final) / sum(old.batches for old, _ in search.final)
+        old = [readings.charged_itself(search.baseline, block) for block, _ in search.final]
+        new = [readings.charged_itself(search.chosen, block) for _, block in search.final]
+        outcome.baseline_rate, outcome.recommended_rate = samples / _geometric(old), samples / _geometric(new)
+    return outcome
+
+
+def _against(readings: Readings, settings: Settings) -> Interval | None:
+    return readings.against_baseline(settings) if readings.blocks(settings) else None
+
+
+def _geometric(values: list[float]) -> float:
+    return math.exp(math.fsum(math.log(value) for value in values) / len(values))
+
+
+def _kept(search: Search, cut: bool) -> str:
+    if search.exhausted:
+        return search.exhausted
+    if cut or search.gain is None:
+        return "the search did not come to its end"
+    low = (search.gain.low - 1) * 100
+    high = (search.gain.high - 1) * 100
+    return f"the best settings found are {low:+.0f} to {high:+.0f} % as fast, which is no gain beyond doubt"
+
+
+def side_notes(info: LoaderInfo, old: Settings, new: Settings) -> list[str]:
+    """What a person must know before taking over ``new``."""
+    notes = []
+    if (old.num_workers == 0) != (new.num_workers == 0) or old.num_workers != new.num_workers:
+        notes.append(
+            "another number of workers draws other random augmentations, and other orders from the second epoch on, "
+            "for the same seed"
+        )
+    if new.persistent_workers and not old.persistent_workers:
+        notes.append(
+            "persistent workers keep their copy of the data set: changes to it between epochs do not reach them"
+        )
+    if not _may_persist(info) and new.num_workers:
+        notes.append("persistent_workers was not tried, because the script sets attributes of its data set")
+    if _is_iterable(info) and old.num_workers <= 1:
+        notes.append(
+            "more than one worker was not tried: each would yield the whole iterable data set unless it is shared out "
+            "by torch.utils.data.get_worker_info()"
+        )
+    if new.num_workers and info.start_method != "fork" and old.num_workers == 0:
+        notes.append(f"workers start by {info.start_method}, so the script needs an `if __name__ == '__main__':` guard")
+    if new.num_workers or prefetch(new) != prefetch(old):
+        notes.append(
+            "a trial reads the data from the page cache: where it is larger than memory, a full run waits longer for it"
+        )
+    return notes
+
+
+def _apply(session: Session, recommendation: Recommendation, search: Search, options: Options) -> Verification:
+    """Writes the rewrite, runs old source against new, and lets it stay only if its gain shows."""
+    session.renew(time.monotonic() + 8 * options.start_timeout)
+    try:
+        with Applied(recommendation.rewrite) as applied:
+            verification = _verify(session, applied, recommendation, search.readings)
+            if verification.holds:
+                applied.keep()
+            return verification
+    except (RewriteError, OSError) as error:
+        return Verification(False, None, str(error))
+
+
+def _verify(session: Session, applied: Applied, recommendation: Recommendation, readings: Readings) -> Verification:
+    """New, old, old, new: whole runs of either source, and the ratios of blocks in neighbouring runs. Where starting
+    is quick and the answer open, the same again, the other way round."""
+    quick = (session.ready.startup_seconds if session.ready else math.inf) <= SHORT_START
+    blocks = _VERIFY_BLOCKS // 2 if quick else _VERIFY_BLOCKS
+    times: dict[bool, list[float]] = {False: [], True: []}
+    found = None
+    for runs in ((True, False, False, True), (False, True, True, False)) if quick else ((True, False),):
+        for new in runs:
+            try:
+                times[new] += _run_once(session, applied, recommendation, readings, new=new, blocks=blocks)
+            except TrialError as error:
+                return Verification(False, None, f"the {_side(new)} source could not be measured: {error.reason}")
+        found = gain(times[False], times[True])
+        if found.low > 1:
+            return Verification(True, found)
+        if found.high < 1:
+            break
+    return Verification(False, found, "the gain did not show when old and new source were run against each other")
+
+
+def _run_once(
+    session: Session, applied: Applied, recommendation: Recommendation, readings: Readings, *, new: bool, blocks: int
+) -> list[float]:
+    """Seconds a batch in blocks of one run of the new or the old source, as it stands on disk.
+
+    Raises:
+        TrialError: it could not be measured, or the loader did not get the new settings.
+    """
+    (applied.show_new if new else applied.show_old)()
+    settings = recommendation.settings if new else recommendation.baseline
+    try:
+        info = session.start().loaders[0]
+        if new and not _reached(info.settings, settings):
+            raise TrialError("the edit did not reach the loader that was measured")
+        found = []
+        for _ in range(blocks):
+            fresh = readings.starts_matter(recommendation.baseline)
+            answer = session.answer(Request(BASELINE, 8, 1.0, fresh, "old source against new"))
+            if answer.block is None:
+                raise TrialError(answer.reason)
+            found.append(readings.charged_itself(settings, answer.block))
+        return found
+    finally:
+        session.close()
+
+
+def _side(new: bool) -> str:
+    return "new" if new else "old"
+
+
+def _reached(actual: Settings, wanted: Settings) -> bool:
+    """Whether a script's loader has the settings that the edit was to give it, those of the loop's transfers aside."""
+    one, other = consistent(actual), consistent(wanted)
+    return (one.num_workers, prefetch(one), one.persistent_workers, one.pin_memory) == (
+        other.num_workers,
+        prefetch(other),
+        other.persistent_workers,
+        other.pin_memory,
+    )
