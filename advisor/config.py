@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from .finding import Severity
 from .selection import Selection, Selector, selectors
 
 TABLE = "tool.accel-advisor"
-ROOT_MARKERS = (".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg")
+REPOSITORY_MARKERS = (".git", ".hg")
+PACKAGE_MARKERS = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
 class ConfigError(ValueError):
@@ -68,10 +70,7 @@ class Config:
                 table = _table(path)
                 if table is not None:
                     return _Reader(path).config(table)
-        for folder in folders:
-            if any((folder / marker).exists() for marker in ROOT_MARKERS):
-                return cls(root=folder)
-        return cls(root=folders[0])
+        return cls(root=_marked_root(folders[0]) or folders[0])
 
     def settings(self) -> dict[str, object]:
         """The configuration as plain data under the keys of the file."""
@@ -102,6 +101,28 @@ def torch_version(text: str) -> tuple[int, int]:
     if not found:
         raise ValueError(f"'{text}' is not a version such as 2.4")
     return int(found[1]), int(found[2])
+
+
+def project_root(path: Path, config: Config) -> Path:
+    """The folder in which a file's absolute imports are looked for: that of the configuration where the file lies
+    below it, else that of its repository or package, else its own."""
+    folder = Path(os.path.abspath(path)).parent
+    if config.path is not None and folder.is_relative_to(config.root):
+        return config.root
+    found = _marked_root(folder)
+    if found is None and folder.is_relative_to(config.root):
+        return config.root
+    return found or folder
+
+
+@cache
+def _marked_root(folder: Path) -> Path | None:
+    """The nearest repository upwards, else the nearest package."""
+    for markers in (REPOSITORY_MARKERS, PACKAGE_MARKERS):
+        for one in (folder, *folder.parents):
+            if any((one / marker).exists() for marker in markers):
+                return one
+    return None
 
 
 def _table(path: Path) -> dict[str, Any] | None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 SYNTAX_ERROR = ("ACC001", "syntax-error")
 UNUSED_SUPPRESSION = ("ACC002", "unused-suppression")
 INTERNAL_ERROR = ("ACC003", "internal-error")
-TOOL_CODES: Mapping[str, str] = dict((SYNTAX_ERROR, UNUSED_SUPPRESSION, INTERNAL_ERROR))
+NOT_ANALYSED = ("ACC004", "file-not-analysed")
+TOOL_CODES: Mapping[str, str] = dict((SYNTAX_ERROR, UNUSED_SUPPRESSION, INTERNAL_ERROR, NOT_ANALYSED))
 """Codes of the tool itself, with their names: they come from no rule and are always on unless ignored."""
 
 

@@ -1,1 +1,1 @@
-"""One module a format."""
+"""One module a format; each has ``render``, which turns a report into text."""

@@ -1,0 +1,98 @@
+"""The command line. Only what a command needs is imported, and only when it runs."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import click
+
+from . import __version__
+
+LAZY: Mapping[str, tuple[str, str]] = {
+    "lint": ("accel_advisor.lint_command:lint", "Find what keeps an accelerator waiting, without running anything."),
+    "tune": (
+        "accel_advisor.tune.command:tune",
+        "Run a short trial of a training script, find its fastest settings and write them.",
+    ),
+    "doctor": ("accel_advisor.tune.command:doctor", "Tell what this machine offers and what limits it."),
+    "rule": ("accel_advisor.rule_command:rule", "Show the page of a rule."),
+    "new-rule": ("accel_advisor.scaffold:new_rule", "Start a new rule: its file and its tests."),
+}
+"""Commands by name: where they are, and what the overview says of them."""
+HIDDEN = frozenset({"new-rule"})
+DEBUG_VARIABLE = "ACCEL_ADVISOR_DEBUG"
+"""Set in the environment, it shows the traceback of an internal error."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called: the overview imports none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(LAZY)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in LAZY:
+            return None
+        module, _, attribute = LAZY[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name not in LAZY and not name.startswith("-"):
+            import difflib
+
+            close = difflib.get_close_matches(name, LAZY, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"the commands are {', '.join(self._shown())}"
+            if not close and os.path.exists(name):
+                hint = f"to lint it, say 'accel-advisor lint {name}'"
+            ctx.fail(f"there is no command '{name}'; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, LAZY[name][1]) for name in self._shown()])
+
+    def _shown(self) -> list[str]:
+        return [name for name in LAZY if name not in HIDDEN]
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "-V", "--version", prog_name="accel-advisor")
+def cli() -> None:
+    """Finds what keeps your accelerator waiting in PyTorch training code, proves it by a short trial, and mends it."""
+
+
+def main(args: list[str] | None = None) -> NoReturn:
+    """Runs the command line and exits: 0 nothing found, 1 findings remain, 2 wrong use or internal error."""
+    from .config import ConfigError
+    from .selection import SelectorError
+    from .source.discovery import DiscoveryError
+
+    try:
+        status: Any = cli.main(args=args, prog_name="accel-advisor", standalone_mode=False)
+    except click.exceptions.Abort:
+        status = 130
+    except click.ClickException as error:
+        error.show()
+        status = 2
+    except (ConfigError, SelectorError, DiscoveryError) as error:
+        click.echo(f"error: {error}", err=True)
+        status = 2
+    except BrokenPipeError:
+        # The reader of our output left; Python would complain when it flushes stdout at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 141
+    except Exception as error:
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        what = f"{type(error).__name__}: {error}"
+        click.echo(f"internal error: {what}; set {DEBUG_VARIABLE}=1 to see where, and please report it", err=True)
+        status = 2
+    sys.exit(status if isinstance(status, int) else 0)

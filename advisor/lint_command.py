@@ -1,0 +1,241 @@
+"""``accel-advisor lint``."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .config import Config
+from .finding import Applicability, Severity
+from .selection import INTERNAL_ERROR, Selection, selectors
+
+if TYPE_CHECKING:
+    from .fix_loop import FixOutcome
+    from .linter import Report
+    from .source.discovery import Found
+
+FORMATS = ("text", "concise", "json", "github", "sarif", "gitlab")
+STDIN = "-"
+SEVERITIES = click.Choice([one.value for one in Severity])
+
+
+@click.command(short_help="Find what keeps an accelerator waiting, without running anything.")
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.option("--fix", "make_fixes", is_flag=True, help="Make the fixes that are safe.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also those that may change what a run does.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
+@click.option("--select", multiple=True, metavar="RULE", help="Run these rules only: codes, names or prefixes.")
+@click.option("--ignore", multiple=True, metavar="RULE", help="Do not run these rules.")
+@click.option("--extend-select", multiple=True, metavar="RULE", help="Run these rules besides the others.")
+@click.option("--output-format", type=click.Choice(FORMATS), default="text", show_default=True, help="How to print.")
+@click.option("--output-file", type=click.Path(dir_okay=False), help="Where to print; stdout by default.")
+@click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
+@click.option("--min-severity", type=SEVERITIES, help="Show findings from this severity on.  [default: info]")
+@click.option("--fail-on", type=SEVERITIES, help="Exit with 1 from this severity on.  [default: warning]")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--stdin-filename", metavar="FILE", help="What to call the text that '-' reads from stdin.")
+@click.option("--force-exclude", is_flag=True, help="Pass by files that are excluded even where they are named.")
+@click.option("--jobs", "-j", type=click.IntRange(min=1), help="Processes at most.  [default: usable cores]")
+@click.option("--no-cache", is_flag=True, help="Neither use nor keep what earlier runs found.")
+@click.option("--show-files", is_flag=True, help="List the files that would be linted, and do nothing else.")
+@click.option("--show-settings", is_flag=True, help="Show the configuration that holds, and do nothing else.")
+def lint(
+    paths: tuple[str, ...],
+    make_fixes: bool,
+    unsafe_fixes: bool,
+    diff: bool,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    extend_select: tuple[str, ...],
+    output_format: str,
+    output_file: str | None,
+    statistics: bool,
+    min_severity: str | None,
+    fail_on: str | None,
+    exit_zero: bool,
+    stdin_filename: str | None,
+    force_exclude: bool,
+    jobs: int | None,
+    no_cache: bool,
+    show_files: bool,
+    show_settings: bool,
+) -> int:
+    """Find what keeps an accelerator waiting, without running, importing or evaluating anything.
+
+    PATH is a file, a folder or '-' for stdin; the working directory by default. Below a folder, tests, documentation,
+    vendored and generated code and whatever .gitignore names are passed by.
+
+    Exits with 0 where nothing at or above --fail-on remains, with 1 where something does, and with 2 for wrong use,
+    a wrong configuration or an internal error.
+    """
+    from .source.discovery import Discoverer, Found
+
+    if STDIN in paths and len(paths) > 1:
+        raise click.UsageError("'-' reads stdin and goes with no other path")
+    if stdin_filename is not None and STDIN not in paths:
+        raise click.UsageError("--stdin-filename goes with the path '-'")
+    config = _config(paths, stdin_filename, select, ignore, extend_select, min_severity, fail_on)
+    if show_settings:
+        import json
+
+        click.echo(json.dumps(config.settings(), indent=2))
+        return 0
+    sources: dict[str, bytes] = {}
+    notes: list[str] = []
+    if STDIN in paths:
+        name = stdin_filename or STDIN
+        sources[name] = sys.stdin.buffer.read()
+        files = [Found(name, named=True)]
+    else:
+        discoverer = Discoverer(
+            config.root, exclude=config.exclude, include=config.include, force_exclude=force_exclude
+        )
+        discovery = discoverer.discover(paths or (".",))
+        files, notes = discovery.files, discovery.notes
+    for note in notes:
+        click.echo(f"warning: {note}", err=True)
+    if show_files:
+        click.echo("".join(f"{one.filename}\n" for one in files), nl=False)
+        return 0
+    report = _report(files, config, sources, jobs=jobs, use_cache=not no_cache and not sources)
+    fixed = 0
+    if make_fixes or diff:
+        from .fix_loop import fix
+
+        allow = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe_fixes else set())
+        outcome = fix(report, config, allow)
+        if diff:
+            return _show_diff(outcome, exit_zero)
+        if not _write(outcome, sources):
+            return 2
+        report, fixed = outcome.report, len(outcome.fixed)
+    text = _rendered(report, output_format, statistics, fixed, colour=output_file is None and _colour())
+    _print(text, output_file, err=bool(sources) and make_fixes)
+    if any(one.code == INTERNAL_ERROR[0] for one in report.findings):
+        return 2
+    failing = any(one.severity.rank >= config.fail_on.rank for one in report.findings)
+    return int(failing and not exit_zero)
+
+
+def _config(
+    paths: tuple[str, ...],
+    stdin_filename: str | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    extend_select: tuple[str, ...],
+    min_severity: str | None,
+    fail_on: str | None,
+) -> Config:
+    """The configuration of the project that the paths lie in, as the options change it."""
+    named = (stdin_filename or ".",) if STDIN in paths else paths or (".",)
+    try:
+        start = os.path.commonpath([os.path.abspath(one) for one in named])
+    except ValueError:  # different drives
+        start = os.getcwd()
+    config = Config.load(Path(start))
+    old = config.selection
+    return replace(
+        config,
+        selection=Selection(
+            selectors(select, "--select") if select else old.select,
+            (() if select else old.extend_select) + selectors(extend_select, "--extend-select"),
+            old.ignore + selectors(ignore, "--ignore"),
+        ),
+        min_severity=Severity(min_severity) if min_severity else config.min_severity,
+        fail_on=Severity(fail_on) if fail_on else config.fail_on,
+    )
+
+
+def _report(
+    files: list[Found], config: Config, sources: dict[str, bytes], *, jobs: int | None, use_cache: bool
+) -> Report:
+    from .linter import lint as run
+
+    cache = None
+    if use_cache:
+        from .cache import Cache
+
+        cache = Cache(config)
+    report = run(files, config, jobs=jobs or _usable_cores(), cache=cache, sources=sources)
+    if cache is not None:
+        cache.save()
+    return report
+
+
+def _usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _write(outcome: FixOutcome, sources: dict[str, bytes]) -> bool:
+    """Writes the fixed files, or the fixed text of stdin to stdout; tells why where it cannot."""
+    from .fixer import write_all
+
+    for name, raw in sources.items():
+        sys.stdout.buffer.write(outcome.after.get(name, raw))
+        sys.stdout.buffer.flush()
+    try:
+        write_all({name: raw for name, raw in outcome.after.items() if name not in sources})
+    except OSError as error:
+        click.echo(f"error: {error.filename}: cannot be written: {error.strerror}; no file was changed", err=True)
+        return False
+    return True
+
+
+def _show_diff(outcome: FixOutcome, exit_zero: bool) -> int:
+    from .fixer import unified_diff
+
+    for name in sorted(outcome.after):
+        relative = os.path.relpath(name)
+        shown = name if relative.startswith(os.pardir) else relative.replace(os.sep, "/")
+        click.echo(unified_diff(shown, outcome.before[name].text, outcome.text_after(name)), nl=False)
+    fixes, files = len(outcome.fixed), len(outcome.after)
+    counted = f"{fixes} fix{'' if fixes == 1 else 'es'} in {files} file{'' if files == 1 else 's'}"
+    click.echo(f"{counted}; nothing was written.", err=True)
+    if any(one.code == INTERNAL_ERROR[0] for one in outcome.report.findings):
+        return 2
+    return int(bool(outcome.after) and not exit_zero)
+
+
+def _colour() -> bool:
+    """Colour follows NO_COLOR, then FORCE_COLOR, then the terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def _rendered(report: Report, output_format: str, statistics: bool, fixed: int, *, colour: bool) -> str:
+    if statistics:
+        from .output import statistics as counted
+
+        return counted.render(report, as_json=output_format == "json")
+    if output_format == "text":
+        from .output import text
+
+        return text.render(report, colour=colour, fixed=fixed)
+    if output_format == "concise":
+        from .output import concise
+
+        return concise.render(report, fixed=fixed)
+    module = importlib.import_module(f".output.{output_format}", __package__)
+    rendered: str = module.render(report)
+    return rendered
+
+
+def _print(text: str, output_file: str | None, *, err: bool) -> None:
+    if output_file is None:
+        click.echo(text, nl=False, err=err, color=True)
+        return
+    from .fixer import write_atomically
+
+    try:
+        write_atomically(output_file, text.encode())
+    except OSError as error:
+        raise click.UsageError(f"--output-file: {output_file} cannot be written: {error.strerror}") from error

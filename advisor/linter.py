@@ -1,0 +1,327 @@
+"""Files -> documents -> facts -> rules -> suppressions -> findings."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from .config import Config, project_root
+from .finding import Edit, Finding, Location, Related, Severity, Span
+from .selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, TOOL_CODES, UNUSED_SUPPRESSION
+from .source.discovery import Found, is_generated, mentions_accelerators
+from .source.document import Document, DocumentError
+from .source.imports import programs
+from .source.suppressions import Suppressions
+
+if TYPE_CHECKING:
+    from .cache import Cache
+    from .rule import Rule
+
+Place = TypeVar("Place", Edit, Related)
+
+POOL_BYTES = 400_000
+"""Source that one process goes through in less time than a second one takes to start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Files that were understood together.
+
+    Attributes:
+        filenames: those that were asked for.
+        consulted: other files that were read on the way.
+    """
+
+    filenames: tuple[str, ...]
+    consulted: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Report:
+    """What a lint found.
+
+    Attributes:
+        findings: in the order of files, places and codes.
+        checked: how many files were looked at, those that mention no accelerator included.
+        sources: the bytes of each file that has a finding, as they were linted.
+        programs: which files were understood together.
+        notes: sentences about what could not be looked at.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    checked: int = 0
+    sources: dict[str, bytes] = field(default_factory=dict)
+    programs: list[Program] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def lint(
+    files: Sequence[Found],
+    config: Config,
+    *,
+    jobs: int = 1,
+    cache: Cache | None = None,
+    sources: Mapping[str, bytes] | None = None,
+) -> Report:
+    """Lints files.
+
+    Args:
+        files: what :class:`~accel_advisor.source.discovery.Discoverer` found.
+        config: which rules run, and what is shown.
+        jobs: processes at most; more than one is started only where there is enough to do.
+        cache: what is known from earlier runs.
+        sources: bytes by filename that stand instead of what is on disk.
+
+    Raises:
+        SelectorError: a selector of the configuration means no rule.
+    """
+    report = Report()
+    contents: dict[str, bytes] = {}
+    for one in files:
+        try:
+            raw = sources[one.filename] if sources and one.filename in sources else Path(one.filename).read_bytes()
+        except FileNotFoundError:  # it vanished after it was found
+            continue
+        except OSError as error:
+            report.findings.append(_unreadable(one.filename, f"cannot be read: {error.strerror or error}"))
+            report.checked += 1
+            continue
+        if not one.named and is_generated(raw):
+            continue
+        report.checked += 1
+        if mentions_accelerators(raw):
+            contents[one.filename] = raw
+    checker = Checker(config)
+    todo: list[Program] = []
+    for program in _programs(contents, config):
+        known = cache.get(program.filenames, contents) if cache else None
+        if known is None:
+            todo.append(program)
+        else:
+            report.programs.append(known.program)
+            report.findings += known.findings
+    if todo or not report.programs:
+        _ = checker.on  # tells a wrong selector; what the cache knows was asked for in the same words before
+    for result in _check(checker, todo, contents, sources or {}, jobs):
+        report.programs.append(result.program)
+        report.findings += result.findings
+        if cache:
+            cache.put(result, contents)
+    report.findings = sorted(
+        (one for one in report.findings if one.severity.rank >= config.min_severity.rank), key=lambda one: one.sort_key
+    )
+    report.sources = {one.filename: contents[one.filename] for one in report.findings if one.filename in contents}
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was found in one program."""
+
+    program: Program
+    findings: tuple[Finding, ...]
+
+
+class Checker:
+    """Runs the rules that a configuration selects over programs. It can be pickled; rules are loaded when needed."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    def __reduce__(self) -> tuple[type[Checker], tuple[Config]]:
+        return Checker, (self.config,)
+
+    @cached_property
+    def known(self) -> dict[str, str]:
+        """Names by code, the tool's own among them."""
+        return known_codes()
+
+    @cached_property
+    def on(self) -> frozenset[str]:
+        """The codes that are on.
+
+        Raises:
+            SelectorError: a selector of the configuration means no rule.
+        """
+        from .rule import registry
+
+        for _, selectors in self.config.per_file_ignores:
+            for selector in selectors:
+                selector.codes(self.known)
+        defaults = [code for code, rule in registry().items() if rule.enabled]
+        return self.config.selection.resolve(self.known, defaults)
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that run."""
+        from .rule import registry
+
+        return tuple(rule for code, rule in registry().items() if code in self.on)
+
+    def check(self, program: Program, contents: Mapping[str, bytes], sources: Mapping[str, bytes]) -> Result:
+        """Everything that is to be said about a program.
+
+        Args:
+            contents: the bytes of its files.
+            sources: bytes by filename of other files, which stand instead of what is on disk.
+        """
+        findings: list[Finding] = []
+        documents: list[Document] = []
+        for filename in program.filenames:
+            try:
+                document = Document.from_bytes(filename, contents[filename])
+                _ = document.tree
+            except DocumentError as error:
+                findings.append(_unreadable(filename, str(error), error.row, error.column))
+            else:
+                documents.append(document)
+        others = [
+            Document.from_bytes(filename, raw)
+            for filename, raw in sources.items()
+            if filename not in program.filenames and _parses(filename, raw)
+        ]
+        found, consulted = self._run(documents, others) if documents and self.rules else ([], frozenset[str]())
+        by_file: dict[str, list[Finding]] = {document.filename: [] for document in documents}
+        for one in found:
+            if one.filename in by_file:
+                by_file[one.filename].append(one)
+        for document in documents:
+            findings += self._silenced(document, by_file[document.filename])
+        return Result(Program(program.filenames, consulted), tuple(one for one in findings if one.code in self.on))
+
+    def _run(self, documents: Sequence[Document], others: Sequence[Document]) -> tuple[list[Finding], frozenset[str]]:
+        from .semantics.project import analyze
+
+        root = project_root(Path(documents[0].filename), self.config)
+        names = {os.path.realpath(one.filename): one.filename for one in (*documents, *others)}
+        findings: list[Finding] = []
+        try:
+            analysis = analyze([*documents, *others], root)
+        except Exception as error:
+            if len(documents) > 1:
+                # One file that cannot be understood must not hide what there is to say about the others.
+                parts = [self._run([document], others) for document in documents]
+                return [one for part in parts for one in part[0]], frozenset().union(*(part[1] for part in parts))
+            return [_internal_error(documents[0].filename, "the analysis", error)], frozenset()
+        for filename, sentence in analysis.failures.items():
+            findings.append(_tool_finding(filename, NOT_ANALYSED, f"This file {sentence}.", Severity.INFO))
+        consulted: set[str] = set()
+        for facts in analysis.facts.values():
+            consulted |= facts.consulted
+            for rule in self.rules:
+                try:
+                    findings += [_renamed(one, names) for one in rule.check(facts)]
+                except DocumentError as error:
+                    findings.append(_unreadable(facts.document.filename, str(error), error.row, error.column))
+                    break
+                except Exception as error:
+                    findings.append(_internal_error(facts.document.filename, f"rule {rule.code} ({rule.name})", error))
+        return findings, frozenset(consulted)
+
+    def _silenced(self, document: Document, findings: Iterable[Finding]) -> list[Finding]:
+        """Findings that neither a comment nor the configuration silences, and comments that silence nothing."""
+        off = self._off_in(document.filename)
+        suppressions = Suppressions(document)
+        kept = suppressions.apply(one for one in findings if one.code not in off)
+        if any(one.code in (INTERNAL_ERROR[0], NOT_ANALYSED[0], SYNTAX_ERROR[0]) for one in kept):
+            return kept
+        if UNUSED_SUPPRESSION[0] not in off:
+            complete = not self.config.selection.narrowed and not off
+            ran = self.on - off
+            kept += suppressions.unused(self.known, ran, complete=complete, code=UNUSED_SUPPRESSION)
+        return kept
+
+    def _off_in(self, filename: str) -> frozenset[str]:
+        """What ``per-file-ignores`` switches off in a file."""
+        off: frozenset[str] = frozenset()
+        if self.config.per_file_ignores:
+            from pathspec import GitIgnoreSpec
+
+            relative = os.path.relpath(os.path.abspath(filename), self.config.root).replace(os.sep, "/")
+            for pattern, selectors in self.config.per_file_ignores:
+                if GitIgnoreSpec.from_lines([pattern]).match_file(relative):
+                    off |= frozenset(code for one in selectors for code in one.codes(self.known))
+        return off
+
+
+def known_codes() -> dict[str, str]:
+    """Names by code of every rule and of the tool's own codes."""
+    from .rule import registry
+
+    return {**TOOL_CODES, **{code: rule.name for code, rule in registry().items()}}
+
+
+def _programs(contents: Mapping[str, bytes], config: Config) -> list[Program]:
+    by_root: dict[Path, dict[str, bytes]] = {}
+    for filename, raw in contents.items():
+        by_root.setdefault(project_root(Path(filename), config), {})[filename] = raw
+    return [Program(tuple(group)) for root, files in by_root.items() for group in programs(files, str(root))]
+
+
+def _check(
+    checker: Checker, todo: Sequence[Program], contents: Mapping[str, bytes], sources: Mapping[str, bytes], jobs: int
+) -> Iterable[Result]:
+    size = sum(len(contents[filename]) for program in todo for filename in program.filenames)
+    jobs = min(jobs, len(todo), size // POOL_BYTES)
+    if jobs <= 1:
+        for program in todo:
+            yield checker.check(program, contents, sources)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = [
+            pool.submit(checker.check, program, {name: contents[name] for name in program.filenames}, dict(sources))
+            for program in todo
+        ]
+        for future in waiting:
+            yield future.result()
+
+
+def _parses(filename: str, raw: bytes) -> bool:
+    try:
+        _ = Document.from_bytes(filename, raw).tree
+    except DocumentError:
+        return False
+    return True
+
+
+def _renamed(finding: Finding, names: Mapping[str, str]) -> Finding:
+    """A finding whose edits and related places name files as the user does."""
+    fix = finding.fix
+    if fix is not None:
+        fix = replace(fix, edits=tuple(_renamed_place(edit, names) for edit in fix.edits))
+    return replace(finding, fix=fix, related=tuple(_renamed_place(one, names) for one in finding.related))
+
+
+def _renamed_place(place: Place, names: Mapping[str, str]) -> Place:
+    absolute = os.path.realpath(place.filename)
+    name = names.get(absolute)
+    if name is None:
+        relative = os.path.relpath(absolute)
+        name = absolute if relative.startswith(os.pardir) else relative
+    return place if name == place.filename else replace(place, filename=name)
+
+
+def _unreadable(filename: str, sentence: str, row: int = 1, column: int = 1) -> Finding:
+    message = f"S{sentence[1:]}" if sentence.startswith("syntax error") else f"This file {sentence}"
+    return _tool_finding(filename, SYNTAX_ERROR, f"{message.rstrip('.')}.", Severity.ERROR, row, column)
+
+
+def _internal_error(filename: str, what: str, error: Exception) -> Finding:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    message = f"Internal error: {what} failed with {type(error).__name__} at {where}: {error}; please report it."
+    return _tool_finding(filename, INTERNAL_ERROR, message, Severity.ERROR)
+
+
+def _tool_finding(
+    filename: str, code: tuple[str, str], message: str, severity: Severity, row: int = 1, column: int = 1
+) -> Finding:
+    place = Location(0, row, column)
+    return Finding(code[0], code[1], message, severity, filename, Span(place, place))

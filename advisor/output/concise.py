@@ -1,0 +1,16 @@
+"""One line a finding."""
+
+from __future__ import annotations
+
+from ..linter import Report
+from .text import printable, summary
+
+
+def render(report: Report, *, fixed: int = 0) -> str:
+    """``file:row:column: CODE message``, and a summary."""
+    lines = []
+    for one in report.findings:
+        start = one.span.start
+        mark = " [*]" if one.fix is not None and one.fix.applicability.value == "safe" else ""
+        lines.append(f"{one.filename}:{start.row}:{start.column}: {one.code}{mark} {printable(one.message)}")
+    return "\n".join([*lines, summary(report, fixed=fixed)]) + "\n"

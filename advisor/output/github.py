@@ -1,0 +1,35 @@
+"""Annotations of GitHub Actions."""
+
+from __future__ import annotations
+
+from ..finding import Severity
+from ..linter import Report
+
+LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def render(report: Report) -> str:
+    """One workflow command a finding. GitHub shows only the first ten of a level, so what matters most comes first."""
+    lines = []
+    for one in sorted(report.findings, key=lambda finding: (-finding.severity.rank, finding.sort_key)):
+        start, end = one.span.start, one.span.end
+        properties = {
+            "title": f"accel-advisor ({one.code})",
+            "file": one.filename,
+            "line": start.row,
+            "col": start.column,
+            "endLine": end.row,
+            "endColumn": end.column,
+        }
+        listed = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
+        text = f"{one.filename}:{start.row}:{start.column}: {one.code} {one.message}"
+        lines.append(f"::{LEVELS[one.severity]} {listed}::{_data(text)}\n")
+    return "".join(lines)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

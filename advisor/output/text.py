@@ -1,0 +1,164 @@
+"""For people: each finding with its source lines, the reason and the remedy, and a summary at the end."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+
+import click
+
+from ..finding import Applicability, Finding, Severity, Span
+from ..linter import Report
+from ..source.document import Document, DocumentError
+
+TAB = 4
+MOST_LINES = 6
+"""Of a finding that spans more lines, the first ones and the last one are shown."""
+MOST_COLUMNS = 150
+COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+APPLICABILITY = {
+    Applicability.SAFE: "safe, --fix makes it",
+    Applicability.UNSAFE: "unsafe, --fix --unsafe-fixes makes it",
+    Applicability.DISPLAY: "only shown",
+}
+
+
+def render(report: Report, *, colour: bool = False, fixed: int = 0) -> str:
+    """The findings of a report and a summary.
+
+    Args:
+        colour: whether to use terminal colours.
+        fixed: how many findings were fixed before.
+    """
+    documents: dict[str, Document | None] = {}
+    parts: list[str] = []
+    for finding in report.findings:
+        if finding.filename not in documents:
+            documents[finding.filename] = _document(report, finding.filename)
+        parts.append(_finding(finding, documents[finding.filename], colour))
+    parts.append(summary(report, fixed=fixed))
+    return "\n".join(parts) + "\n"
+
+
+def summary(report: Report, *, fixed: int = 0) -> str:
+    """One line: how much was found, and how much of it can be fixed."""
+    done = f"Fixed {_count(fixed, 'finding')}. " if fixed else ""
+    findings = report.findings
+    if not findings:
+        return f"{done}{_count(report.checked, 'file')} checked, nothing {'left' if fixed else 'found'}."
+    severities = Counter(one.severity for one in findings)
+    counted = ", ".join(
+        one.value if number == len(findings) == 1 else _severity_count(one, number)
+        for one, number in sorted(severities.items(), key=lambda item: -item[0].rank)
+    )
+    files = len({one.filename for one in findings})
+    line = f"{done}{_count(len(findings), 'finding')} ({counted}) in {files} of {_count(report.checked, 'file')}"
+    safe = sum(1 for one in findings if one.fix and one.fix.applicability is Applicability.SAFE)
+    unsafe = sum(1 for one in findings if one.fix and one.fix.applicability is Applicability.UNSAFE)
+    if safe and unsafe:
+        return f"{line}; {safe} fixable with --fix, {unsafe} more with --fix --unsafe-fixes."
+    if safe or unsafe:
+        return f"{line}; {safe or unsafe} fixable with --fix{'' if safe else ' --unsafe-fixes'}."
+    return f"{line}."
+
+
+def _finding(finding: Finding, document: Document | None, colour: bool) -> str:
+    def paint(text: str, **style: str | bool) -> str:
+        return click.style(text, **style) if colour else text  # type: ignore[arg-type]
+
+    start = finding.span.start
+    place = paint(f"{finding.filename}:{start.row}:{start.column}", bold=True)
+    code = paint(f"{finding.code} {finding.name}", fg=COLOURS[finding.severity], bold=True)
+    lines = [f"{place}: {code} ({finding.severity})", f"  {printable(finding.message)}"]
+    rows = list(_rows(finding.span, document)) if document is not None else []
+    width = len(str(rows[-1][0])) if rows else 1
+    bar = paint("|", fg="blue")
+    if rows:
+        lines.append(f"  {'':{width}} {bar}")
+    previous = None
+    for row, text, caret in rows:
+        if previous is not None and row > previous + 1:
+            lines.append(f"  {'':{width}} {bar} ...")
+        previous = row
+        lines.append(f"  {paint(f'{row:{width}}', fg='blue')} {bar} {text}".rstrip())
+        if caret:
+            lines.append(f"  {'':{width}} {bar} {paint(caret, fg=COLOURS[finding.severity])}")
+    for related in finding.related:
+        at = related.span.start
+        lines.append(f"  {'':{width}} = {related.filename}:{at.row}:{at.column}: {printable(related.message)}")
+    if finding.fix is not None:
+        note = APPLICABILITY[finding.fix.applicability]
+        lines.append(f"  {'':{width}} = {paint('fix', fg='green')}: {printable(finding.fix.title)} ({note})")
+    return "\n".join(lines) + "\n"
+
+
+def _rows(span: Span, document: Document) -> Iterable[tuple[int, str, str]]:
+    """The lines of a span: row, text as it is shown, and the carets below it."""
+    first, last = span.start.row, max(span.start.row, span.end.row - (span.end.column == 1))
+    rows = list(range(first, last + 1))
+    if len(rows) > MOST_LINES:
+        rows = [*rows[: MOST_LINES - 2], rows[-1]]
+    for row in rows:
+        try:
+            line = document.line(row)
+        except IndexError:  # the finding speaks of a place after the last line
+            return
+        start = span.start.column - 1 if row == first else len(line) - len(line.lstrip())
+        end = span.end.column - 1 if row == span.end.row else len(line.rstrip())
+        text, edges = _shown(line, start, max(end, start))
+        yield row, text, " " * edges[0] + "^" * max(1, edges[1] - edges[0])
+
+
+def _shown(line: str, start: int, end: int) -> tuple[str, tuple[int, int]]:
+    """A line as a terminal shows it, and the columns of its characters ``start`` and ``end`` there."""
+    cells: list[tuple[str, int]] = []
+    column = 0
+    for character in line:
+        if character == "\t":
+            shown, width = " " * (TAB - column % TAB), TAB - column % TAB
+        elif unicodedata.combining(character):
+            shown, width = character, 0
+        elif not character.isprintable():
+            shown, width = "\N{REPLACEMENT CHARACTER}", 1
+        else:
+            shown, width = character, 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        cells.append((shown, width))
+        column += width
+    left = sum(width for _, width in cells[:start])
+    right = sum(width for _, width in cells[:end])
+    skipped = 0
+    mark = "..."
+    if left > MOST_COLUMNS // 2 and column > MOST_COLUMNS:
+        while cells and skipped < left - MOST_COLUMNS // 4:
+            skipped += cells.pop(0)[1]
+        left, right = left - skipped + len(mark), right - skipped + len(mark)
+    text = "".join(shown for shown, _ in cells)
+    text = mark + text if skipped else text
+    if len(text) > MOST_COLUMNS:
+        text = text[:MOST_COLUMNS] + mark
+        right = min(right, MOST_COLUMNS)
+    return text, (left, right)
+
+
+def printable(text: str) -> str:
+    """Text without characters that would steer a terminal: the user's own names stand in messages."""
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
+
+
+def _document(report: Report, filename: str) -> Document | None:
+    raw = report.sources.get(filename)
+    if raw is None:
+        return None
+    try:
+        return Document.from_bytes(filename, raw)
+    except DocumentError:
+        return Document(filename, raw.decode("latin-1"))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _severity_count(severity: Severity, number: int) -> str:
+    return f"{number} {severity}" if severity is Severity.INFO else _count(number, severity.value)
