@@ -23,15 +23,16 @@ def indentation_at(document: Document, offset: int) -> str:
 def add_keyword(document: Document, call: cst.Call, name: str, expression: str) -> Edit | None:
     """The edit that gives a call one more keyword argument, laid out like the arguments it has.
 
-    Two such edits of one call compose. None where the call splats ``*args`` or ``**kw``: the keyword might be among
+    Two such edits of one call compose where it has an argument. None where the call splats ``*args`` or ``**kw``: the keyword might be among
     them already, and Python raises TypeError for one that is given twice.
     """
     if any(arg.star for arg in call.args):
         return None
     keyword = f"{name}={expression}"
     if not call.args:
-        end = document.span(call).end.offset - 1
-        return document.edit(end, end, keyword)
+        # the parenthesis is replaced with it, so that two of these clash and are made one after the other
+        end = document.span(call).end.offset
+        return document.edit(end - 1, end, f"{keyword})")
     last = call.args[-1]
     return _append(document, last, call.args, document.span(call).end.offset - 1, keyword)
 

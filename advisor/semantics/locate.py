@@ -142,7 +142,8 @@ def _plan(
     edits: list[Edit] = []
     words: list[str] = []
     refusals: list[str] = []
-    for knob, value in wanted.items():
+    settled = True
+    for knob, value in sorted(wanted.items(), key=lambda item: item[0] != "num_workers"):
         if knob == "non_blocking":
             plan = _transfers(loader, bool(value))
         elif context is None:
@@ -151,7 +152,9 @@ def _plan(
                 f"measured could not be told; set {knob} to {value!r} by hand"
             )
         else:
-            plan = plan_knob(loader, context, knob, value, current.get(knob), argv)
+            plan = plan_knob(loader, context, knob, value, current.get(knob), argv, settled=settled)
+            if knob == "num_workers":
+                settled = _settles(loader, plan)
         edits.extend(plan.edits)
         if plan.edits:
             words.append(plan.words)
@@ -159,6 +162,14 @@ def _plan(
             refusals.append(plan.refusal)
     return EditPlan(
         document.filename, row, loader.label, tuple(edits), ", ".join(dict.fromkeys(words)), tuple(refusals)
+    )
+
+
+def _settles(loader: LoaderCall, plan: KnobPlan) -> bool:
+    """Whether an edit of ``num_workers`` stands in the loader's own call."""
+    span = loader.document.span(loader.node)
+    return any(
+        edit.filename == loader.document.filename and span.start <= edit.span.start < span.end for edit in plan.edits
     )
 
 

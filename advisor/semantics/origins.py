@@ -46,8 +46,37 @@ def describe(origin: Origin) -> str:
     return f"{what} ({where})"
 
 
+def literal_of(loader: LoaderCall, context: LoaderContext, knob: str, wanted: Setting, settled: bool) -> str:
+    """The expression that gives a knob its value, for a call that does not give it yet.
+
+    ``persistent_workers`` and ``prefetch_factor`` raise where there are no workers. Where the call takes the number of
+    workers from a name, another run or another caller may pass 0, so the expression asks for it.
+
+    Args:
+        settled: the call itself now says how many workers there are.
+    """
+    workers = context.arguments.get("num_workers")
+    dependent = knob in ("persistent_workers", "prefetch_factor") and wanted not in (None, False)
+    if not dependent or settled or workers is None or workers.node is None:
+        return repr(wanted)
+    node = workers.node.value
+    if isinstance(node, cst.Integer):
+        return repr(wanted)
+    code = loader.document.code(node)
+    if not isinstance(node, (cst.Name, cst.Attribute, cst.Call, cst.Subscript)):
+        code = f"({code})"
+    return f"{code} > 0" if knob == "persistent_workers" else f"{wanted!r} if {code} else None"
+
+
 def plan_knob(
-    loader: LoaderCall, context: LoaderContext, knob: str, wanted: Setting, current: Setting, argv: tuple[str, ...]
+    loader: LoaderCall,
+    context: LoaderContext,
+    knob: str,
+    wanted: Setting,
+    current: Setting,
+    argv: tuple[str, ...],
+    *,
+    settled: bool = True,
 ) -> KnobPlan:
     """The edit that gives a loader's argument another value, at the place where the present one is decided.
 
@@ -55,10 +84,11 @@ def plan_knob(
         context: the way in which the loader was built.
         current: the value that was measured; it picks among values that depend on the run.
         argv: the command line of the script; an option that is given there decides, whatever its default says.
+        settled: the call itself says, after all edits, how many workers there are.
     """
     argument = context.arguments.get(knob)
     if argument is None:
-        return _add(loader, context, knob, wanted)
+        return _add(loader, context, knob, wanted, literal_of(loader, context, knob, wanted, settled))
     value = _taken(argument.value, current)
     if value == ABSENT:
         return _refuse(loader, knob, wanted, "is given on some paths through the program only, and was not on this one")
@@ -95,13 +125,13 @@ def _refuse(loader: LoaderCall, knob: str, wanted: Setting, why: str) -> KnobPla
     return KnobPlan(refusal=f"{knob} of `{loader.label}` ({where}) {why}; set it to {wanted!r} by hand")
 
 
-def _add(loader: LoaderCall, context: LoaderContext, knob: str, wanted: Setting) -> KnobPlan:
+def _add(loader: LoaderCall, context: LoaderContext, knob: str, wanted: Setting, expression: str) -> KnobPlan:
     if wanted in (None, False):
         return KnobPlan(words="DataLoader's own default")
     if context.open:
         return _refuse(loader, knob, wanted, "may come out of arguments that could not be followed")
     row = loader.document.span(loader.node).start.row
-    edit = add_keyword(loader.document, loader.node, knob, repr(wanted))
+    edit = add_keyword(loader.document, loader.node, knob, expression)
     if edit is not None:
         name = PurePath(loader.document.filename).name
         return KnobPlan((edit,), f"the call of `{loader.label}` ({name}:{row})")
@@ -111,7 +141,7 @@ def _add(loader: LoaderCall, context: LoaderContext, knob: str, wanted: Setting)
         if edit is not None:
             return KnobPlan((edit,), f"the dict in line {edit.span.start.row} that is splatted into the call")
     closed = all(not one.open and knob not in one.arguments for one in loader.contexts)
-    edit = add_before_splat(loader.document, loader.node, knob, repr(wanted)) if closed else None
+    edit = add_before_splat(loader.document, loader.node, knob, expression) if closed else None
     if edit is not None:
         name = PurePath(loader.document.filename).name
         return KnobPlan((edit,), f"the call of `{loader.label}` ({name}:{row})")

@@ -1,0 +1,123 @@
+"""Edits made from nodes: what they add is what Python then sees, and nothing else changes."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accel_advisor.fixer import apply_edits
+from accel_advisor.semantics.edits import add_before_splat, add_entry, add_keyword, insert_statement
+from accel_advisor.source.document import Document
+
+
+def call_in(source: str) -> tuple[Document, cst.Call]:
+    document = Document("train.py", source)
+    statement = document.tree.body[-1]
+    assert isinstance(statement, cst.SimpleStatementLine)
+    expression = statement.body[0]
+    assert isinstance(expression, cst.Expr)
+    assert isinstance(expression.value, cst.Call)
+    return document, expression.value
+
+
+def with_keywords(source: str, *keywords: tuple[str, str]) -> str:
+    document, call = call_in(source)
+    edits = [add_keyword(document, call, name, value) for name, value in keywords]
+    assert all(edits)
+    return apply_edits(document.text, [edit for edit in edits if edit])
+
+
+def test_refuses_beside_splatted_arguments() -> None:
+    for source in ("f(*a)\n", "f(1, **kw)\n", "f(1, *a, b=2, **kw)\n"):
+        document, call = call_in(source)
+        assert add_keyword(document, call, "x", "1") is None
+
+
+def test_no_arguments() -> None:
+    assert with_keywords("f()\n", ("x", "1")) == "f(x=1)\n"
+
+
+def test_one_line() -> None:
+    assert with_keywords("f(a, b=2)\n", ("x", "1"), ("y", "2")) == "f(a, b=2, x=1, y=2)\n"
+
+
+def test_trailing_comma_on_the_line() -> None:
+    assert with_keywords("f(a, b=2,)\n", ("x", "1")) == "f(a, b=2, x=1,)\n"
+
+
+def test_one_argument_a_line() -> None:
+    assert with_keywords("f(\n    a,\n    b=2\n)\n", ("x", "1")) == "f(\n    a,\n    b=2,\n    x=1\n)\n"
+
+
+def test_trailing_comma_with_a_comment() -> None:
+    before = "f(\n    a,\n    b=2,  # two\n)\n"
+    assert with_keywords(before, ("x", "1"), ("y", "2")) == "f(\n    a,\n    b=2,  # two\n    x=1,\n    y=2,\n)\n"
+
+
+def test_windows_newlines() -> None:
+    before = "f(\r\n\ta,\r\n\tb=2,\r\n)\r\n"
+    assert with_keywords(before, ("x", "1")) == "f(\r\n\ta,\r\n\tb=2,\r\n\tx=1,\r\n)\r\n"
+
+
+def test_keyword_in_front_of_a_splat() -> None:
+    document, call = call_in("f(a, **kw)\n")
+    edit = add_before_splat(document, call, "x", "1")
+    assert edit is not None
+    assert apply_edits(document.text, [edit]) == "f(a, x=1, **kw)\n"
+
+
+def test_entries_of_a_dict() -> None:
+    for before, after in (
+        ("f({})\n", 'f({"x": 1})\n'),
+        ("f({'a': 2})\n", "f({'a': 2, 'x': 1})\n"),
+        ("f({\n    'a': 2,\n})\n", "f({\n    'a': 2,\n    'x': 1,\n})\n"),
+        ("f(dict(a=2))\n", "f(dict(a=2, x=1))\n"),
+    ):
+        document, call = call_in(before)
+        edit = add_entry(document, call.args[0].value, "x", "1")
+        assert edit is not None
+        assert apply_edits(document.text, [edit]) == after
+
+
+def test_statement_at_the_top_of_a_body() -> None:
+    document = Document("train.py", "for x in y:\n    # first\n    print(x)\n")
+    loop = document.tree.body[0]
+    assert isinstance(loop, cst.For)
+    edit = insert_statement(document, loop.body, "x = x.cuda()")
+    assert edit is not None
+    assert apply_edits(document.text, [edit]) == "for x in y:\n    # first\n    x = x.cuda()\n    print(x)\n"
+
+
+SPACE = st.sampled_from(["", " ", "  ", "\n    ", "\n        ", " # é\n    "])
+EXPRESSION = st.sampled_from(
+    ["a", "(1)", "x.y", "[1, 2]", '"ü,"', "lambda: 0", "f(1,\n 2)", "{'a': 1}", "1 if a else 2"]
+)
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> str:
+    positional = draw(st.lists(EXPRESSION, max_size=3))
+    keywords = [f"k{index}={draw(SPACE)}{draw(EXPRESSION)}" for index in range(draw(st.integers(0, 3)))]
+    text = ""
+    everything = positional + keywords
+    for index, one in enumerate(everything):
+        last = index == len(everything) - 1
+        text += draw(SPACE) + one + draw(SPACE)
+        text += "," if not last or draw(st.booleans()) else ""
+    return f"é = 1\nfoo.bar{draw(st.sampled_from(['', ' ']))}({text}{draw(SPACE)})\n"
+
+
+@given(calls(), st.sampled_from(["1", "True", "torch.cuda.is_available()"]), st.booleans())
+def test_any_call_gets_just_the_keyword(source: str, value: str, twice: bool) -> None:
+    _, call = call_in(source)
+    given_keywords = [("num_workers", value), ("pin_memory", value)][: 1 + (twice and bool(call.args))]
+    before = ast.parse(source)
+    after = ast.parse(with_keywords(source, *given_keywords))
+    statement = before.body[-1]
+    assert isinstance(statement, ast.Expr)
+    assert isinstance(statement.value, ast.Call)
+    statement.value.keywords += [ast.keyword(name, ast.parse(text, mode="eval").body) for name, text in given_keywords]
+    assert ast.dump(after) == ast.dump(before)
