@@ -39,7 +39,11 @@ class Applied:
 
     def __enter__(self) -> Self:
         for path, content in self._rewrite.before.items():
-            if path.read_bytes() != content:
+            try:
+                same = path.read_bytes() == content
+            except OSError as error:
+                raise RewriteError(f"{path.name} cannot be read any more: {error.strerror or error}") from error
+            if not same:
                 raise RewriteError(f"{path.name} changed while it was being measured: run again")
         self._folder = tempfile.mkdtemp(prefix="accel-advisor-")
         try:

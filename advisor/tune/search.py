@@ -61,6 +61,11 @@ class BaselineError(Exception):
     """The user's own settings could not be measured; the message says why."""
 
 
+def block_seconds(budget: float) -> float:
+    """How long a block should last for a search of ``budget`` seconds: a sixtieth of it, and what a clock resolves."""
+    return min(2.0, max(0.4, budget / 60))
+
+
 Plan = Generator[Request, Answer, None]
 Found = Generator[Request, Answer, Settings]
 
@@ -349,7 +354,7 @@ class Search:
     def _size(self, what: What) -> tuple[int, float]:
         """How long a block is: 16 batches and a sixtieth of the budget; where batches are slow, as many of them as
         fit into three times that."""
-        target = min(2.0, max(0.4, self.budget / 60))
+        target = block_seconds(self.budget)
         settings = self.baseline if isinstance(what, str) else what
         expected = self.readings.seconds(settings)
         if expected is None and settings.num_workers:

@@ -9,7 +9,7 @@ from typing import Self
 
 from .probe.wire import Ready, Settings
 from .search import Answer, Request, Search
-from .trial import CandidateError, Command, ScriptFinished, TimedOut, Trial, TrialEnded
+from .trial import CandidateError, Command, NotMeasurable, ScriptFinished, TimedOut, Trial, TrialEnded
 
 MOST_RESTARTS = 4
 """Children that may be lost before the search is given up."""
@@ -99,6 +99,7 @@ class Session:
         died of; a script that ran to its end starts again, and the request with it.
 
         Raises:
+            NotMeasurable: the loop turned out to be one whose blocks mean nothing.
             TrialEnded: no further trial could be started, or the time is up.
         """
         while True:
@@ -116,7 +117,7 @@ class Session:
                 return Answer(block, time.monotonic() - began)
             except CandidateError as error:
                 return Answer(None, time.monotonic() - began, error.reason)
-            except TimedOut:
+            except (NotMeasurable, TimedOut):
                 self.close()
                 raise
             except TrialEnded as error:

@@ -14,11 +14,11 @@ from .outcome import Outcome, Row, Verification
 from .probe.wire import BASELINE, LoaderInfo, Ready, Settings
 from .readings import Loop, Readings
 from .rewrite import Planner, Recommendation, RewriteError, recommend
-from .search import BaselineError, Request, Search
+from .search import BaselineError, Request, Search, block_seconds
 from .session import Session, Watch
 from .settings import KNOBS, Limits, consistent, prefetch
 from .statistics import Interval, gain
-from .trial import Command, TrialEnded, TrialError
+from .trial import Command, NotMeasurable, TrialEnded, TrialError
 
 TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
 """Devices to which pinned memory and copies that do not block may be recommended: on others they do nothing, or lose
@@ -81,6 +81,8 @@ def tune(
             interrupted = True
         except BaselineError as error:
             raise TuneError(f"the script's own settings could not be measured: {error}") from error
+        except NotMeasurable:
+            raise
         except TrialEnded as error:
             if not search.readings.references[BASELINE]:
                 raise
@@ -210,7 +212,7 @@ def _apply(session: Session, recommendation: Recommendation, search: Search, opt
     session.renew(time.monotonic() + 8 * options.start_timeout)
     try:
         with Applied(recommendation.rewrite) as applied:
-            verification = _verify(session, applied, recommendation, search.readings)
+            verification = _verify(session, applied, recommendation, search.readings, block_seconds(options.budget))
             if verification.holds:
                 applied.keep()
             return verification
@@ -218,7 +220,9 @@ def _apply(session: Session, recommendation: Recommendation, search: Search, opt
         return Verification(False, None, str(error))
 
 
-def _verify(session: Session, applied: Applied, recommendation: Recommendation, readings: Readings) -> Verification:
+def _verify(
+    session: Session, applied: Applied, recommendation: Recommendation, readings: Readings, seconds: float
+) -> Verification:
     """New, old, old, new: whole runs of either source, and the ratios of blocks in neighbouring runs. Where starting
     is quick and the answer open, the same again, the other way round."""
     quick = (session.ready.startup_seconds if session.ready else math.inf) <= SHORT_START
@@ -228,7 +232,9 @@ def _verify(session: Session, applied: Applied, recommendation: Recommendation, 
     for runs in ((True, False, False, True), (False, True, True, False)) if quick else ((True, False),):
         for new in runs:
             try:
-                times[new] += _run_once(session, applied, recommendation, readings, new=new, blocks=blocks)
+                times[new] += _run_once(
+                    session, applied, recommendation, readings, new=new, blocks=blocks, seconds=seconds
+                )
             except TrialError as error:
                 return Verification(False, None, f"the {_side(new)} source could not be measured: {error.reason}")
         found = gain(times[False], times[True])
@@ -240,7 +246,14 @@ def _verify(session: Session, applied: Applied, recommendation: Recommendation, 
 
 
 def _run_once(
-    session: Session, applied: Applied, recommendation: Recommendation, readings: Readings, *, new: bool, blocks: int
+    session: Session,
+    applied: Applied,
+    recommendation: Recommendation,
+    readings: Readings,
+    *,
+    new: bool,
+    blocks: int,
+    seconds: float,
 ) -> list[float]:
     """Seconds a batch in blocks of one run of the new or the old source, as it stands on disk.
 
@@ -256,7 +269,7 @@ def _run_once(
         found = []
         for _ in range(blocks):
             fresh = readings.starts_matter(recommendation.baseline)
-            answer = session.answer(Request(BASELINE, 8, 1.0, fresh, "old source against new"))
+            answer = session.answer(Request(BASELINE, 8, seconds, fresh, "old source against new"))
             if answer.block is None:
                 raise TrialError(answer.reason)
             found.append(readings.charged_itself(settings, answer.block))

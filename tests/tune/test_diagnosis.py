@@ -1,0 +1,67 @@
+"""Shares and ceilings in words."""
+
+import pytest
+
+from accel_advisor.tune.diagnosis import diagnose, times
+from accel_advisor.tune.probe.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
+from accel_advisor.tune.readings import Loop, Readings
+
+
+def block(what: str, seconds: float, wait: float = 0.0, transfer: float = 0.0, pool: float = 0.0) -> Block:
+    return Block(what, 10, 320, seconds, wait, transfer, 0.8 * (seconds - wait - transfer), 0.0, 0.0, pool)
+
+
+def read(loop: Loop, *rounds: dict[str, Block]) -> Readings:
+    readings = Readings(loop)
+    for one in rounds:
+        for what, measured in one.items():
+            readings.add(what, measured)
+        readings.rounds.append(dict(one))
+    return readings
+
+
+def test_a_baseline_that_was_not_measured_has_no_diagnosis() -> None:
+    with pytest.raises(ValueError, match="not measured"):
+        diagnose(Readings(Loop(Settings(), None)))
+
+
+def test_data_that_is_ready_is_said_to_be() -> None:
+    one = {BASELINE: block(BASELINE, 1.0, 0.008), NO_WAIT: block(NO_WAIT, 0.99)}
+    found = diagnose(read(Loop(Settings(), None), one, one))
+    assert found.sentence == (
+        "under 1 % of each step waits for data; "
+        "with data ready at once this script would run no faster that could be measured."
+    )
+
+
+def test_waiting_comes_first_with_its_ceiling() -> None:
+    one = {BASELINE: block(BASELINE, 2.7, 1.7), NO_WAIT: block(NO_WAIT, 1.0)}
+    found = diagnose(read(Loop(Settings(), None), one, one))
+    assert found.sentence == (
+        "63 % of each step waits for data; with data ready at once this script would run 2.7 times as fast."
+    )
+    assert found.bottleneck == "wait"
+    assert found.shares.wait == pytest.approx(1.7 / 2.7)
+    assert found.epoch_share == 0.0
+
+
+def test_the_start_of_short_epochs_is_told() -> None:
+    one = {BASELINE: block(BASELINE, 1.0, pool=0.6), NO_WAIT: block(NO_WAIT, 0.98)}
+    found = diagnose(read(Loop(Settings(4), 10), one, one))
+    assert "Each epoch begins with 0.5 s of waiting for its workers, 33 % of its time." in found.sentence
+    assert found.ceilings[NO_WAIT].ratio == pytest.approx(1.5 / 0.98)
+
+
+def test_transfers_are_told_where_they_matter() -> None:
+    one = {
+        BASELINE: block(BASELINE, 1.0, 0.01, 0.4),
+        NO_WAIT: block(NO_WAIT, 0.98, 0.0, 0.4),
+        NO_TRANSFER: block(NO_TRANSFER, 0.6),
+    }
+    found = diagnose(read(Loop(Settings(), None, accelerator=True), one, one))
+    assert found.sentence.endswith("With the data already on the device it would run 1.7 times as fast.")
+
+
+@pytest.mark.parametrize(("ratio", "text"), [(1.04, "1.04 times"), (2.71, "2.7 times"), (12.4, "12 times")])
+def test_ratios_are_rounded_for_people(ratio: float, text: str) -> None:
+    assert times(ratio) == text

@@ -1,0 +1,192 @@
+"""From settings to files: what is planned, what is written, and what comes back whatever happens in between."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.finding import Edit
+from accel_advisor.source.document import Document
+from accel_advisor.tune.applying import Applied
+from accel_advisor.tune.probe.wire import Frame, Settings
+from accel_advisor.tune.rewrite import Rewrite, RewriteError, own_frame, recommend, rewritten
+from accel_advisor.tune.statistics import Interval
+
+GAIN = Interval(2.0, 1.9, 2.1, 4)
+SCRIPT = """\
+from torch.utils.data import DataLoader
+
+WORKERS = 0  # keep small
+
+def build(data):
+    return DataLoader(data, batch_size=8, num_workers=WORKERS)
+
+loader = build([1, 2, 3])
+"""
+
+
+def replace(path: Path, old: str, new: str) -> Edit:
+    document = Document.read(path)
+    start = document.text.index(old)
+    return document.edit(start, start + len(old), new)
+
+
+def frames(path: Path) -> tuple[Frame, ...]:
+    return (
+        Frame(str(path), "<module>", 8, 10, 8, 26),
+        Frame(str(path), "build", 6, 12, 6, 63),
+    )
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "train.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+# Planning
+
+
+def test_the_edit_lands_where_the_value_is_decided(script: Path) -> None:
+    found = recommend(Settings(), Settings(4), GAIN, frames(script), root=script.parent, argv=())
+    (after,) = found.rewrite.after.values()
+    assert after.decode() == SCRIPT.replace("WORKERS = 0", "WORKERS = 4")
+    assert script.read_text() == SCRIPT
+    assert "train.py:3" in found.origin
+    assert "-WORKERS = 0  # keep small" in found.rewrite.diff
+    assert "--- a/train.py" in found.rewrite.diff
+
+
+def test_only_what_differs_is_written(script: Path) -> None:
+    found = recommend(Settings(4), Settings(4, None, True), GAIN, frames(script), root=script.parent, argv=())
+    assert found.wanted == {"persistent_workers": True}
+
+
+def test_a_source_that_cannot_be_read_is_refused_in_words(script: Path) -> None:
+    script.write_text("def broken(:\n")
+    found = recommend(Settings(), Settings(4), GAIN, frames(script), root=script.parent, argv=())
+    assert not found.editable
+    assert "syntax error" in found.refusals[0]
+
+
+def test_a_result_that_is_not_python_is_refused(script: Path) -> None:
+    with pytest.raises(RewriteError, match=r"train\.py cannot be edited"):
+        rewritten([replace(script, "WORKERS = 0", "WORKERS = (")], script.parent)
+
+
+def test_edits_that_collide_are_refused(script: Path) -> None:
+    edits = [replace(script, "WORKERS = 0", "WORKERS = 1"), replace(script, "WORKERS = 0", "WORKERS = 2")]
+    with pytest.raises(RewriteError, match=r"train\.py"):
+        rewritten(edits, script.parent)
+
+
+def test_encoding_and_newlines_survive(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_bytes("# coding: latin-1\r\nname = 'caf\xe9'\r\nWORKERS = 0\r\n".encode("latin-1"))
+    found = rewritten([replace(path, "WORKERS = 0", "WORKERS = 2")], tmp_path)
+    (after,) = found.after.values()
+    assert after == path.read_bytes().replace(b"WORKERS = 0", b"WORKERS = 2")
+
+
+def test_the_frame_of_a_loader_is_the_users_own(tmp_path: Path, script: Path) -> None:
+    library = Frame(os.__file__, "helper", 1, 1, 1, 2)
+    assert own_frame((*frames(script), library), tmp_path) == frames(script)[1]
+    assert own_frame((library,), tmp_path) is None
+
+
+# Writing
+
+
+def change(script: Path) -> Rewrite:
+    return rewritten([replace(script, "WORKERS = 0", "WORKERS = 4")], script.parent)
+
+
+def test_what_is_kept_stays(script: Path) -> None:
+    script.chmod(0o755)
+    with Applied(change(script)) as applied:
+        applied.keep()
+    assert "WORKERS = 4" in script.read_text()
+    assert script.stat().st_mode & 0o777 == 0o755
+    assert os.listdir(script.parent) == ["train.py"]
+
+
+def test_what_is_not_kept_goes_back_with_its_time(script: Path) -> None:
+    os.utime(script, ns=(10**18, 10**18))
+    with Applied(change(script)):
+        assert "WORKERS = 4" in script.read_text()
+    assert script.read_text() == SCRIPT
+    assert script.stat().st_mtime_ns == 10**18
+    assert os.listdir(script.parent) == ["train.py"]
+
+
+def test_an_exception_puts_the_old_file_back(script: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), Applied(change(script)):
+        raise KeyboardInterrupt
+    assert script.read_text() == SCRIPT
+
+
+def test_old_and_new_take_turns(script: Path) -> None:
+    with Applied(change(script)) as applied:
+        applied.show_old()
+        assert script.read_text() == SCRIPT
+        applied.show_new()
+        assert "WORKERS = 4" in script.read_text()
+        applied.show_old()
+        applied.keep()
+    assert "WORKERS = 4" in script.read_text()
+
+
+def test_a_file_that_changed_meanwhile_is_not_touched(script: Path) -> None:
+    planned = change(script)
+    script.write_text(SCRIPT + "# edited by hand\n")
+    with pytest.raises(RewriteError, match=r"train\.py changed"), Applied(planned):
+        pass
+    assert script.read_text().endswith("# edited by hand\n")
+
+
+def test_several_files_change_together_or_not_at_all(tmp_path: Path, script: Path) -> None:
+    gone = tmp_path / "gone.py"
+    rewrite = change(script)
+    both = Rewrite({**rewrite.before, gone: b"x = 1\n"}, {**rewrite.after, gone: b"x = 2\n"})
+    with pytest.raises(RewriteError, match=r"gone\.py cannot be read any more"), Applied(both):
+        pass
+    assert script.read_text() == SCRIPT
+
+
+PROGRAM = """
+import sys, time
+from pathlib import Path
+from accel_advisor.tune.applying import Applied
+from accel_advisor.tune.rewrite import Rewrite
+
+paths = [Path(name) for name in sys.argv[1:]]
+before = {path: path.read_bytes() for path in paths}
+with Applied(Rewrite(before, {path: old.replace(b"= 0", b"= 4") for path, old in before.items()})):
+    print("written", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_the_old_files_come_back_when_the_process_is_killed(tmp_path: Path, number: signal.Signals) -> None:
+    paths = [tmp_path / "a.py", tmp_path / "b.py"]
+    for path in paths:
+        path.write_text("WORKERS = 0\n")
+    program = [sys.executable, "-c", textwrap.dedent(PROGRAM), *map(str, paths)]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "written\n"
+        assert all("WORKERS = 4" in path.read_text() for path in paths)
+        process.send_signal(number)
+        process.wait()
+    limit = time.monotonic() + 20
+    while any("WORKERS = 4" in path.read_text() for path in paths) and time.monotonic() < limit:
+        time.sleep(0.05)
+    assert [path.read_text() for path in paths] == ["WORKERS = 0\n"] * 2
+    assert sorted(os.listdir(tmp_path)) == ["a.py", "b.py"]
