@@ -83,7 +83,7 @@ def main(args: list[str] | None = None) -> NoReturn:
         error.show()
         status = 2
     except (ConfigError, SelectorError, DiscoveryError) as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"Error: {error}", err=True)
         status = 2
     except BrokenPipeError:
         # The reader of our output left; Python would complain when it flushes stdout at exit.
@@ -93,6 +93,6 @@ def main(args: list[str] | None = None) -> NoReturn:
         if os.environ.get(DEBUG_VARIABLE):
             raise
         what = f"{type(error).__name__}: {error}"
-        click.echo(f"internal error: {what}; set {DEBUG_VARIABLE}=1 to see where, and please report it", err=True)
+        click.echo(f"Internal error: {what}; set {DEBUG_VARIABLE}=1 to see where, and please report it", err=True)
         status = 2
     sys.exit(status if isinstance(status, int) else 0)

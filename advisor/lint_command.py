@@ -99,7 +99,7 @@ def lint(
         discovery = discoverer.discover(paths or (".",))
         files, notes = discovery.files, discovery.notes
     for note in notes:
-        click.echo(f"warning: {note}", err=True)
+        click.echo(f"Warning: {note}", err=True)
     if show_files:
         click.echo("".join(f"{one.filename}\n" for one in files), nl=False)
         return 0
@@ -184,7 +184,7 @@ def _write(outcome: FixOutcome, sources: dict[str, bytes]) -> bool:
     try:
         write_all({name: raw for name, raw in outcome.after.items() if name not in sources})
     except OSError as error:
-        click.echo(f"error: {error.filename}: cannot be written: {error.strerror}; no file was changed", err=True)
+        click.echo(f"Error: {error.filename}: cannot be written: {error.strerror}; no file was changed", err=True)
         return False
     return True
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import traceback
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -107,7 +109,7 @@ def lint(
         else:
             report.programs.append(known.program)
             report.findings += known.findings
-    if todo or not report.programs:
+    if todo or (not report.programs and (config.selection.narrowed or config.selection.extend_select)):
         _ = checker.on  # tells a wrong selector; what the cache knows was asked for in the same words before
     for result in _check(checker, todo, contents, sources or {}, jobs):
         report.programs.append(result.program)
@@ -179,7 +181,7 @@ class Checker:
                 document = Document.from_bytes(filename, contents[filename])
                 _ = document.tree
             except DocumentError as error:
-                findings.append(_unreadable(filename, str(error), error.row, error.column))
+                findings.append(_not_python(filename, contents[filename], error))
             else:
                 documents.append(document)
         others = [
@@ -217,7 +219,8 @@ class Checker:
             consulted |= facts.consulted
             for rule in self.rules:
                 try:
-                    findings += [_renamed(one, names) for one in rule.check(facts)]
+                    for one in rule.check(facts):
+                        findings.append(_renamed(one, names))  # noqa: PERF401 -- what came before an error is kept
                 except DocumentError as error:
                     findings.append(_unreadable(facts.document.filename, str(error), error.row, error.column))
                     break
@@ -306,6 +309,21 @@ def _renamed_place(place: Place, names: Mapping[str, str]) -> Place:
         relative = os.path.relpath(absolute)
         name = absolute if relative.startswith(os.pardir) else relative
     return place if name == place.filename else replace(place, filename=name)
+
+
+def _not_python(filename: str, raw: bytes, error: DocumentError) -> Finding:
+    """CPython's own words for a syntax error where it sees one: they name the cause, those of libcst the grammar."""
+    sentence, row, column = str(error), error.row, error.column
+    if isinstance(error.__cause__, Exception) and sentence.startswith("syntax error"):
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                ast.parse(Document.from_bytes(filename, raw).text)
+        except SyntaxError as better:
+            sentence = f"syntax error: {better.msg}"
+            row, column = better.lineno or row, max(1, better.offset or 1)
+        except (ValueError, RecursionError, MemoryError):
+            sentence = "syntax error: not even CPython's parser can read it"
+    return _unreadable(filename, sentence, row, column)
 
 
 def _unreadable(filename: str, sentence: str, row: int = 1, column: int = 1) -> Finding:

@@ -1,0 +1,77 @@
+"""What the tests share: the command line in this process, and rules that come from another package."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.cli import main
+from accel_advisor.rule import registry
+
+numbers = itertools.count()
+Install = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command came to."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
+    """Runs the command line, in the working directory of the test."""
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def run(*args: str) -> Done:
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main(list(args))
+        out, err = capfd.readouterr()
+        assert isinstance(left.value.code, int)
+        assert "Traceback" not in err
+        return Done(left.value.code, out, err)
+
+    return run
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project, which is the working directory."""
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / ".git").mkdir()
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.fixture
+def install_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Installs rules as another package would: a distribution with an entry point for each class ``Rule...``."""
+    site = tmp_path / "site"
+    site.mkdir()
+
+    def install(source: str) -> None:
+        source = textwrap.dedent(source)
+        classes = re.findall(r"^class (\w+)\(", source, re.MULTILINE)
+        name = f"plugin_{next(numbers)}"
+        (site / f"{name}.py").write_text(source, encoding="utf-8")
+        information = site / f"{name}-1.0.dist-info"
+        information.mkdir()
+        (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        points = "".join(f"{one} = {name}:{one}\n" for one in classes)
+        (information / "entry_points.txt").write_text(f"[accel_advisor.rules]\n{points}")
+        monkeypatch.syspath_prepend(site)
+        registry.cache_clear()
+
+    yield install
+    registry.cache_clear()
