@@ -1,0 +1,123 @@
+"""The command line of tune: wrong use costs one sentence and status 2, and writes nothing."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from accel_advisor.tune.command import doctor, tune
+
+TRAINING = "from torch.utils.data import DataLoader\nfor batch in DataLoader([]):\n    batch.backward()\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def call(*args: str) -> Result:
+    return CliRunner().invoke(tune, list(args))
+
+
+def listing(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["missing.py"], "missing.py does not exist"),
+        (["broken.py"], "broken.py:1: is not Python"),
+        (["."], "is a folder"),
+        (["notes.ipynb"], "is a notebook"),
+        (["train.py", "--knobs", "num_workers,batch"], "unknown knob 'batch': the knobs are num_workers"),
+        (["train.py", "--knobs", ""], "no knob is named"),
+        (["train.py", "--budget", "0"], "too short"),
+        (["train.py", "--budget", "nan"], "too short"),
+        (["train.py", "--budget", "soon"], "'soon' is not a valid float"),
+        (["train.py", "--json", "nowhere/out.json"], "folder nowhere does not exist"),
+        (["train.py", "-m", "train"], "not both"),
+        (["-m", "train-it"], "dotted name"),
+        (["train.py", "--epochs", "3"], "stand after `--`"),
+        ([], "name one of finetune.py, train.py"),
+    ],
+)
+def test_wrong_use_is_one_sentence(folder: Path, args: list[str], words: str) -> None:
+    for name in ("train.py", "finetune.py"):
+        (folder / name).write_text(TRAINING)
+    (folder / "broken.py").write_text("def broken(:\n")
+    (folder / "notes.ipynb").write_text("{}")
+    before = listing(folder)
+    result = call(*args)
+    assert result.exit_code == 2, result.output
+    assert words in result.stderr
+    assert "Traceback" not in result.output
+    assert result.stderr.strip().splitlines()[-1].startswith("Error: ")
+    assert listing(folder) == before
+
+
+def test_a_key_that_the_configuration_does_not_have_is_named(folder: Path) -> None:
+    (folder / "train.py").write_text(TRAINING)
+    (folder / "pyproject.toml").write_text("[tool.accel-advisor]\ntune = {scirpt = 'train.py'}\n")
+    result = call("train.py")
+    assert result.exit_code == 2
+    assert "scirpt" in result.stderr
+    assert "pyproject.toml" in result.stderr
+
+
+def test_the_configured_script_must_exist(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text("[tool.accel-advisor]\ntune = {script = 'gone.py'}\n")
+    result = call()
+    assert result.exit_code == 2
+    assert "gone.py does not exist" in result.stderr
+
+
+def test_without_torch_it_says_which_extra_to_install(folder: Path) -> None:
+    (folder / "train.py").write_text(TRAINING)
+    program = "import sys; sys.modules['torch'] = None; from accel_advisor.tune.command import tune; tune()"
+    result = subprocess.run(
+        [sys.executable, "-c", program, "train.py"], capture_output=True, text=True, cwd=folder, check=False
+    )
+    assert result.returncode == 2
+    assert result.stderr == "Error: torch is not installed here: pip install 'accel-advisor[tune]'\n"
+
+
+def test_looking_up_the_command_imports_no_torch() -> None:
+    program = "import sys, accel_advisor.tune.command; print('torch' in sys.modules, 'libcst' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["False", "False"]
+
+
+SCRIPTS = {
+    "fails": (
+        "import torch\nfrom torch.utils.data import DataLoader\nraise RuntimeError('no data here')\n",
+        ["RuntimeError: no data here", "make `python fails.py --epochs 3` run by itself, then tune it"],
+    ),
+    "no_loader": ("import torch\ntorch.zeros(1)\n", ["the script ended without iterating a DataLoader"]),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_that_cannot_be_measured_says_why(folder: Path, name: str) -> None:
+    text, words = SCRIPTS[name]
+    (folder / f"{name}.py").write_text(text)
+    before = listing(folder)
+    result = call(f"{name}.py", "--json", "out.json", "--", "--epochs", "3")
+    assert result.exit_code == 2, result.output
+    for each in words:
+        assert each in result.stderr
+    assert "accel_advisor" not in result.stderr
+    assert listing(folder) == before
+
+
+def test_doctor_names_what_limits_this_machine() -> None:
+    result = CliRunner().invoke(doctor)
+    assert result.exit_code == 0
+    assert f"of {os.cpu_count()}" in result.output or "in the machine" in result.output
+    for word in ("Cores", "Memory", "Accelerator"):
+        assert word in result.output
