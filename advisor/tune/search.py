@@ -29,6 +29,7 @@ TOLERANCE = 1.02
 FINALIST = 1.06
 """Settings read within this of the best are measured again; more are where readings are noisier than that."""
 
+_NOISY = 1.25
 _STARVED = 0.03
 _MOST_EXPLORED = 12
 _MOST_PREFETCH = 16
@@ -168,8 +169,9 @@ class Search:
         return self.readings.ceiling(NO_WAIT)
 
     def _headroom(self) -> bool:
+        """Whether there is something to gain, or readings are too noisy to rule it out."""
         ceiling = self._ceiling()
-        return ceiling is None or ceiling.ratio >= HEADROOM
+        return ceiling is None or ceiling.ratio >= HEADROOM or ceiling.high > _NOISY
 
     # Exploring
 
@@ -293,9 +295,10 @@ class Search:
     def confirm(self, chosen: Settings) -> Plan:
         """Measures the old settings against ``chosen`` until the interval is narrow or the budget is spent."""
         self.chosen = chosen
-        least, most = _FINAL_PAIRS
+        enough, most = _FINAL_PAIRS
         for number in range(most):
             found = self.gain
+            least = enough if self.spent < _OVERTIME * self.budget else 2
             if number >= least and found is not None:
                 precise = found.half_width <= max(0.015, abs(math.log(found.ratio)) / 4)
                 promising = found.ratio > MARGIN and not found.wins
@@ -353,7 +356,7 @@ class Search:
 
     def _size(self, what: What) -> tuple[int, float]:
         """How long a block is: 16 batches and a sixtieth of the budget; where batches are slow, as many of them as
-        fit into three times that."""
+        fit into twice that."""
         target = block_seconds(self.budget)
         settings = self.baseline if isinstance(what, str) else what
         expected = self.readings.seconds(settings)
@@ -361,7 +364,7 @@ class Search:
             expected = self.readings.seconds(self.baseline)
         if expected is None:
             return 2, target
-        return max(2, min(16, round(3 * target / expected))), target
+        return max(2, min(16, round(2 * target / expected))), target
 
     def _within(self, share: float) -> bool:
         """Whether less than ``share`` of the budget is spent and enough is left for the last comparison."""

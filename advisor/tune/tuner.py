@@ -132,7 +132,9 @@ def _is_iterable(info: LoaderInfo) -> bool:
 
 
 def _may_persist(info: LoaderInfo) -> bool:
-    return not any("attribute" in note for note in info.notes)
+    """Whether workers could outlive an epoch, and would compute the same: not where the script changes the data set
+    between epochs, nor where it builds the loader anew for each."""
+    return not any(word in note for note in info.notes for word in ("attribute", "set_epoch", "built anew"))
 
 
 def _outcome(ready: Ready, search: Search, root: Path) -> Outcome:
@@ -192,7 +194,7 @@ def side_notes(info: LoaderInfo, old: Settings, new: Settings) -> list[str]:
             "persistent workers keep their copy of the data set: changes to it between epochs do not reach them"
         )
     if not _may_persist(info) and new.num_workers:
-        notes.append("persistent_workers was not tried, because the script sets attributes of its data set")
+        notes.append(f"persistent_workers was not tried: {'; '.join(info.notes)}")
     if _is_iterable(info) and old.num_workers <= 1:
         notes.append(
             "more than one worker was not tried: each would yield the whole iterable data set unless it is shared out "
