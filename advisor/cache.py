@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -153,9 +154,9 @@ def _salt(config: Config) -> str:
 
 
 def _rules_folder() -> str:
-    from . import rules
-
-    return next(iter(rules.__path__))
+    found = find_spec(f"{__package__}.rules")
+    assert found is not None and found.submodule_search_locations  # it is a part of this package
+    return found.submodule_search_locations[0]
 
 
 def _plain(finding: Finding) -> list[Any]:

@@ -1,0 +1,36 @@
+# Two commands for a machine with Python 3.11 or newer, make and pip: `make demo` and `make test`.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+DEMO := build/demo
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint clean
+
+demo: $(VENV)/installed
+	mkdir -p $(DEMO)
+	cp fixtures/demo/*.py $(DEMO)/
+	@echo "--- the photos that the demo trains on (made once)"
+	$(BIN)/python $(DEMO)/make_data.py
+	@echo "--- lint"
+	$(BIN)/accel-advisor lint --exit-zero $(DEMO)/train.py
+	@echo "--- tune"
+	cd $(DEMO) && $(abspath $(BIN))/accel-advisor tune train.py --apply
+	@echo "--- what changed in $(DEMO)/train.py"
+	@diff -u fixtures/demo/train.py $(DEMO)/train.py || true
+
+test: $(VENV)/installed
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "accel-advisor needs Python 3.11 or newer: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[tune,dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build
