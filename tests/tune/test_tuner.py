@@ -1,0 +1,196 @@
+"""The whole story on real scripts in real processes: what is measured, changed, verified, put back, and left alone."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.tune.outcome import Outcome
+from accel_advisor.tune.probe.wire import LoaderInfo, Settings
+from accel_advisor.tune.record import record, write_record
+from accel_advisor.tune.report import print_report
+from accel_advisor.tune.search import Search
+from accel_advisor.tune.trial import Command
+from accel_advisor.tune.tuner import Options, side_notes, tune
+
+pytest.importorskip("torch")
+
+SCRIPT = """\
+import os
+import time
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+torch.set_num_threads(1)
+WORKERS = 0  # decided here
+
+
+class Samples(Dataset):
+    def __len__(self):
+        return 200
+
+    def __getitem__(self, index):
+        {fetch}
+        return torch.ones(4), torch.zeros(1)
+
+
+def main():
+    model = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loader = DataLoader(Samples(), batch_size=4, num_workers=WORKERS)
+    for epoch in range({epochs}):
+        for inputs, targets in loader:
+            loss = (model(inputs) - targets).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            {step}
+    open("finished", "w").close()
+
+
+if __name__ == "__main__":
+    main()
+"""
+SLOW = "time.sleep(0.004)"
+
+
+def write(folder: Path, *, fetch: str = SLOW, step: str = "time.sleep(0.004)", epochs: int = 1000) -> Command:
+    (folder / "pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")
+    (folder / "train.py").write_text(SCRIPT.format(fetch=fetch, step=step, epochs=epochs))
+    return Command(folder / "train.py", None, (), folder)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def printed(outcome: Outcome) -> str:
+    from rich.console import Console
+
+    console = Console(width=160, record=True, file=open(os.devnull, "w"))  # noqa: SIM115 -- closed with the process
+    print_report(outcome, console)
+    return console.export_text()
+
+
+def test_a_script_with_nothing_to_gain_is_left_alone(tmp_path: Path) -> None:
+    """It also ends too early, and has to be started again with longer epochs."""
+    command = write(tmp_path, fetch="pass", step="time.sleep(0.03)", epochs=1)
+    before = files(tmp_path)
+    outcome = tune(command, Options(budget=6, apply=True))
+    assert outcome.recommendation is None
+    assert outcome.verified is None
+    assert "nothing to gain" in outcome.kept
+    assert files(tmp_path) == before
+    assert not outcome.left_on_the_table
+    assert "Nothing to change" in printed(outcome)
+    (loader,) = record(outcome)["loaders"]
+    assert loader["recommended"] == loader["baseline"]
+    assert loader["gain"] == {"ratio": 1.0, "low": 1.0, "high": 1.0}
+
+
+def test_a_starved_script_is_changed_where_the_value_is_decided_and_verified(tmp_path: Path) -> None:
+    command = write(tmp_path)
+    before = files(tmp_path)
+    outcome = tune(command, Options(budget=6, knobs=frozenset({"num_workers"}), apply=True))
+    found = outcome.recommendation
+    assert found is not None, outcome.kept
+    workers = found.settings.num_workers
+    assert workers > 0
+    assert found.gain.low > 1.02
+    assert outcome.verification is not None
+    assert outcome.verification.holds, outcome.verification
+    after = before["train.py"].replace(b"WORKERS = 0", f"WORKERS = {workers}".encode())
+    assert files(tmp_path) == {**before, "train.py": after}
+    assert not outcome.left_on_the_table
+
+    text = printed(outcome)
+    assert text.index("of each step waits for data") < text.index("Tried") < text.index("-WORKERS = 0")
+    assert "Applied and verified" in text
+    write_record(outcome, tmp_path / "out.json")
+    data = json.loads((tmp_path / "out.json").read_text())
+    loader = data["loaders"][0]
+    assert loader["site"]["filename"] == "train.py"
+    assert loader["role"] == "train"
+    assert loader["recommended"]["settings"]["num_workers"] == workers
+    assert loader["recommended"]["rate"] > loader["baseline"]["rate"] > 0
+    assert loader["edits"] == [
+        {
+            "filename": "train.py",
+            "content": str(workers),
+            "location": {"row": 8, "column": 11},
+            "end_location": {"row": 8, "column": 12},
+        }
+    ]
+    assert sum(data["shares"].values()) == pytest.approx(1, abs=1e-3)
+    assert data["ceilings"]["no-wait"]["ratio"] > 1.5
+    assert data["verified"] is True
+    assert {"settings", "rate", "gain", "blocks", "failed"} <= set(data["tried"][0])
+
+
+def test_a_gain_that_vanishes_in_the_new_source_is_taken_back(tmp_path: Path) -> None:
+    """The source slows itself down as soon as it says that it has workers: no trial of the old source can know."""
+    command = write(tmp_path, step="time.sleep(0.08 if WORKERS else 0.004)")
+    os.utime(tmp_path / "train.py", ns=(10**18, 10**18))
+    before = files(tmp_path)
+    outcome = tune(command, Options(budget=6, knobs=frozenset({"num_workers"}), apply=True))
+    assert outcome.recommendation is not None, outcome.kept
+    assert outcome.verified is False
+    assert files(tmp_path) == before
+    assert (tmp_path / "train.py").stat().st_mtime_ns == 10**18
+    assert outcome.left_on_the_table
+    assert "Put back byte for byte: train.py" in printed(outcome)
+
+
+def test_workers_that_die_cost_their_candidates_and_nothing_else(tmp_path: Path) -> None:
+    fetch = "time.sleep(0.004); torch.utils.data.get_worker_info() and os._exit(3)"
+    outcome = tune(write(tmp_path, fetch=fetch), Options(budget=6))
+    assert outcome.recommendation is None
+    failed = [row for row in outcome.rows if row.failed]
+    assert failed
+    assert all(row.settings.num_workers for row in failed)
+    assert outcome.diagnosis is not None
+    assert outcome.diagnosis.shares.wait > 0.5
+
+
+def test_an_interrupted_run_keeps_what_it_knows(tmp_path: Path) -> None:
+    command = write(tmp_path)
+    before = files(tmp_path)
+
+    def stop(_purpose: str, search: Search | None) -> None:
+        if search is not None and search.readings.tried:
+            raise KeyboardInterrupt
+
+    outcome = tune(command, Options(budget=6, apply=True), watch=stop)
+    assert outcome.interrupted
+    assert outcome.diagnosis is not None
+    assert outcome.recommendation is None
+    assert files(tmp_path) == before
+    assert "Interrupted" in printed(outcome)
+
+
+def info(**changes: object) -> LoaderInfo:
+    values: dict[str, object] = {
+        "number": 0,
+        "role": "train",
+        "stack": (),
+        "settings": Settings(),
+        "batch_size": 4,
+        "length": 100,
+        "batch_bytes": 64,
+        "dataset": "x.Samples",
+        "start_method": "fork",
+        "notes": (),
+    }
+    return LoaderInfo(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def test_side_effects_of_workers_are_told() -> None:
+    assert side_notes(info(), Settings(), Settings()) == []
+    assert any("augmentations" in note for note in side_notes(info(), Settings(), Settings(4)))
+    assert any("copy of the data set" in note for note in side_notes(info(), Settings(4), Settings(4, None, True)))
+    assert any("__main__" in note for note in side_notes(info(start_method="spawn"), Settings(), Settings(4)))
+    assert any("get_worker_info" in note for note in side_notes(info(length=None), Settings(), Settings(1)))
+    rebuilt = info(notes=("is built anew for every epoch, so its workers start anew too",))
+    assert any("persistent_workers was not tried" in note for note in side_notes(rebuilt, Settings(), Settings(4)))
