@@ -23,8 +23,8 @@ def indentation_at(document: Document, offset: int) -> str:
 def add_keyword(document: Document, call: cst.Call, name: str, expression: str) -> Edit | None:
     """The edit that gives a call one more keyword argument, laid out like the arguments it has.
 
-    Two such edits of one call compose where it has an argument. None where the call splats ``*args`` or ``**kw``: the keyword might be among
-    them already, and Python raises TypeError for one that is given twice.
+    Two such edits of one call compose where it has an argument. None where the call splats ``*args`` or ``**kw``: the
+    keyword might be among them already, and Python raises TypeError for one that is given twice.
     """
     if any(arg.star for arg in call.args):
         return None

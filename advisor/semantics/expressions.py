@@ -186,6 +186,7 @@ def _comparison(machine: Interpreter, node: cst.Comparison) -> Value:
 
 
 def _lambda(machine: Interpreter, node: cst.Lambda) -> Value:
+    machine.scope.captured = True
     return Function(machine.document, node, machine.scope)
 
 

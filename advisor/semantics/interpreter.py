@@ -34,12 +34,13 @@ from .values import (
 if TYPE_CHECKING:
     from ..source.document import Document
 
-DEPTH = 24
+DEPTH = 12
 """Calls within calls that are followed; below that a result is Unknown."""
-CONTEXTS = 12
+CONTEXTS = 8
 """Ways of calling one function that are followed; the rest are Unknown."""
-STEPS_PER_NODE = 40
-"""Statements that may be interpreted for each statement of the program, so that no file takes more than linear time."""
+STEPS_PER_LINE = 8
+"""Statements that may be interpreted inside of calls for each line that was read, so that no program takes more than
+linear time. Beyond it, calls are Unknown and functions are read with unknown arguments."""
 
 
 class Modules(Protocol):
@@ -66,10 +67,6 @@ class Frame:
     loop_exits: list[tuple[int, list[Layer]]] = field(default_factory=list)
 
 
-class Budget(Exception):  # noqa: N818 -- a signal, caught by the interpreter itself
-    """The program took more steps than its size allows."""
-
-
 class Interpreter:
     """Interprets modules of one project into a :class:`~.recorder.Recorder`.
 
@@ -94,7 +91,8 @@ class Interpreter:
         self.instantiated: set[int] = set()
         self._memo: dict[tuple[object, ...], Value] = {}
         self._contexts: dict[int, int] = {}
-        self._steps_left = 20_000
+        self.truncated: set[int] = set()
+        self._steps_left = 4_000
 
     # -- where we are
 
@@ -126,7 +124,7 @@ class Interpreter:
             return None
         scope = self.scopes[filename] = Scope(document, None, "module")
         self.recorder.begin(document)
-        self._steps_left += 200 + STEPS_PER_NODE * document.text.count("\n")
+        self._steps_left += STEPS_PER_LINE * document.text.count("\n")
         with self._base(), self.entered(None, scope, self.store.level):
             # loops and calls that are under way belong to the importer
             loops, chain, places = self.loops, self.chain, self.default_places
@@ -243,8 +241,6 @@ class Interpreter:
         """
         for statement in statements:
             self._steps_left -= 1
-            if self._steps_left < 0:
-                raise Budget
             self.statement = statement
             run = EXECUTE.get(type(statement))
             if run is not None and run(self, statement):
@@ -281,7 +277,9 @@ class Interpreter:
         if any(frame.function is not None and frame.function.node is node for frame in self.frames):
             return UNKNOWN
         count = self._contexts.get(id(node), 0)
-        if len(self.frames) > DEPTH or count >= CONTEXTS:
+        if site is not None and (len(self.frames) > DEPTH or count >= CONTEXTS or self._steps_left < 0):
+            # what is not followed may be anything: the function is read with unknown arguments too, at the end
+            self.truncated.add(id(node))
             return UNKNOWN
         self._contexts[id(node)] = count + 1
         self.called.add(id(node))
@@ -312,7 +310,11 @@ class Interpreter:
                 body = function.node.body
                 ended = self.execute(body.body)
         last = self.store.pop()
-        self.store.merge([*frame.exits, last] if not ended else frame.exits or [last])
+        ends = [*frame.exits, last] if not ended else frame.exits or [last]
+        if not scope.captured:
+            for end in ends:
+                end.pop(scope, None)
+        self.store.merge(ends)
         if frame.yielded:
             return Iterated(join_all(frame.yielded))
         if not frame.returned:

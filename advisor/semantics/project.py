@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,11 +15,14 @@ from ..source.document import Document, DocumentError
 from .calls import Arguments, bind_parameters, call_function, class_member
 from .catalog import MODULE_BASES
 from .facts import Facts
-from .interpreter import Budget, Interpreter
+from .interpreter import Interpreter
 from .values import SOMEWHERE, Class, Function, Instance, Module, Value
 
-MOST_CONSULTED = 400
-"""Files that are read for one analysis beyond those that were asked for."""
+MOST_CONSULTED = 100
+MOST_CONSULTED_CHARACTERS = 1_000_000
+"""Files, and characters in them, that are read for one analysis beyond those that were asked for."""
+STACK = 6_000
+"""Python frames that an analysis may use: a call that is followed takes some twenty of them."""
 
 
 @dataclass(slots=True)
@@ -48,6 +53,7 @@ class Project:
         self.documents: dict[str, Document | None] = {str(Path(one.filename).resolve()): one for one in documents}
         self.asked = frozenset(self.documents)
         self.broken: dict[str, str] = {}
+        self._characters_left = MOST_CONSULTED_CHARACTERS
         self._resolved: dict[tuple[str, int, Path], str | None] = {}
 
     @property
@@ -82,9 +88,10 @@ class Project:
         """The document of a project's file; None where it cannot be read or parsed, or too many were read already."""
         if filename not in self.documents:
             self.documents[filename] = None
-            if len(self.documents) - len(self.asked) <= MOST_CONSULTED:
+            if len(self.documents) - len(self.asked) <= MOST_CONSULTED and self._characters_left > 0:
                 try:
                     document = Document.read(_shown(filename))
+                    self._characters_left -= len(document.text)
                     _ = document.tree
                 except DocumentError as error:
                     self.broken[filename] = str(error)
@@ -119,9 +126,10 @@ def analyze(documents: Sequence[Document], root: Path) -> Analysis:
     analysis = Analysis()
     asked = [str(Path(one.filename).resolve()) for one in documents]
     todo = [*asked, *_importers(documents, project)]
-    for filename in todo:
-        _guarded(machine, project, analysis, filename, partial(machine.module, filename))
-    _run_uncalled(machine, project, analysis)
+    with _deep_stack():
+        for filename in todo:
+            _guarded(machine, project, analysis, filename, partial(machine.module, filename))
+        _run_uncalled(machine, project, analysis, frozenset(todo))
     for filename in asked:
         document = project.documents[filename]
         if document is None or document.filename in analysis.failures:
@@ -136,20 +144,26 @@ def analyze(documents: Sequence[Document], root: Path) -> Analysis:
     return analysis
 
 
+@contextmanager
+def _deep_stack() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, STACK))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
 def _guarded(
     machine: Interpreter, project: Project, analysis: Analysis, filename: str, run: Callable[[], object]
 ) -> None:
     levels, frames = machine.store.level, len(machine.frames)
     try:
         run()
-    except (Budget, RecursionError) as error:
+    except RecursionError:
         document = project.documents.get(filename)
         name = document.filename if document is not None else filename
-        analysis.failures[name] = (
-            "is nested too deeply to be analysed"
-            if isinstance(error, RecursionError)
-            else "is too large to be analysed"
-        )
+        analysis.failures[name] = "is nested too deeply to be analysed"
         del machine.frames[frames:]
         machine.loops, machine.chain = [], []
         machine.store.abandon(levels)
@@ -183,11 +197,12 @@ def _importers(documents: Sequence[Document], project: Project) -> list[str]:
     return found
 
 
-def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis) -> None:
-    """Interprets functions that nothing called, with unknown arguments: first those that no other one mentions."""
+def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis, wanted: frozenset[str]) -> None:
+    """Interprets functions of the wanted files that nothing called, or that were not followed in every call, with
+    unknown arguments: first those that no other one mentions."""
     done = 0
     while done < len(machine.functions):
-        batch = machine.functions[done:]
+        batch = [one for one in machine.functions[done:] if _path(one.document) in wanted]
         done = len(machine.functions)
         mentioned = {name for function in batch for name in _names_in(function)}
         roots = [one for one in batch if one.owner is None and one.name not in mentioned]
@@ -195,10 +210,13 @@ def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis) ->
         rest = [one for one in batch if one.owner is None and one.name in mentioned]
         receivers: dict[int, Value] = {}
         for function in (*roots, *methods, *rest):
-            if id(function.node) not in machine.called:
-                filename = str(Path(function.document.filename).resolve())
+            if id(function.node) not in machine.called or id(function.node) in machine.truncated:
                 run = partial(_run_alone, machine, function, receivers)
-                _guarded(machine, project, analysis, filename, run)
+                _guarded(machine, project, analysis, _path(function.document), run)
+
+
+def _path(document: Document) -> str:
+    return str(Path(document.filename).resolve())
 
 
 def _run_alone(machine: Interpreter, function: Function, receivers: dict[int, Value]) -> None:
@@ -213,7 +231,7 @@ def _run_alone(machine: Interpreter, function: Function, receivers: dict[int, Va
             if isinstance(init, Function):
                 with machine.at_home(init):
                     call_function(machine, init, unknown, None, receiver)
-    if id(function.node) not in machine.called:
+    if id(function.node) not in machine.called or id(function.node) in machine.truncated:
         with machine.at_home(function):
             machine.inline(function, bind_parameters(machine, function, unknown, receiver), None)
 

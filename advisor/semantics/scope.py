@@ -26,6 +26,7 @@ class Scope:
         parent: the scope that free names are looked up in next; None for a module.
         kind: ``module``, ``class`` or ``function``.
         globals: the scope of the module that it belongs to.
+        captured: whether a function or class was defined in it, which may look names up here later.
         global_names: names that a ``global`` statement sends there.
         stars: scopes and library modules whose names a star import brought in.
     """
@@ -35,6 +36,9 @@ class Scope:
         self.parent = parent
         self.kind = kind
         self.globals: Scope = self if parent is None else parent.globals
+        if parent is not None:
+            parent.captured |= kind == "class"
+        self.captured: bool = False
         self.global_names: set[str] = set()
         self.stars: list[Value] = []
 

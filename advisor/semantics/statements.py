@@ -349,6 +349,7 @@ def _function(machine: Interpreter, node: cst.FunctionDef) -> bool:
             if isinstance(value, Constant):
                 value = value.at("parameter default", param.name.value)
             defaults.append((param.name.value, value))
+    machine.scope.captured = True
     function = Function(machine.document, node, machine.scope, tuple(defaults), owner, decorators)
     machine.functions.append(function)
     machine.bind(node.name.value, function)
