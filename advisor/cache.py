@@ -155,7 +155,8 @@ def _salt(config: Config) -> str:
 
 def _rules_folder() -> str:
     found = find_spec(f"{__package__}.rules")
-    assert found is not None and found.submodule_search_locations  # it is a part of this package
+    if found is None or not found.submodule_search_locations:
+        raise ImportError("this installation of accel-advisor lacks its rules; install it again")
     return found.submodule_search_locations[0]
 
 

@@ -35,7 +35,7 @@ def render(report: Report, *, colour: bool = False, fixed: int = 0) -> str:
     parts: list[str] = []
     for finding in report.findings:
         if finding.filename not in documents:
-            documents[finding.filename] = _document(report, finding.filename)
+            documents[finding.filename] = source(report, finding.filename)
         parts.append(_finding(finding, documents[finding.filename], colour))
     parts.append(summary(report, fixed=fixed))
     return "\n".join(parts) + "\n"
@@ -146,7 +146,8 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
 
 
-def _document(report: Report, filename: str) -> Document | None:
+def source(report: Report, filename: str) -> Document | None:
+    """The text that a finding speaks of; None where the file could not be read."""
     raw = report.sources.get(filename)
     if raw is None:
         return None

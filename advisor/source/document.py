@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import bisect
 import io
+import re
 import tokenize
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -15,6 +18,13 @@ from ..finding import Edit, Location, Span
 
 if TYPE_CHECKING:
     import libcst as cst
+
+
+MOST_BRACKETS = 150
+MOST_BRANCHES = 500
+_LONG_LINE = re.compile(r"[^\r\n]{4000}")
+_BRACKET = re.compile(r"[()\[\]{}]")
+_LEADING_FEEDS = re.compile(r"(?:^|(?<=[\r\n]))\f+")
 
 
 class DocumentError(Exception):
@@ -94,12 +104,21 @@ class Document:
         """
         import libcst as cst
 
+        _refuse_deep_nesting(self.text)
         try:
-            return cst.parse_module(self.text)
+            return cst.parse_module(self._parsed)
         except cst.ParserSyntaxError as error:
             raise DocumentError(f"syntax error: {error.message}", error.editor_line, error.editor_column) from error
         except RecursionError as error:
             raise DocumentError("is nested too deeply to be parsed") from error
+
+    @cached_property
+    def _parsed(self) -> str:
+        """The text that is parsed: as long as :attr:`text`, without form feeds, which the parser loses. At the start
+        of a line one becomes a line of its own (it starts the indentation anew), elsewhere a space."""
+        if "\f" not in self.text:
+            return self.text
+        return _LEADING_FEEDS.sub(lambda feeds: "\n" * len(feeds[0]), self.text).replace("\f", " ")
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -112,7 +131,7 @@ class Document:
 
     @cached_property
     def _offsets(self) -> dict[int, tuple[int, int]]:
-        return _node_offsets(self.tree, self.text)
+        return _node_offsets(self.tree, self._parsed)
 
     def location(self, offset: int) -> Location:
         """The location of the character at ``offset``."""
@@ -142,6 +161,37 @@ class Document:
     def edit(self, start: int, end: int, content: str) -> Edit:
         """The edit that replaces the characters from ``start`` up to ``end`` by ``content``."""
         return Edit(self.filename, Span(self.location(start), self.location(end)), content)
+
+
+def _refuse_deep_nesting(text: str) -> None:
+    """Keeps from libcst what would overflow its native stack and end the process.
+
+    Raises:
+        DocumentError: CPython's own parser finds the text too deep, or not Python.
+    """
+    if not (_LONG_LINE.search(text) or text.count("elif") > MOST_BRANCHES or _depth(text) > MOST_BRACKETS):
+        return
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            ast.parse(text)
+    except (RecursionError, MemoryError) as error:
+        raise DocumentError("is nested too deeply to be parsed") from error
+    except (SyntaxError, ValueError) as error:
+        row = getattr(error, "lineno", None) or 1
+        message = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise DocumentError(f"syntax error: {message}", row, getattr(error, "offset", None) or 1) from error
+
+
+def _depth(text: str) -> int:
+    """The deepest nesting of brackets, those in strings and comments counted too."""
+    depth = deepest = 0
+    for bracket in _BRACKET.finditer(text):
+        if bracket[0] in "([{":
+            depth += 1
+            deepest = max(deepest, depth)
+        else:
+            depth = max(0, depth - 1)
+    return deepest
 
 
 def _node_offsets(tree: cst.Module, text: str) -> dict[int, tuple[int, int]]:

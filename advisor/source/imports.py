@@ -71,7 +71,7 @@ def _imported(raw: bytes, path: str, root: str, known: Mapping[str, str]) -> Ite
             parts = [part.decode() for part in module.split(b".") if part]
             for base in _bases(level, folder, root):
                 targets = [parts, *([*parts, name.decode()] for name in names)]
-                hits = [hit for target in targets if target for hit in _files(base, target) if hit in known]
+                hits = [hit for target in targets if target or level for hit in _files(base, target) if hit in known]
                 yield from (known[hit] for hit in hits)
                 if hits:
                     break

@@ -1,0 +1,133 @@
+"""SARIF 2.1.0, as code scanning services read it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from .. import __version__
+from ..finding import Edit, Finding, Severity, Span
+from ..linter import Report
+from ..rule import registry
+from ..rule_page import rule_page
+from .text import source
+
+LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def render(report: Report) -> str:
+    """One run with its results, and the help texts of the rules that spoke."""
+    codes = sorted({(one.code, one.name) for one in report.findings})
+    indices = {code: index for index, (code, _) in enumerate(codes)}
+    hashes = line_hashes(report)
+    document = {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "accel-advisor",
+                        "semanticVersion": __version__,
+                        "rules": [_rule(code, name) for code, name in codes],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "results": [
+                    _result(one, indices[one.code], line_hash)
+                    for one, line_hash in zip(report.findings, hashes, strict=True)
+                ],
+            }
+        ],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(code: str, name: str) -> dict[str, Any]:
+    plain: dict[str, Any] = {"id": code, "name": name}
+    rule = registry().get(code)
+    if rule is None or not rule.__doc__:  # the tool's own codes, and rules of other packages without a page
+        return plain
+    page = rule_page(rule)
+    plain["shortDescription"] = {"text": page.summary}
+    plain["fullDescription"] = {"text": page.sections["What it does"]}
+    plain["help"] = {"text": page.markdown(), "markdown": page.markdown()}
+    plain["defaultConfiguration"] = {"level": LEVELS[rule.severity]}
+    if page.url:
+        plain["helpUri"] = page.url
+    return plain
+
+
+def _result(finding: Finding, index: int, line_hash: str) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": index,
+        "level": LEVELS[finding.severity],
+        "message": {"text": finding.message},
+        "locations": [_location(finding.filename, finding.span)],
+        "partialFingerprints": {"primaryLocationLineHash": line_hash},
+    }
+    if finding.related:
+        result["relatedLocations"] = [
+            {"id": number, "message": {"text": one.message}, **_location(one.filename, one.span)}
+            for number, one in enumerate(finding.related)
+        ]
+    if finding.fix is not None:
+        by_file: dict[str, list[Edit]] = {}
+        for edit in finding.fix.edits:
+            by_file.setdefault(edit.filename, []).append(edit)
+        result["fixes"] = [
+            {
+                "description": {"text": finding.fix.title},
+                "artifactChanges": [
+                    {
+                        "artifactLocation": {"uri": _uri(filename)},
+                        "replacements": [
+                            {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.content}}
+                            for edit in edits
+                        ],
+                    }
+                    for filename, edits in by_file.items()
+                ],
+            }
+        ]
+    return result
+
+
+def _location(filename: str, span: Span) -> dict[str, Any]:
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(filename)}, "region": _region(span)}}
+
+
+def _region(span: Span) -> dict[str, int]:
+    return {
+        "startLine": span.start.row,
+        "startColumn": span.start.column,
+        "endLine": span.end.row,
+        "endColumn": span.end.column,
+    }
+
+
+def _uri(filename: str) -> str:
+    relative = os.path.relpath(filename)
+    if relative.startswith(os.pardir):
+        return Path(os.path.abspath(filename)).as_uri()
+    return quote(relative.replace(os.sep, "/"))
+
+
+def line_hashes(report: Report) -> list[str]:
+    """A hash of each finding's code and line that stays when the line moves, and a number where it stands again."""
+    seen: Counter[str] = Counter()
+    hashes = []
+    for finding in report.findings:
+        document = source(report, finding.filename)
+        line = document.line(finding.span.start.row).strip() if document is not None else ""
+        digest = hashlib.sha256(f"{finding.code}\0{finding.filename}\0{line}".encode(errors="replace")).hexdigest()[:16]
+        seen[digest] += 1
+        hashes.append(f"{digest}:{seen[digest]}")
+    return hashes

@@ -1,0 +1,69 @@
+"""Texts that parsers stumble over: form feeds, deep nesting, odd newlines."""
+
+from __future__ import annotations
+
+import libcst.matchers as m
+import pytest
+
+from accel_advisor.fixer import apply_edits
+from accel_advisor.source.document import Document, DocumentError
+
+
+def call_in(document: Document) -> tuple[int, int, str]:
+    (call,) = m.findall(document.tree, m.Call(func=m.Name("f")))
+    span = document.span(call)
+    return span.start.row, span.start.column, document.code(call)
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        ("\x0cf(1)\n", 1),
+        ("import os\n\x0c\nf(1)\n", 3),
+        ("import os\n\x0c\x0cif x:\n    f(1)\n", 3),
+        ("# a\x0cb\nx = 'a\x0cb'; f(1)\n", 2),
+        ("import os\r\n\x0c\r\nf(1)\r\n", 3),
+        ('"""\n\x0c"""\nf(1)\n', 3),
+    ],
+)
+def test_form_feeds_keep_their_places(text: str, row: int) -> None:
+    document = Document("a.py", text)
+    found, _, code = call_in(document)
+    assert (found, code) == (row, "f(1)")
+    at = text.index("1)")
+    assert apply_edits(text, [document.edit(at, at + 1, "2")]) == text.replace("f(1)", "f(2)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "(" * 20_000 + ")" * 20_000,
+        "x = " + "[" * 500 + "]" * 500,
+        "x = " + "1 + " * 20_000 + "1",
+        "if x == 0:\n    pass\n" + "".join(f"elif x == {number}:\n    pass\n" for number in range(20_000)),
+        "print 'two'\nx = " + "(" * 20_000 + ")" * 20_000,
+    ],
+    ids=["parentheses", "brackets", "terms", "branches", "not even Python"],
+)
+def test_what_would_crash_the_parser_is_refused(text: str) -> None:
+    with pytest.raises(DocumentError, match=r"nested too deeply|syntax error"):
+        _ = Document("a.py", text).tree
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = [" + "1, " * 20_000 + "]\nf(1)\n",
+        "x = '" + "(" * 1000 + "'\nf(1)\n",
+        "x = " + "(" * 150 + ")" * 150 + "\nf(1)\n",
+    ],
+    ids=["a long list", "brackets in a string", "as deep as allowed"],
+)
+def test_what_only_looks_deep_is_parsed(text: str) -> None:
+    assert call_in(Document("a.py", text))[2] == "f(1)"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_rows_follow_every_newline(newline: str) -> None:
+    text = newline.join(["import os", "", "if x:", "    f(1)", ""])
+    assert call_in(Document("a.py", text)) == (4, 5, "f(1)")
