@@ -192,7 +192,7 @@ class ChildProcess:
             # Somebody killed the guard: do its work from here.
             self._guard.kill()
             if self.pid is not None:
-                guard.sweep(self.pid, self._segments)
+                guard.sweep(self.pid, self._segments, str(self.scratch))
 
     def close(self) -> None:
         """Kill what still runs, then remove the scratch folder and let go of the guard."""

@@ -215,6 +215,7 @@ class Trial:
             CandidateError: this candidate cannot be measured (a worker died, it cannot be pickled, no accelerator...);
                 the trial goes on.
             ScriptFinished, ScriptFailed: the script came to its own end meanwhile.
+            NotMeasurable: the loop no longer takes batches from the loader.
             TimedOut: the deadline passed.
             TrialEnded: the child crashed or hung in this candidate and was killed.
         """
@@ -230,6 +231,9 @@ class Trial:
                     return event
                 case CandidateFailed():
                     raise CandidateError(event.reason)
+                case Refused():
+                    self._close()
+                    raise NotMeasurable(event.reason)
                 case ScriptEnded() | ProcessEnded():
                     raise self._ended(event, what)
                 case Heartbeat():

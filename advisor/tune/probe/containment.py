@@ -113,6 +113,9 @@ class Containment:
         patched = functools.wraps(original)(make(original))
         setattr(owner, name, patched)
         self._replaced[id(original)] = original, patched
+        for able in (os.supports_follow_symlinks, os.supports_fd, os.supports_effective_ids):
+            if original in able:
+                able.add(patched)
 
     def _mend_modules(self) -> None:
         spared = {"posix", "nt", "_io", __name__, Overlay.__module__, "importlib._bootstrap_external"}

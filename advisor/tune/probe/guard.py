@@ -54,11 +54,22 @@ def _belonging(session: int, adopter: int | None) -> list[int]:
 
 
 def _is_tracker(pid: int) -> bool:
+    """Whether a process is one of those that free shared memory when their clients are gone."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return b"resource_tracker" in file.read()
+            command = file.read()
     except OSError:
         return False
+    return b"resource_tracker" in command or b"torch_shm_manager" in command
+
+
+def _forked(scratch: str) -> set[int]:
+    """Every process that the child or its workers forked, alive or not, as they noted it themselves."""
+    try:
+        with open(f"{scratch}/pids", "rb") as file:
+            return {int(word) for word in file.read().split()}
+    except OSError:
+        return set()
 
 
 def _segments(pids: list[int]) -> set[str]:
@@ -100,16 +111,17 @@ def shared_memory() -> set[str]:
     return {f"{SHARED_MEMORY}/{name}" for name in os.listdir(SHARED_MEMORY)} if os.path.isdir(SHARED_MEMORY) else set()
 
 
-def sweep(session: int, before: set[str], adopter: int | None = None) -> None:
+def sweep(session: int, before: set[str], scratch: str, adopter: int | None = None) -> None:
     """End everything of a session, and everything below ``adopter``; then remove what it left in shared memory.
 
     Args:
         session: the child's session, which is its process id.
         before: the shared-memory files that were there before the child.
+        scratch: the trial's scratch folder.
         adopter: the process that inherits orphans of the child; itself spared.
     """
     held: set[str] = set()
-    seen: set[int] = set()
+    seen = _forked(scratch)
     patience = time.monotonic() + TRACKER_SECONDS
     while pids := _belonging(session, adopter):
         seen.update(pids)
@@ -196,7 +208,7 @@ def main() -> None:
         threading.Thread(target=each, daemon=True).start()
     while not over.wait(1.0) and os.getppid() == parent:
         pass
-    sweep(child.pid, before, os.getpid())
+    sweep(child.pid, before, plan["scratch"], os.getpid())
     _tell("swept")
     while not released.wait(1.0) and os.getppid() == parent:
         pass

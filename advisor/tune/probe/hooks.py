@@ -7,6 +7,7 @@ script does it, since scripts set environment variables that only count before.
 from __future__ import annotations
 
 import functools
+import importlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -19,8 +20,9 @@ from accel_advisor.tune.probe.server import Server
 class ServedIterator:
     """What ``iter(loader)`` returns: the user's own iterator until its loop is warm, candidates from then on."""
 
-    def __init__(self, server: Server, record: LoaderRecord, own: Any) -> None:
+    def __init__(self, server: Server, record: LoaderRecord, loader: Any, own: Any) -> None:
         self._server = server
+        self._loader = loader
         self._record = record
         self._own = own
         self._batches = 0
@@ -32,7 +34,7 @@ class ServedIterator:
         server = self._server
         own = self._own
         if own is not None and not server.serves(self._record) and not server.take_over(self._record, own):
-            batch = server.pass_through(self._record, own)
+            batch = server.pass_through(self._record, own, self._batches)
             self._batches += 1
             return batch
         self._own = None
@@ -41,10 +43,7 @@ class ServedIterator:
         return batch
 
     def __len__(self) -> int:
-        loader = self._record.reference()
-        if loader is None:
-            raise TypeError("the loader of this iterator is gone")
-        return len(loader._index_sampler)
+        return len(self._loader._index_sampler)
 
     def __getattr__(self, name: str) -> Any:
         own = self.__dict__.get("_own")
@@ -72,6 +71,7 @@ class Hooks:
         self._wrap_module(torch.nn.Module, torch.compiler)
         self._wrap_backward(torch.autograd)
         self._watch_optimizers()
+        self._spare_the_script()
         if torch.accelerator.is_available():
             self._wrap_transfers(torch)
 
@@ -87,14 +87,14 @@ class Hooks:
         def serve(loader: Any, make: Callable[[Any], Any]) -> Any:
             record = records.of(loader)
             if server.serves(record):
-                server.new_epoch(loader)
-                return ServedIterator(server, record, None)
+                server.new_epoch()
+                return ServedIterator(server, record, loader, None)
             inside.value = True
             try:
                 own = make(loader)
             finally:
                 inside.value = False
-            return ServedIterator(server, record, own)
+            return ServedIterator(server, record, loader, own)
 
         @functools.wraps(iterate)
         def __iter__(loader: Any) -> Any:  # noqa: N807
@@ -156,6 +156,22 @@ class Hooks:
 
         register_optimizer_step_pre_hook(before)
         register_optimizer_step_post_hook(after)
+
+    def _spare_the_script(self) -> None:
+        """torch raises in the main thread, wherever that is, when a worker dies. A candidate's worker must not end the
+        user's code: its failure is told when the candidate is asked for its next batch."""
+        signal_handling: Any = importlib.import_module("torch.utils.data._utils.signal_handling")
+        server, check = self._server, signal_handling._error_if_any_worker_fails
+
+        @functools.wraps(check)
+        def error_if_any_worker_fails() -> None:
+            try:
+                check()
+            except RuntimeError as error:
+                if not server.worker_failed(error):
+                    raise
+
+        signal_handling._error_if_any_worker_fails = error_if_any_worker_fails
 
     def _wrap_transfers(self, torch: Any) -> None:
         meter, server = self._meter, self._server

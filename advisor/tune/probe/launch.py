@@ -6,10 +6,8 @@ probe, and nothing of the user's can shadow what it imports.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import signal
 import sys
 import time
 from pathlib import Path
@@ -32,10 +30,66 @@ def _package() -> None:
 
 def _die_with_parent(parent: int) -> None:
     if sys.platform.startswith("linux"):
+        import ctypes
+        import signal
+
         pr_set_pdeathsig = 1
         ctypes.CDLL(None, use_errno=True).prctl(pr_set_pdeathsig, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)
+
+
+_SITE = """\
+import importlib.util, sys
+sys.path[:] = [path for path in sys.path if path != {site!r}]
+_spec = importlib.util.spec_from_file_location("_accel_advisor_launch", {launch!r})
+_launch = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_launch)
+_launch.join({scratch!r})
+sys.modules.pop("sitecustomize", None)
+if importlib.util.find_spec("sitecustomize") is not None:
+    import sitecustomize
+else:
+    sys.modules["sitecustomize"] = _launch
+"""
+
+
+def invite(scratch: str) -> None:
+    """Let every Python that this process starts, such as workers by spawn and forkserver, join the overlay."""
+    site = f"{scratch}/site"
+    os.makedirs(site, exist_ok=True)
+    with open(f"{site}/sitecustomize.py", "w", encoding="utf-8") as file:
+        file.write(_SITE.format(site=site, launch=__file__, scratch=scratch))
+    known = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = f"{site}{os.pathsep}{known}" if known else site
+
+
+def join(scratch: str) -> None:
+    """Be contained too: called at the start of a Python process that a contained one has started."""
+    if not os.path.isdir(scratch):
+        return
+    _package()
+    from accel_advisor.tune.probe.containment import Containment
+    from accel_advisor.tune.probe.overlay import Overlay
+
+    Containment(Overlay(scratch, fresh=False)).install()
+    note_pids(scratch)
+
+
+def note_pids(scratch: str) -> None:
+    """Note this process and all that fork from it: shared memory is named after processes that may be long gone."""
+    path = f"{scratch}/pids"
+
+    def note() -> None:
+        try:
+            number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        except FileNotFoundError:  # the trial is over
+            return
+        os.write(number, b"%d\n" % os.getpid())
+        os.close(number)
+
+    note()
+    os.register_at_fork(after_in_child=note)
 
 
 def main() -> None:
@@ -46,6 +100,8 @@ def main() -> None:
         os.dup2(nothing.fileno(), 0)
     _die_with_parent(plan["guard"])
     _package()
+    invite(plan["scratch"])
+    note_pids(plan["scratch"])
     from accel_advisor.tune.probe.child import Child
 
     Child(plan, began).run()

@@ -337,6 +337,12 @@ class Overlay:
             name = self._follow(name)
         if self.free(name):
             return path
+        place = self._place(name)
+        if self._link(place) is not None:  # of the link itself
+            if place == name:
+                _copy(name, self._lift_folder(name, path))
+                self.note(name)
+            return self.upper + name
         if self.is_folder(name):
             self.note(name)
             _make_folders(self.upper + name)

@@ -32,6 +32,7 @@ class IndexStream:
         self._sampler = sampler
         self._current = current
         self._opening = False
+        self._silent = False
         self._pending: deque[Draw] = deque()
         self._given: deque[Draw] = deque()
         self.gated = False
@@ -48,7 +49,8 @@ class IndexStream:
         for _ in range(2):
             if self._current is None:
                 self._current = iter(self._sampler)
-                self._opening = True
+                self._opening = not self._silent
+                self._silent = False
             try:
                 draw = Draw(next(self._current), self._opening)
             except StopIteration:
@@ -65,6 +67,13 @@ class IndexStream:
         draw = self._draw()
         self._given.append(draw)
         return draw.indices
+
+    def skip(self) -> None:
+        """The loop was served something else in place of the next batch: the epoch goes on all the same."""
+        try:
+            self._draw()
+        except StopIteration:
+            return
 
     def served(self) -> Any:
         """A batch has reached the loop: its indices are done with, and returned."""
@@ -86,12 +95,23 @@ class IndexStream:
                 return True
         return self._pending[0].first
 
-    def open_epoch(self) -> None:
-        """The loop asked for a new epoch: the next batch is its first."""
+    def open_epoch(self) -> bool:
+        """The loop asked for a new epoch; False where it had left the last one before its end.
+
+        Then the sampler begins anew behind what is in flight already, and this epoch has no end of its own: the caller
+        counts.
+        """
+        if not self.at_epoch_end():
+            self._current = None
+            self._silent = True
+            for draw in (*self._given, *self._pending):
+                draw.first = False
+            return False
         for queue in (self._given, self._pending):
             if queue:
                 queue[0].first = False
-                return
+                break
+        return True
 
 
 class _Tap:
@@ -105,6 +125,13 @@ class _Tap:
         return self._stream.give()
 
 
+def twin(loader: Any) -> Any:
+    """A loader with the attributes of another, its subclass included, that no constructor has seen."""
+    other = object.__new__(type(loader))
+    other.__dict__.update(loader.__dict__)
+    return other
+
+
 class Pool:
     """A DataLoader's iterator under some Settings: its workers, its queue, and how full that is."""
 
@@ -116,8 +143,7 @@ class Pool:
         self.workers = settings.num_workers
         self.buffer = self.workers * (settings.prefetch_factor or 2)
         self.served = 0
-        self._loader = clone = object.__new__(type(loader))
-        clone.__dict__.update(loader.__dict__)
+        self._loader = clone = twin(loader)
         clone.__dict__.update(
             num_workers=self.workers,
             prefetch_factor=(settings.prefetch_factor or 2) if self.workers else None,

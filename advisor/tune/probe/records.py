@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import weakref
+from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +15,8 @@ EVENTS_TO_TRAIN = 3
 """Training steps between a loader's batches before it is taken for the one that trains."""
 EVENTS_WITHOUT_BATCH = 64
 """Training steps in a row without a batch from any loader: the data was read once, before."""
+EVENTS_BETWEEN_BATCHES = 256
+"""Training steps in a row without a batch from the loader that trains: it is asked no more."""
 
 
 class LoaderRecord:
@@ -23,13 +26,15 @@ class LoaderRecord:
         self.number = number
         self.stack = frames
         self.reference: weakref.ref[Any] = weakref.ref(loader)
+        self.kind = f"{type(loader).__module__}.{type(loader).__qualname__}"
+        self.iterates_itself = _iterates_itself(loader)
+        self.rebuilt = False
         self.batches = 0
         self.credits = 0
         self.pull_seconds = 0.0
         self.batch_size = 0
         self.batch_bytes = 0
-        self.notes: list[str] = []
-        self._described: LoaderInfo | None = None
+        self.natural_length: int | None = None
 
     def saw(self, batch: Any, seconds: float) -> None:
         """A batch of it reached the script after ``seconds``."""
@@ -57,8 +62,16 @@ class LoaderRecord:
             batch_bytes=self.batch_bytes,
             dataset=f"{kind.__module__}.{kind.__qualname__}",
             start_method=start_method_of(loader),
-            notes=tuple(self.notes),
+            notes=tuple(self._notes(loader)),
         )
+
+    def _notes(self, loader: Any) -> Iterator[str]:
+        if self.rebuilt:
+            yield "is built anew for every epoch, so its workers start anew too"
+        if callable(getattr(loader.dataset, "set_epoch", None)):
+            yield "its data set has set_epoch, which workers that persist do not see"
+        if not getattr(loader, "in_order", True):
+            yield "gives batches out of order"
 
 
 class Records:
@@ -78,6 +91,7 @@ class Records:
         for record in reversed(self.all):
             if record.stack == frames and record.reference() is None:
                 record.reference = weakref.ref(loader)
+                record.rebuilt = True
                 break
         else:
             record = LoaderRecord(len(self.all), loader, frames)
@@ -113,16 +127,40 @@ class Records:
             return None
         return max((r for r in self.all if 2 * r.credits > best), key=lambda record: record.pull_seconds)
 
-    @property
-    def read_before_training(self) -> bool:
-        """Whether the script trains, but not on what loaders give it meanwhile."""
-        return self.events_without_batch >= EVENTS_WITHOUT_BATCH and self.trained is None
+    def unmeasurable(self) -> str | None:
+        """Why no loader feeds the training, once that is clear; in one sentence."""
+        if self.events_without_batch < EVENTS_WITHOUT_BATCH:
+            return None
+        if self.trained is not None:
+            if self.events_without_batch < EVENTS_BETWEEN_BATCHES:
+                return None
+            return (
+                f"{self.events_without_batch} training steps in a row took no batch from the DataLoader: the loop "
+                "keeps the batches that it has read once, as itertools.cycle does"
+            )
+        own = [record.kind for record in self.all if record.iterates_itself and not record.batches]
+        if own:
+            return f"{own[0]} has an __iter__ of its own that never asks DataLoader's, so its settings have no effect"
+        if any(record.batches for record in self.all):
+            return (
+                "the batches are read once before training, not from a DataLoader in the training loop, so no setting "
+                "of a loader can make the loop faster"
+            )
+        if self.events_without_batch >= EVENTS_BETWEEN_BATCHES:
+            return "the training loop takes no batch from a DataLoader"
+        return None
 
     def infos(self, trained: LoaderRecord) -> tuple[LoaderInfo, ...]:
         """Every loader iterated so far, the trained one first."""
         others = [record for record in self.all if record.batches and record is not trained]
         role = {id(r): "train" if 2 * r.credits > trained.credits else "other" for r in others}
         return (trained.info("train"), *(record.info(role[id(record)]) for record in others))
+
+
+def _iterates_itself(loader: Any) -> bool:
+    from torch.utils.data import DataLoader
+
+    return type(loader).__iter__ is not DataLoader.__iter__
 
 
 def settings_of(loader: Any) -> Settings:

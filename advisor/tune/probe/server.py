@@ -9,8 +9,8 @@ from typing import Any
 
 from accel_advisor.tune.probe import batches, wire
 from accel_advisor.tune.probe.meter import WAIT, Device, Meter
-from accel_advisor.tune.probe.pools import IndexStream, Pool, Settling
-from accel_advisor.tune.probe.records import LoaderRecord, Records, settings_of
+from accel_advisor.tune.probe.pools import IndexStream, Pool, Settling, twin
+from accel_advisor.tune.probe.records import LoaderRecord, Records, length_of, settings_of
 from accel_advisor.tune.probe.session import Session
 from accel_advisor.tune.probe.wire import Block, CandidateFailed, Measure, Ready, Settings
 
@@ -66,6 +66,10 @@ class Server:
         self._loader: Any = None
         self._stream: IndexStream | None = None
         self._pool: Pool | None = None
+        self._length: int | None = None
+        self._worker_error: RuntimeError | None = None
+        self._mid_epoch = False
+        self._broken_off = False
         self._exhausted = False
         self._paused: float | None = None
         self._running: Running | None = None
@@ -86,13 +90,17 @@ class Server:
         self._records.training_event()
         if device is not None:
             self._device_kind = device
-        if not self.active and self._records.read_before_training:
-            self._session.refuse(
-                wire.Refused(
-                    "the batches are read once before training, not from a DataLoader in the training loop, so no "
-                    "setting of a loader can make the loop faster"
-                )
-            )
+        reason = self._records.unmeasurable()
+        if reason is not None:
+            self._session.refuse(wire.Refused(reason))
+
+    def worker_failed(self, error: RuntimeError) -> bool:
+        """A worker of some loader died while the loop was in the script's own code; True where the candidate's next
+        batch will say so, and the script shall not be interrupted."""
+        if self._pool is None or self._session.phase == "fetching":
+            return False
+        self._worker_error = error
+        return True
 
     def serves(self, record: LoaderRecord) -> bool:
         """Whether new iterators of this loader are served from candidates."""
@@ -100,12 +108,16 @@ class Server:
 
     # -- what the iterators ask ---------------------------------------------------------------------------------
 
-    def pass_through(self, record: LoaderRecord, own: Any) -> Any:
+    def pass_through(self, record: LoaderRecord, own: Any, served_in_epoch: int) -> Any:
         """The next batch of the user's own iterator."""
         began = perf_counter()
         if record is self._records.trained and self._step_began:
             self._steps.append(began - self._step_began)
-        batch = next(own)
+        try:
+            batch = next(own)
+        except StopIteration:
+            record.natural_length = served_in_epoch or None
+            raise
         self._records.pulled(record, batch, began)
         self._session.batches += 1
         self._session.phase = "script"
@@ -125,7 +137,8 @@ class Server:
             if self.active or loader is None:
                 return False
             self._trained = record
-            self._bind(loader, own)
+            self._bind(twin(loader), own)
+            loader.__dict__["_iterator"] = None
             if self._device_kind != "cpu":
                 self._meter.device = Device(self._device_kind)
             self.active = True
@@ -141,14 +154,12 @@ class Server:
         )
         return True
 
-    def new_epoch(self, loader: Any) -> None:
-        """The loop asked the trained loader for a new epoch."""
+    def new_epoch(self) -> None:
+        """The loop asked the trained loader, or one that was built anew in its place, for a new epoch."""
         with self._lock:
-            if loader is not self._loader:
-                self._close_pool()
-                self._bind(loader, None)
-            if self._stream is not None:
-                self._stream.open_epoch()
+            # A loop that breaks off an epoch may count on a whole one next time.
+            self._broken_off = not self._stream.open_epoch() if self._stream is not None else self._mid_epoch
+            self._mid_epoch = False
             running = self._running
             if running is None or not running.counting or self._paused is None or self._pool is None:
                 return
@@ -165,13 +176,13 @@ class Server:
             dry = 0
             while True:
                 self._boundary()
-                if served_in_epoch and not self._extend and self._epoch_over():
+                if served_in_epoch and not self._extend and self._epoch_over(served_in_epoch):
                     self._end_epoch()
                     raise StopIteration
                 try:
                     batch = self._fetch()
                 except StopIteration:
-                    if served_in_epoch and not self._extend:
+                    if served_in_epoch and not self._extend and not (self._broken_off and self._length):
                         self._end_epoch()
                         raise
                     dry += 1
@@ -183,9 +194,12 @@ class Server:
                 else:
                     self._session.batches += 1
                     self._session.phase = "script"
+                    self._records.events_without_batch = 0
+                    self._mid_epoch = True
                     return batch
 
     def _end_epoch(self) -> None:
+        self._mid_epoch = False
         self._meter.pause()
         self._paused = perf_counter()
         self._session.phase = "script"
@@ -207,11 +221,13 @@ class Server:
         iterator = getattr(own, "_sampler_iter", None)
         if loader._dataset_kind == _DatasetKind.Iterable:
             self._stream = None
+            self._length = self._trained.natural_length if self._trained is not None else None
+            self._length = self._length or length_of(loader)
         else:
+            self._length = length_of(loader)
             self._stream = IndexStream(loader._index_sampler, iterator)
         if own is not None and hasattr(own, "_shutdown_workers"):
             own._shutdown_workers()
-        loader.__dict__["_iterator"] = None
 
     def _remember(self, batch: Any) -> None:
         size = batches.tensor_bytes(batch)
@@ -289,10 +305,13 @@ class Server:
             return "no batch could be kept to serve at once"
         return None
 
-    def _epoch_over(self) -> bool:
-        if self._running is not None and self._running.settings is None:
-            return False
-        return self._stream is not None and self._stream.at_epoch_end()
+    def _epoch_over(self, served: int) -> bool:
+        if self._stream is not None:
+            return self._stream.at_epoch_end() or (
+                self._broken_off and self._length is not None and served >= self._length
+            )
+        # An iterable data set ends by itself, but a pool that took over in the middle starts it anew.
+        return self._length is not None and served >= self._length
 
     def _fetch(self) -> Any:
         running = self._running
@@ -303,6 +322,9 @@ class Server:
             self._open_pool(running, running.settings)
         assert self._pool is not None
         self._session.phase = "fetching"
+        if self._worker_error is not None:
+            error, self._worker_error = self._worker_error, None
+            raise error
         restarts, began = self._exhausted, perf_counter()
         token = self._meter.enter(WAIT)
         try:
@@ -333,6 +355,8 @@ class Server:
             running.epoch_seconds = running.pool_seconds + self._teardown.get(settings.num_workers, 0.0)
 
     def _cached(self, running: Running) -> Any:
+        if self._stream is not None:
+            self._stream.skip()
         cached = self._ceiling[self._turned % len(self._ceiling)]
         self._turned += 1
         if cached.spoiled:
@@ -411,6 +435,7 @@ class Server:
         if self._pool is None:
             return
         pool, self._pool = self._pool, None
+        self._worker_error = None
         if self._stream is not None:
             self._stream.gated = False
             self._stream.take_back()

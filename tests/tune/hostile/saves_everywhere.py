@@ -1,4 +1,4 @@
-"""A bare except, a finally that saves, atexit and SIGTERM handlers, checkpoints and logs in the loop, all in the project."""
+"""A bare except, a finally that saves, atexit and SIGTERM handlers, checkpoints and logs in the loop."""
 
 import atexit
 import json
@@ -34,7 +34,7 @@ optimizer = torch.optim.SGD(model.parameters(), 0.01)
 loader = DataLoader(Samples(), batch_size=8, shuffle=True)
 signal.signal(signal.SIGTERM, refuse)
 signal.signal(signal.SIGINT, refuse)
-atexit.register(lambda: open("atexit.txt", "w").write("left"))
+atexit.register(lambda: pathlib.Path("atexit.txt").write_text("left"))
 
 pathlib.Path("old.ckpt").unlink()
 os.remove("notes/keep.txt")
@@ -58,7 +58,8 @@ try:
         os.replace("runs/1/next.pt", "runs/1/best.pt")
         assert torch.load("runs/1/best.pt").keys() == model.state_dict().keys()
         assert sorted(os.listdir("runs/1"))[0] == "best.pt"
-        assert not os.path.exists("results.json") and os.path.isfile("results.bak")
+        assert not os.path.exists("results.json")
+        assert os.path.isfile("results.bak")
         numpy.save("runs/1/loss.npy", numpy.array([loss.item()]))
         assert numpy.load("runs/1/loss.npy").shape == (1,)
         database.execute("insert into steps values (?)", (loss.item(),))

@@ -1,7 +1,7 @@
 """Runs random file operations natively, then the same ones under the overlay, and reports every difference.
 
-Run as a program by test_containment.py: ``contained_operations.py SCRATCH NATIVE CONTAINED SEED COUNT``. The two folders
-hold ``COUNT`` equal trees each.
+Run as a program by test_containment.py: ``contained_operations.py SCRATCH NATIVE CONTAINED SEED COUNT``.
+The two folders hold ``COUNT`` equal trees each.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ NAMES = (
     "sub/new.txt",
     "empty",
     "link",
-    "made",
-    "made/x",
+    "up",
+    "up/x",
 )
 
 
@@ -36,6 +36,11 @@ def write(path: str, mode: str) -> Any:
     with open(path, mode) as file:
         file.write("w" if "b" not in mode else b"w")
         return file.name == path
+
+
+def read(path: str) -> str:
+    with open(path) as file:
+        return file.read()
 
 
 def change(path: str) -> Any:
@@ -67,7 +72,7 @@ OPERATIONS: list[Callable[[random.Random, str, str], Any]] = [
     lambda r, p, q: write(p, r.choice(["w", "a", "x", "wb", "ab", "w+"])),
     lambda r, p, q: write(p, r.choice(["w", "a"])),
     lambda r, p, q: change(p),
-    lambda r, p, q: open(p).read(),
+    lambda r, p, q: read(p),
     lambda r, p, q: pathlib.Path(p).read_bytes().decode(),
     lambda r, p, q: pathlib.Path(p).write_text("text"),
     lambda r, p, q: pathlib.Path(p).touch(),
@@ -114,7 +119,7 @@ def play(folder: str, seed: int) -> list[Any]:
             result = "refused"
         seen.append([operation, left, right, result])
     seen.append(walk("."))
-    seen.append([[p, open(p).read()] for p in sorted(glob.glob("**", recursive=True)) if os.path.isfile(p)])
+    seen.append([[p, read(p)] for p in sorted(glob.glob("**", recursive=True)) if os.path.isfile(p)])
     return json.loads(json.dumps(seen).replace(os.getcwd(), "HERE"))
 
 

@@ -30,7 +30,7 @@ def test_every_epoch_is_whole_and_in_order(length: int, plan: list[tuple[int, bo
             flight += 1
         if in_epoch and stream.at_epoch_end():
             assert in_epoch == length
-            stream.open_epoch()
+            assert stream.open_epoch()
             in_epoch = 0
         seen.extend(stream.served())
         flight -= 1
@@ -45,3 +45,24 @@ def test_an_empty_sampler_ends_instead_of_spinning() -> None:
     stream = IndexStream([], None)
     assert stream.at_epoch_end()
     assert list(iter(stream)) == []
+
+
+def test_an_epoch_that_was_broken_off_is_followed_by_a_whole_one() -> None:
+    stream = IndexStream([[0], [1], [2], [3]], None)
+    for _ in range(3):
+        stream.give()
+    stream.served()
+    assert not stream.open_epoch()
+    taken = []
+    for _ in range(4):
+        assert not stream.at_epoch_end()
+        stream.give()
+        taken.append(stream.served())
+    assert taken == [[1], [2], [0], [1]]
+    for _ in range(4):  # in flight beyond the end of an epoch, which is then broken off too
+        stream.give()
+    assert not stream.open_epoch()
+    for _ in range(5):
+        assert not stream.at_epoch_end()
+        stream.give()
+        stream.served()

@@ -1,0 +1,222 @@
+"""Scripts that resist: each is measured or refused in words, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.tune.probe.wire import BASELINE, NO_WAIT, Block, Settings
+from accel_advisor.tune.trial import (
+    CandidateError,
+    Command,
+    NeverTrained,
+    NoLoader,
+    NotMeasurable,
+    ScriptFailed,
+    ScriptFinished,
+    Trial,
+    TrialEnded,
+)
+
+SCRIPTS = Path(__file__).parent / "hostile"
+Picture = dict[str, tuple[int, int, bytes]]
+
+
+def picture(folder: Path) -> Picture:
+    return {
+        str(path.relative_to(folder)): (
+            path.lstat().st_mode,
+            path.lstat().st_mtime_ns,
+            path.read_bytes() if path.is_file() else b"",
+        )
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+def segments() -> set[str]:
+    return set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+
+
+def traces(temporary: Path) -> set[str]:
+    """What a trial must not leave in or of its temporary folder: files, and processes whose environment names it."""
+    found = {str(path) for path in temporary.iterdir()}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.fsencode(temporary) in (process / "environ").read_bytes():
+                found.add(f"{process.name}: {(process / 'cmdline').read_bytes()!r}")
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture
+def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder for temporary files of a trial, and the check that nothing stays of it."""
+    folder = tmp_path_factory.mktemp("t")
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    before = segments()
+    yield folder
+    assert traces(folder) == set()
+    patience = time.monotonic() + 10  # other programs have segments too, and they come and go
+    while segments() - before and time.monotonic() < patience:
+        time.sleep(0.1)
+    assert segments() - before == set()
+
+
+@pytest.fixture
+def project(tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The scripts in a project of their own, which must be the same afterwards."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    for script in SCRIPTS.glob("*.py"):
+        shutil.copyfile(script, tmp_path / script.name)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "cache").mkdir()
+    for name in ("notes/keep.txt", "old.ckpt", "results.json", "cache/c"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "config.json").write_text('{"lr": 0.1}')
+    (tmp_path / "log.jsonl").write_text("{}\n")
+    before = picture(tmp_path)
+    yield tmp_path
+    after = picture(tmp_path)
+    after.pop("touched.txt", None)
+    assert after == before
+
+
+def trial(project: Path, name: str, *args: str, stall: float = 20.0, extend: bool = False) -> Trial:
+    command = Command(Path(f"{name}.py"), None, args, project)
+    return Trial(command, deadline=time.monotonic() + 100, stall_timeout=stall, extend_epochs=extend)
+
+
+def to_the_end(running: Trial) -> None:
+    """Measure until the trial ends by itself."""
+    running.start()
+    while True:
+        running.measure(BASELINE, min_batches=8, min_seconds=0.0)
+
+
+def check(block: Block) -> Block:
+    assert block.batches >= 8
+    assert block.seconds > 0
+    assert block.wait + block.transfer + block.compute + block.host == pytest.approx(block.seconds)
+    return block
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bare_except",
+        "background",
+        "by_hand",
+        "exact_epochs",
+        "exit_handlers",
+        "in_place",
+        "infinite",
+        "iter_next",
+        "iterable",
+        "leaves_processes",
+        "own_iterator",
+        "saves_everywhere",
+        "zip_two",
+    ],
+)
+def test_it_is_measured_and_nothing_is_left(project: Path, name: str) -> None:
+    with trial(project, name) as running:
+        ready = running.start()
+        assert ready.loaders[0].role == "train"
+        assert ready.loaders[0].stack[-1].filename.endswith(f"{name}.py") or name == "infinite"
+        for what in (BASELINE, Settings(2, 2), NO_WAIT, Settings(2, 2, persistent_workers=True), Settings(1, 4)):
+            check(running.measure(what, min_batches=24, min_seconds=0.05))
+        # The script goes on in its own way between the blocks.
+        check(running.measure(BASELINE, min_batches=50, min_seconds=0.2))
+        running.stop()
+    assert running.leaked == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "reason"),
+    [
+        ("cycle", NotMeasurable, r"keeps the batches that it has read once"),
+        ("preload", NotMeasurable, r"read once before training"),
+        ("foreign_iterator", NotMeasurable, r"Foreign has an __iter__ of its own"),
+        ("never_trains", NeverTrained, r"no training step"),
+        ("no_loader", NoLoader, r"without iterating a DataLoader"),
+    ],
+)
+def test_it_is_refused_in_words(project: Path, name: str, error: type[NotMeasurable], reason: str) -> None:
+    with trial(project, name) as running, pytest.raises(error, match=reason):
+        to_the_end(running)
+    assert running.leaked == ()
+
+
+def test_a_failing_script_shows_its_own_traceback(project: Path) -> None:
+    with trial(project, "fails_early") as running, pytest.raises(ScriptFailed) as caught:
+        running.start()
+    lines = caught.value.traceback.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert [line.strip() for line in lines if line.startswith("  File")] == [
+        'File "fails_early.py", line 13, in <module>',
+        'File "fails_early.py", line 8, in prepare',
+    ]
+    assert lines[-1] == "FileNotFoundError: [Errno 2] No such file or directory: 'missing.json'"
+    assert caught.value.status == 1
+    assert "FileNotFoundError" in caught.value.reason
+
+
+def test_a_short_script_is_measured_with_longer_epochs(project: Path) -> None:
+    with trial(project, "short") as running, pytest.raises(ScriptFinished) as caught:
+        to_the_end(running)
+    assert caught.value.batches == 15
+    assert [Path(path).name for path in running.contained] == ["epoch.txt"]
+    with trial(project, "short", extend=True) as running:
+        running.start()
+        check(running.measure(Settings(1, 2), min_batches=100, min_seconds=0.0))
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("dying_worker", r"exited unexpectedly|killed by signal"),
+        ("failing_worker", r"^KeyError: .*another process"),
+    ],
+)
+def test_a_bad_candidate_costs_only_itself(project: Path, name: str, reason: str) -> None:
+    with trial(project, name) as running:
+        running.start()
+        for _ in range(2):
+            with pytest.raises(CandidateError, match=reason):
+                running.measure(Settings(2, 2), min_batches=40, min_seconds=0.0)
+            check(running.measure(BASELINE, min_batches=8, min_seconds=0.0))
+
+
+def test_a_hanging_candidate_costs_the_trial(project: Path) -> None:
+    with trial(project, "hanging_worker", stall=2.0) as running:
+        running.start()
+        check(running.measure(BASELINE, min_batches=8, min_seconds=0.0))
+        with pytest.raises(TrialEnded, match=r"no batch came for 2 s with num_workers=2"):
+            running.measure(Settings(2, 2))
+
+
+def test_spawned_workers(project: Path) -> None:
+    with trial(project, "spawned") as running:
+        assert running.start().loaders[0].start_method == "spawn"
+        check(running.measure(Settings(1, 2), min_batches=8, min_seconds=0.0))
+        running.stop()
+    assert running.leaked == ()
+    with trial(project, "spawned", "lambda") as running:
+        running.start()
+        with pytest.raises(CandidateError, match=r"[Pp]ickl"):
+            running.measure(Settings(1, 2), min_batches=8, min_seconds=0.0)
+        check(running.measure(BASELINE, min_batches=8, min_seconds=0.0))
+
+
+def test_what_goes_past_the_overlay_is_put_back_or_named(project: Path) -> None:
+    with trial(project, "behind_python") as running:
+        running.start()
+    assert sorted(Path(path).name for path in running.restored) == ["config.json", "raw.bin"]
+    assert [Path(path).name for path in running.leaked] == ["touched.txt"]
