@@ -54,6 +54,7 @@ class Screen:
         table.add_column("against now")
         ranked = sorted(search.readings.tried, key=lambda settings: search.readings.potential(settings) or float("inf"))
         for settings in ranked[:_ROWS]:
-            against = search.readings.against_baseline(settings)
+            final = search.gain if settings == search.chosen else None
+            against = final or search.readings.against_baseline(settings)
             table.add_row(describe(settings), interval_text(against) if against else "")
         return Group(spinner, bar, table) if ranked else Group(spinner, bar)

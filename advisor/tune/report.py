@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +19,7 @@ from .settings import describe
 if TYPE_CHECKING:
     from .statistics import Interval
 
+_DIFF_STYLES = {"-": "red", "+": "green", "@": "cyan"}
 _CEILINGS = {NO_WAIT: "data ready at once", NO_TRANSFER: "data already on the device"}
 
 
@@ -109,10 +109,10 @@ def _print_recommendation(outcome: Outcome, found: Recommendation, console: Cons
 
 
 def _print_diff(diff: str, console: Console) -> None:
-    if console.is_terminal and not console.no_color:
-        console.print(Syntax(diff.rstrip("\n"), "diff", theme="ansi_dark", background_color="default", word_wrap=False))
-    else:
-        console.print(Text(diff.rstrip("\n")), soft_wrap=True)
+    """Every line whole, whatever the width: a diff is there to be copied."""
+    for line in diff.splitlines():
+        style = "bold" if line.startswith(("---", "+++")) else _DIFF_STYLES.get(line[:1], "")
+        console.print(Text(line, style=style), soft_wrap=True)
     console.print()
 
 

@@ -185,17 +185,25 @@ class Search:
         return self._simplest(self._with_workers(base, count) for count in self._times(base))
 
     def _next_workers(self, base: Settings) -> int | None:
-        """The number of workers to read next for ``base``; None where the interval is closed."""
+        """The number of workers to read next for ``base``; None where the interval is closed.
+
+        It begins with no more than the cores, whatever the costs predict: only the loop itself tells whether a fetch
+        waits or computes, and workers that fight for cores can be slower than none.
+        """
         times, most = self._times(base), self._most_workers(base)
         busy = [count for count in times if count]
-        predicted = min(most, self.readings.predicted_workers() or max(1, round(self.limits.cores)))
-        if most and (not busy or (len(busy) == 1 and predicted < busy[0])):
-            return predicted
-        if not busy:
+        if not most:
             return None
+        cores = max(1, round(self.limits.cores))
+        predicted = min(most, self.readings.predicted_workers() or cores)
+        first = min(predicted, cores)
+        if not busy or (len(busy) == 1 and first < busy[0]):
+            return first
         best = min(times, key=lambda count: times[count])
         enough = min(count for count in times if times[count] <= TOLERANCE * times[best])
         top = max(busy)
+        if best == 0 and min(busy) > 1:
+            return min(busy) // 2
         if enough == top < most and self.readings.starved(self._with_workers(base, top)) > _STARVED:
             return min(most, max(top + 1, min(2 * top, predicted), math.ceil(1.5 * top)))
         below = max((count for count in times if count < enough), default=0)

@@ -26,7 +26,7 @@ class Workload:
 
     ``spread`` is the coefficient of variation of a fetch; ``slow_share`` of the fetches take ``slow_times`` as long.
     ``wander`` is the standard deviation of the machine's log-speed, ``load`` the share of speed that a neighbour takes
-    while it is there (half of the time).
+    while it is there (half of the time). ``thrash`` is what each process more than there are cores costs all of them.
     """
 
     fetch_cpu: float = 0.0
@@ -45,6 +45,7 @@ class Workload:
     jitter: float = 0.0
     wander: float = 0.0
     load: float = 0.0
+    thrash: float = 0.1
     batch_size: int = 32
 
 
@@ -86,6 +87,11 @@ class Simulation:
     def _speed(self) -> float:
         return math.exp(self._wander) * (1 - self.workload.load * self._loaded)
 
+    def _share(self, busy: int) -> float:
+        """The speed of each of ``busy`` processes; more of them than cores lose time on top of sharing them."""
+        crowd = max(0.0, busy / self.workload.cores - 1)
+        return min(1.0, self.workload.cores / busy) / (1 + self.workload.thrash * crowd)
+
     def _turn(self) -> None:
         self._wander = 0.9 * self._wander + self._random.gauss(0, self.workload.wander * math.sqrt(1 - 0.81))
         if self._random.random() < 0.3:
@@ -95,7 +101,7 @@ class Simulation:
     def _run(self, until: Callable[[], bool]) -> None:
         while not until():
             busy = sum(task.kind == "cpu" for task in self._tasks)
-            rate = self._speed() * min(1.0, self.workload.cores / busy) if busy else 1.0
+            rate = self._speed() * self._share(busy) if busy else 1.0
             step = min(task.left / rate if task.kind == "cpu" else task.left for task in self._tasks)
             self.now += step
             finished = []

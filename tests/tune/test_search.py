@@ -122,6 +122,15 @@ def test_workers_that_fight_for_cores_are_not_added() -> None:
     assert search.recommended.num_workers <= 3
 
 
+def test_workers_that_thrash_do_not_hide_that_fewer_would_help() -> None:
+    """Costs predict 16 workers for two cores; that many would be slower than none."""
+    decoding = Workload(fetch_cpu=0.05, step_cpu=0.003, step_device=0.0, cores=2, thrash=1.0, jitter=0.01)
+    assert true_rate(decoding, Settings(16)) < true_rate(decoding, Settings())
+    search, _ = search_for(decoding, Settings())
+    assert search.recommended is not None
+    assert 1 <= search.recommended.num_workers <= 3
+
+
 def test_short_epochs_keep_their_workers() -> None:
     short = replace(SLOW, length=10, start=0.3)
     search, _ = search_for(short, Settings(6))
