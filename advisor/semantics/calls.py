@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .catalog import CONSTRUCTORS, MODULE_BASES, canonical
-from .facts import Argument, CallSite
+from .facts import CallSite
 from .iteration import entries
 from .library import call_library
 from .methods import call_method, call_module
+from .operations import Argument
 from .scope import OPEN
 from .values import (
     ABSENT,

@@ -16,20 +16,9 @@ from .catalog import (
     SAMPLE_COSTS,
     TENSOR_FACTORIES,
 )
+from .devices import device_kinds
 from .syntax import descendants, methods_of, self_attribute
-from .values import (
-    UNKNOWN,
-    Choice,
-    Class,
-    Function,
-    Instance,
-    Iterated,
-    Opaque,
-    Qualified,
-    Sequence,
-    Value,
-    device_kinds,
-)
+from .values import UNKNOWN, Choice, Class, Function, Instance, Iterated, Opaque, Qualified, Sequence, Value
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
@@ -100,7 +89,8 @@ def _library(machine: Interpreter, value: Opaque) -> DatasetFacts:
             value, facts.cost, facts.reason, facts.vetoes, facts.plain, facts.on_device, facts.tensors, facts.iterable
         )
     if value.name == "torch.utils.data.TensorDataset":
-        from .values import HOST, Tensor
+        from .places import HOST
+        from .values import Tensor
 
         tensors = [one for one in value.arguments if isinstance(one, Tensor)]
         elsewhere = any(one.place != HOST for one in tensors) or len(tensors) < len(value.arguments)
@@ -220,7 +210,7 @@ def _function_cost(machine: Interpreter, function: Function) -> str | None:
 
 
 def _text(node: cst.BaseExpression) -> str:
-    from .statements import dotted
+    from .imports import dotted
 
     return dotted(node)
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from .assignment import assign
 from .calls import attribute, call
 from .iteration import element_at, element_of, loaders_of
 from .mappings import merged_mapping, update_mapping
 from .scope import ANY, OPEN, Scope
-from .statements import assign
 from .values import (
     UNKNOWN,
     Configured,
@@ -119,7 +119,10 @@ def _subscript(machine: Interpreter, node: cst.Subscript) -> Value:
 
 def _conditional(machine: Interpreter, node: cst.IfExp) -> Value:
     machine.evaluate(node.test)
-    return join(machine.evaluate(node.body), machine.evaluate(node.orelse))
+    machine.guards += 1
+    value = join(machine.evaluate(node.body), machine.evaluate(node.orelse))
+    machine.guards -= 1
+    return value
 
 
 def _boolean(machine: Interpreter, node: cst.BooleanOperation) -> Value:

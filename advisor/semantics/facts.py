@@ -9,33 +9,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from .edits import add_keyword
-from .values import ABSENT, Configured, Constant, Opaque, Origin, Place, Unknown, Value, join_all, options_of
+from .operations import Argument, Operation
+from .places import Place
+from .values import ABSENT, Configured, Constant, Opaque, Origin, Unknown, Value, join_all, options_of
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from ..finding import Edit
     from ..source.document import Document
     from .catalog import Constructor
     from .datasets import DatasetFacts
     from .scope import Scope
     from .values import Mapping
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """One argument of a call, with its value.
-
-    Attributes:
-        value: what is known of it; a Choice with :data:`ABSENT` where it is given on some paths only.
-        node: the argument in the call; None where it came out of a dict.
-        mapping: the dict that a ``**`` took it from, if any.
-    """
-
-    value: Value
-    node: cst.Arg | None = None
-    mapping: Mapping | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +301,8 @@ class Facts:
     """What one document means for an accelerator.
 
     Attributes:
-        loaders, transfers, loops, module_calls: in the order of the source.
+        loaders, transfers, loops, module_calls: in the order in which they were met.
+        operations: what the program does with libraries, in the order in which it was met.
         devices: names bound to a device that can be an accelerator.
         placed: whether anything in the program is, or may be, put on an accelerator.
         trains: whether any loop of the program runs ``backward`` and an optimizer.
@@ -330,6 +318,7 @@ class Facts:
     transfers: list[Transfer] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     module_calls: list[ModuleCall] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
     devices: list[DeviceName] = field(default_factory=list)
     placed: bool = False
     trains: bool = False

@@ -13,23 +13,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import libcst as cst
 
+from .control import Left
 from .facts import CallSite, Loop
+from .places import HOST, SOMEWHERE, Place
 from .recorder import Recorder
 from .scope import Layer, Scope, Store
-from .values import (
-    HOST,
-    SOMEWHERE,
-    UNKNOWN,
-    Class,
-    Function,
-    Module,
-    Pending,
-    Place,
-    Qualified,
-    SourceModule,
-    Tensor,
-    Value,
-)
+from .values import UNKNOWN, Class, Function, Module, Opaque, Pending, Qualified, SourceModule, Tensor, Value
 
 if TYPE_CHECKING:
     from ..source.document import Document
@@ -65,6 +54,7 @@ class Frame:
     yielded: list[Value] = field(default_factory=list)
     exits: list[Layer] = field(default_factory=list)
     loop_exits: list[tuple[int, list[Layer]]] = field(default_factory=list)
+    managers: list[str] = field(default_factory=list)
 
 
 class Interpreter:
@@ -83,6 +73,7 @@ class Interpreter:
         self.frames: list[Frame] = []
         self.chain: list[CallSite] = []
         self.loops: list[Loop] = []
+        self.guards = 0
         self.default_places: list[Place] = [HOST]
         self.discarded: cst.BaseExpression | None = None
         self.statement: cst.BaseStatement | cst.BaseSmallStatement | None = None
@@ -247,12 +238,8 @@ class Interpreter:
                 return True
         return False
 
-    def branches(self, bodies: list[Iterable[cst.BaseStatement | cst.BaseSmallStatement] | None]) -> bool:
-        """Interprets alternative bodies, each from here, and joins them; None is a body that does nothing.
-
-        Returns:
-            Whether none of them comes out at the end.
-        """
+    def branches(self, bodies: list[Iterable[cst.BaseStatement | cst.BaseSmallStatement] | None]) -> Left:
+        """Interprets alternative bodies, each from here, and joins them; None is a body that does nothing."""
         ends: list[Layer] = []
         for body in bodies:
             if body is None:
@@ -264,9 +251,9 @@ class Interpreter:
             if not ended:
                 ends.append(layer)
         if not ends:
-            return True
+            return Left.ALWAYS
         self.store.merge(ends)
-        return False
+        return Left.SOMETIMES if len(ends) < len(bodies) else Left.NEVER
 
     def inline(self, function: Function, bound: dict[str, Value], site: CallSite | None) -> Value:
         """Interprets a function's body with its parameters bound, and returns what it returns."""
@@ -298,7 +285,7 @@ class Interpreter:
     def _run(self, function: Function, scope: Scope, bound: dict[str, Value]) -> Value:
         from .values import Iterated, join_all
 
-        level = self.store.level
+        level, guards = self.store.level, self.guards
         self.store.push()
         with self.entered(function, scope, level) as frame:
             for name, value in bound.items():
@@ -309,6 +296,7 @@ class Interpreter:
             else:
                 body = function.node.body
                 ended = self.execute(body.body)
+        self.guards = guards
         last = self.store.pop()
         ends = [*frame.exits, last] if not ended else frame.exits or [last]
         if not scope.captured:
@@ -329,16 +317,18 @@ class Interpreter:
         functions = tuple(frame.function.name for frame in self.frames if frame.function is not None)
         loop = self.recorder.loop(self.document, node, functions, self.loops[-1] if self.loops else None)
         self.loops.append(loop)
+        guards, self.guards = self.guards, 0
         try:
             yield loop
         finally:
             self.loops.pop()
+            self.guards = guards
 
     def repeat(
         self, body: Iterable[cst.BaseStatement | cst.BaseSmallStatement], bind: Value | None, target: cst.CSTNode | None
     ) -> None:
         """Interprets a loop's body until what it knows stands still: twice at the most."""
-        from .statements import assign
+        from .assignment import assign
 
         body = list(body)
         for _ in range(2):
@@ -352,6 +342,15 @@ class Interpreter:
             last = self.store.pop()
             if not self.store.merge([*exits, last] if not ended else exits or [last]):
                 break
+
+    def managers(self) -> tuple[str, ...]:
+        """Full names of the library's context managers and decorators around this point, outermost first."""
+        found: list[str] = []
+        for frame in self.frames:
+            if frame.function is not None:
+                found += [one.name for one in frame.function.decorators if isinstance(one, (Qualified, Opaque))]
+            found += frame.managers
+        return tuple(found)
 
     # -- modules of torch
 

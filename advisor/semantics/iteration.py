@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from .places import HOST, SOMEWHERE, is_host
 from .scope import ANY, OPEN
 from .values import (
-    HOST,
-    SOMEWHERE,
     UNKNOWN,
     Bound,
     Choice,
@@ -23,7 +22,6 @@ from .values import (
     Sequence,
     Tensor,
     Value,
-    is_host,
     join_all,
 )
 

@@ -18,14 +18,14 @@ from .catalog import (
     TENSOR_FUNCTIONS,
     WRAPPERS_THAT_MOVE_INPUTS,
 )
+from .devices import device_kinds
 from .facts import ArgumentPlace, ModuleCallContext
 from .iteration import element_of
 from .loaders import build_loader
 from .mappings import update_mapping
+from .places import HOST, SOMEWHERE, Place
 from .scope import OPEN
 from .values import (
-    HOST,
-    SOMEWHERE,
     UNKNOWN,
     Class,
     Constant,
@@ -36,11 +36,9 @@ from .values import (
     Module,
     Opaque,
     Parser,
-    Place,
     Sequence,
     Tensor,
     Value,
-    device_kinds,
 )
 
 if TYPE_CHECKING:
@@ -51,6 +49,8 @@ if TYPE_CHECKING:
 def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value:
     """What calling the library object ``name`` returns."""
     recorder = machine.recorder
+    if "." in name:
+        recorder.operation(machine, node, name, None, arguments)
     constructor = CONSTRUCTORS.get(name)
     if constructor is not None:
         return build_loader(machine, constructor, arguments, node)
@@ -235,7 +235,7 @@ def _pass_through(machine: Interpreter, name: str, arguments: Arguments) -> Valu
 def _map(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
     from .calls import Arguments as Given
     from .calls import call_value
-    from .facts import Argument
+    from .operations import Argument
 
     if len(arguments.positional) < 2:
         return UNKNOWN

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .catalog import Constructor
-from .facts import Argument, LoaderContext
-from .values import SOMEWHERE, Loader, Value
+from .facts import LoaderContext
+from .operations import Argument
+from .places import SOMEWHERE
+from .values import Loader, Value
 
 if TYPE_CHECKING:
     from .calls import Arguments

@@ -10,9 +10,9 @@ from .catalog import PREPARES, TENSOR_METHODS, WRAPPERS_THAT_MOVE_INPUTS
 from .facts import ArgumentPlace, ModuleCallContext
 from .iteration import element_at, element_of
 from .mappings import mapping_method
+from .places import SOMEWHERE, Place
 from .transfers import MOVES, transfer
 from .values import (
-    SOMEWHERE,
     UNKNOWN,
     Choice,
     Configured,
@@ -26,7 +26,6 @@ from .values import (
     Namespace,
     Opaque,
     Parser,
-    Place,
     Sequence,
     Tensor,
     Value,
@@ -48,11 +47,26 @@ READS_MODULE = frozenset(
 )
 
 
+TELLING = frozenset({"backward", "step", "zero_grad", "item", "set_epoch", "update", "eval", "train", "empty_cache"})
+"""Methods that are recorded even where the receiver is not known."""
+
+
+def _kind_of(receiver: Value) -> str | None:
+    """What a record calls the receiver of a method."""
+    if isinstance(receiver, Opaque):
+        return receiver.name
+    kinds = {Tensor: "Tensor", Module: "Module", Loader: "DataLoader"}
+    return kinds.get(type(receiver))
+
+
 def call_method(machine: Interpreter, method: Method, arguments: Arguments, node: cst.Call) -> Value:
     """What a method of a library object returns."""
     receiver, name = method.receiver, method.name
     if isinstance(receiver, Choice):
         return join_all(call_method(machine, Method(one, name), arguments, node) for one in receiver.options)
+    kind = _kind_of(receiver)
+    if kind is not None or name in TELLING:
+        machine.recorder.operation(machine, node, f"{kind or '?'}.{name}", receiver, arguments)
     if name == "backward":
         machine.recorder.backward(machine.loops)
     if isinstance(receiver, Module):

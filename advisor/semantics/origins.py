@@ -9,7 +9,8 @@ import libcst as cst
 
 from ..finding import Edit
 from .edits import add_before_splat, add_entry, add_keyword, replace_node
-from .facts import Argument, LoaderCall, LoaderContext
+from .facts import LoaderCall, LoaderContext
+from .operations import Argument
 from .values import ABSENT, Choice, Configured, Constant, Mapping, Opaque, Origin, Value, options_of
 
 Setting = int | bool | None

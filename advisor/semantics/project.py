@@ -16,7 +16,8 @@ from .calls import Arguments, bind_parameters, call_function, class_member
 from .catalog import MODULE_BASES
 from .facts import Facts
 from .interpreter import Interpreter
-from .values import SOMEWHERE, Class, Function, Instance, Module, Value
+from .places import SOMEWHERE
+from .values import Class, Function, Instance, Module, Value
 
 MOST_CONSULTED = 100
 MOST_CONSULTED_CHARACTERS = 1_000_000
@@ -165,7 +166,7 @@ def _guarded(
         name = document.filename if document is not None else filename
         analysis.failures[name] = "is nested too deeply to be analysed"
         del machine.frames[frames:]
-        machine.loops, machine.chain = [], []
+        machine.loops, machine.chain, machine.guards = [], [], 0
         machine.store.abandon(levels)
 
 

@@ -8,22 +8,16 @@ import libcst as cst
 
 from .catalog import HARMLESS_CUDA, Constructor
 from .datasets import DatasetFacts, describe_dataset
-from .facts import (
-    DeviceName,
-    Facts,
-    LoaderCall,
-    Loop,
-    ModuleCall,
-    ModuleCallContext,
-    Transfer,
-    TransferContext,
-)
+from .facts import DeviceName, Facts, LoaderCall, Loop, ModuleCall, ModuleCallContext, Transfer, TransferContext
 from .iteration import loaders_of
+from .operations import Argument, Operation, OperationContext
+from .places import HOST
 from .syntax import touches_devices
-from .values import ABSENT, HOST, UNKNOWN, Class, Value, join
+from .values import ABSENT, UNKNOWN, Class, Value, join
 
 if TYPE_CHECKING:
     from ..source.document import Document
+    from .calls import Arguments
     from .interpreter import Interpreter
     from .scope import Scope
 
@@ -55,6 +49,7 @@ class Recorder:
         self._transfers: dict[int, Transfer] = {}
         self._loops: dict[int, Loop] = {}
         self._module_calls: dict[int, ModuleCall] = {}
+        self._operations: dict[tuple[int, str], Operation] = {}
         self._devices: dict[int, DeviceName] = {}
         self._datasets: dict[int, DatasetFacts] = {}
         self._touching: dict[int, bool] = {}
@@ -199,6 +194,42 @@ class Recorder:
             known.contexts.append(context)
         if context.loader is not None and known not in context.loader.transfers:
             context.loader.transfers.append(known)
+
+    def operation(
+        self,
+        machine: Interpreter,
+        node: cst.CSTNode,
+        name: str,
+        receiver: Value | None = None,
+        arguments: Arguments | None = None,
+        value: Value | None = None,
+    ) -> None:
+        """The program does something with a library, in one more way; ``value`` is what an assignment gives."""
+        given: list[tuple[str | int, Argument]] = []
+        if arguments is not None:
+            given += list(enumerate(arguments.positional))
+            given += list(arguments.keywords.items())
+        if value is not None:
+            given.append((0, Argument(value)))
+        context = OperationContext(
+            receiver=receiver,
+            arguments=tuple(given),
+            open=arguments is not None and arguments.open,
+            loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
+            inner=machine.loops[-1] if machine.loops else None,
+            guarded=machine.guards > 0,
+            managers=machine.managers(),
+            functions=tuple(frame.function.name for frame in machine.frames if frame.function is not None),
+        )
+        known = self._operations.get((id(node), name))
+        if known is None:
+            statement = machine.statement or node
+            framework = _framework_around(machine)
+            known = Operation(machine.document, node, name, self.discarding, framework, statement)
+            self._operations[id(node), name] = known
+            self.facts[machine.document.filename].operations.append(known)
+        if context not in known.contexts:
+            known.contexts.append(context)
 
     def module_call(self, machine: Interpreter, node: cst.Call, loss: bool, context: ModuleCallContext) -> None:
         """A module is called, in one more way."""

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from .assignment import assign
 from .catalog import FRAMEWORK_CLASSES
-from .iteration import element_at, element_of, loaders_of
+from .control import Left
+from .imports import import_module, import_names
+from .iteration import element_of, loaders_of
 from .methods import mutates_in_place
-from .scope import ANY, OPEN, Scope
+from .scope import OPEN, Scope
 from .values import (
-    ABSENT,
-    SOMEWHERE,
     UNKNOWN,
     Cell,
     Choice,
@@ -25,112 +26,16 @@ from .values import (
     Iterated,
     Loader,
     Mapping,
-    Module,
-    Namespace,
     Opaque,
-    Pending,
-    Qualified,
     Sequence,
-    SourceModule,
     Tensor,
     Value,
-    device_kinds,
     join,
     options_of,
 )
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
-
-
-def assign(machine: Interpreter, target: cst.CSTNode, value: Value) -> None:
-    """Binds an assignment's target, taking the value apart where the target is a tuple."""
-    if isinstance(target, cst.Name):
-        if isinstance(value, Constant):
-            kind = "class attribute" if machine.scope.kind == "class" else "constant"
-            value = value if value.origin and value.origin.kind != "argument" else value.at(kind, target.value)  # type: ignore[arg-type]
-        machine.bind(target.value, value)
-        for loader in loaders_of(value) if isinstance(value, (Loader, Choice)) else ():
-            loader.name = loader.name or target.value
-        _note_device(machine, target, value)
-    elif isinstance(target, (cst.Tuple, cst.List)):
-        for index, element in enumerate(target.elements):
-            if isinstance(element, cst.StarredElement):
-                assign(machine, element.value, Iterated(element_of(machine, value)))
-            else:
-                assign(machine, element.value, element_at(machine, value, index, len(target.elements)))
-    elif isinstance(target, cst.Attribute):
-        _assign_attribute(machine, target, value)
-    elif isinstance(target, cst.Subscript):
-        _assign_item(machine, target, value)
-    elif isinstance(target, cst.StarredElement):
-        assign(machine, target.value, Iterated(value))
-
-
-def _note_device(machine: Interpreter, target: cst.Name, value: Value) -> None:
-    if isinstance(value, Device) or (
-        isinstance(value, (Constant, Choice))
-        and all(isinstance(one, Constant) and isinstance(one.value, str) for one in options_of(value))
-    ):
-        kinds = device_kinds(value)
-        if "cuda" in kinds and "unknown" not in kinds:
-            machine.recorder.device_name(machine.document, target, kinds, machine.scope)
-
-
-def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value) -> None:
-    owner = machine.evaluate(target.value)
-    name = target.attr.value
-    for one in options_of(owner):
-        if isinstance(one, (Instance, Module, Namespace, Class)):
-            if isinstance(one, Module):
-                adopt(machine, value)
-            if isinstance(value, Constant):
-                value = value.at("class attribute", name)
-            before = machine.store.get(one, name)
-            certain = not isinstance(owner, Choice)
-            machine.store.set(one, name, value if certain or before is None else join(before, value))
-            if isinstance(one, Instance) and not _inside(machine, one.cls):
-                machine.recorder.written.setdefault(one.cls, set()).add(name)
-        elif isinstance(one, SourceModule):
-            machine.store.set(one.scope, name, value)
-    for loader in loaders_of(value) if isinstance(value, Loader) else ():
-        loader.name = loader.name or name
-
-
-def adopt(machine: Interpreter, value: Value) -> None:
-    """A module becomes part of another: from now on it lives where that one lives."""
-    for one in options_of(value):
-        if isinstance(one, Module):
-            machine.move(one, SOMEWHERE)
-        elif isinstance(one, Sequence):
-            for item in one.items:
-                adopt(machine, item)
-        elif isinstance(one, Iterated):
-            adopt(machine, one.element)
-
-
-def _inside(machine: Interpreter, cls: Class) -> bool:
-    return any(frame.function is not None and frame.function.owner in cls.lineage() for frame in machine.frames)
-
-
-def _assign_item(machine: Interpreter, target: cst.Subscript, value: Value) -> None:
-    owner = machine.evaluate(target.value)
-    key = None
-    if len(target.slice) == 1 and isinstance(target.slice[0].slice, cst.Index):
-        key = machine.evaluate(target.slice[0].slice.value)
-    for one in options_of(owner):
-        if isinstance(one, Mapping):
-            if isinstance(key, Constant) and isinstance(key.value, (str, int)):
-                stored = value.at("dict entry", str(key.value)) if isinstance(value, Constant) else value
-                if isinstance(owner, Choice):
-                    stored = join(machine.store.get(one, key.value) or ABSENT, stored)
-                machine.store.set(one, key.value, stored)
-            else:
-                before = machine.store.get(one, ANY)
-                machine.store.set(one, ANY, value if before is None else join(before, value))
-                machine.store.set(one, OPEN, Constant(True))
-        elif isinstance(one, Tensor):
-            mutates_in_place(machine, one)
 
 
 def _expression(machine: Interpreter, node: cst.Expr) -> bool:
@@ -156,6 +61,7 @@ def _annotated(machine: Interpreter, node: cst.AnnAssign) -> bool:
 def _augmented(machine: Interpreter, node: cst.AugAssign) -> bool:
     before = machine.evaluate(node.target)
     value = machine.evaluate(node.value)
+    machine.recorder.operation(machine, node, "+=", before, value=value)
     if isinstance(before, Tensor):
         mutates_in_place(machine, before)
         return False
@@ -209,54 +115,6 @@ def _global(machine: Interpreter, node: cst.Global) -> bool:
     return False
 
 
-def dotted(node: cst.BaseExpression | None) -> str:
-    """The text of a dotted name."""
-    if isinstance(node, cst.Name):
-        return node.value
-    if isinstance(node, cst.Attribute):
-        return f"{dotted(node.value)}.{node.attr.value}"
-    return ""
-
-
-def _import(machine: Interpreter, node: cst.Import) -> bool:
-    for alias in node.names:
-        name = dotted(alias.name)
-        if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
-            filename = machine.modules.resolve(name, 0, machine.document)
-            machine.bind(alias.asname.name.value, Pending(filename) if filename else Qualified(name))
-        else:
-            first = name.split(".")[0]
-            filename = machine.modules.resolve(first, 0, machine.document)
-            machine.bind(first, Pending(filename) if filename else Qualified(first))
-        if name == "torch" and machine.scope.kind == "module":
-            bound = alias.asname.name if alias.asname is not None else None
-            machine.recorder.torch_imported(machine.document, bound.value if isinstance(bound, cst.Name) else "torch")
-    return False
-
-
-def _import_from(machine: Interpreter, node: cst.ImportFrom) -> bool:
-    from .catalog import canonical
-
-    name, level = dotted(node.module), len(node.relative)
-    filename = machine.modules.resolve(name, level, machine.document)
-    if isinstance(node.names, cst.ImportStar):
-        machine.scope.globals.stars.append(Pending(filename) if filename else Qualified(name))
-        return False
-    for alias in node.names:
-        imported = dotted(alias.name)
-        bound = alias.asname.name if alias.asname is not None else alias.name
-        if not isinstance(bound, cst.Name):
-            continue
-        if filename is not None:
-            machine.bind(bound.value, Pending(filename, imported))
-        elif level:
-            machine.bind(bound.value, UNKNOWN)
-        else:
-            machine.bind(bound.value, Qualified(canonical(f"{name}.{imported}")))
-            machine.recorder.name_used(machine.document, f"{name}.{imported}")
-    return False
-
-
 def _if(machine: Interpreter, node: cst.If) -> bool:
     machine.evaluate(node.test)
     tests: list[list[cst.BaseStatement | cst.BaseSmallStatement] | None] = [list(node.body.body)]
@@ -266,7 +124,12 @@ def _if(machine: Interpreter, node: cst.If) -> bool:
         tests.append(list(orelse.body.body))
         orelse = orelse.orelse
     tests.append(list(orelse.body.body) if orelse is not None else None)
-    return machine.branches(list(tests))
+    machine.guards += 1
+    left = machine.branches(list(tests))
+    # where one branch leaves the loop or the function, what follows happens on a condition too
+    if left is not Left.SOMETIMES:
+        machine.guards -= 1
+    return left is Left.ALWAYS
 
 
 def _for(machine: Interpreter, node: cst.For) -> bool:
@@ -290,9 +153,13 @@ def _while(machine: Interpreter, node: cst.While) -> bool:
 
 
 def _with(machine: Interpreter, node: cst.With) -> bool:
-    places = 0
+    places = entered = 0
+    frame = machine.frame
     for item in node.items:
         value = machine.evaluate(item.item)
+        names = [one.name for one in options_of(value) if isinstance(one, Opaque)]
+        frame.managers += names
+        entered += len(names)
         if isinstance(value, Device):
             machine.default_places.append(frozenset({value.kinds}))
             places += 1
@@ -304,6 +171,8 @@ def _with(machine: Interpreter, node: cst.With) -> bool:
     finally:
         if places:
             del machine.default_places[-places:]
+        if entered:
+            del frame.managers[-entered:]
 
 
 def _try(machine: Interpreter, node: cst.Try | cst.TryStar) -> bool:
@@ -333,7 +202,7 @@ def _try(machine: Interpreter, node: cst.Try | cst.TryStar) -> bool:
 def _match(machine: Interpreter, node: cst.Match) -> bool:
     machine.evaluate(node.subject)
     bodies: list[list[cst.BaseStatement | cst.BaseSmallStatement] | None] = [list(c.body.body) for c in node.cases]
-    return machine.branches([*bodies, None])
+    return machine.branches([*bodies, None]) is Left.ALWAYS
 
 
 def _function(machine: Interpreter, node: cst.FunctionDef) -> bool:
@@ -394,8 +263,8 @@ EXECUTE: dict[type[cst.CSTNode], Callable[..., bool]] = {
     cst.Assert: _assert,
     cst.Del: _delete,
     cst.Global: _global,
-    cst.Import: _import,
-    cst.ImportFrom: _import_from,
+    cst.Import: import_module,
+    cst.ImportFrom: import_names,
     cst.If: _if,
     cst.For: _for,
     cst.While: _while,

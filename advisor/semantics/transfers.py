@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from .devices import device_kinds
 from .facts import TransferContext
-from .values import SOMEWHERE, UNKNOWN, Choice, Constant, Device, Module, Place, Qualified, Tensor, Value, device_kinds
+from .places import SOMEWHERE, Place
+from .values import UNKNOWN, Choice, Constant, Device, Module, Qualified, Tensor, Value
 
 if TYPE_CHECKING:
     from .calls import Arguments

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
+from .places import HOST, SOMEWHERE, Place
+
 if TYPE_CHECKING:
     import libcst as cst
 
@@ -300,27 +302,6 @@ class Loader(Value):
     delivers: Place | None = None
 
 
-Place = frozenset[frozenset[str]]
-"""Where something lives: alternatives, each the set of device kinds that one device expression stands for.
-
-``x.to(device)`` with ``device`` either cuda or cpu is *one* alternative with two kinds: it moves wherever the
-machine has an accelerator. A value that is moved in one branch only has *two* alternatives.
-"""
-
-HOST: Place = frozenset({frozenset({"cpu"})})
-SOMEWHERE: Place = frozenset({frozenset({"unknown"})})
-
-
-def is_host(place: Place) -> bool:
-    """Whether the place is proven to be the host."""
-    return place == HOST
-
-
-def is_cuda_capable(place: Place) -> bool:
-    """Whether every alternative is, on some machine, a CUDA device: moved for certain."""
-    return all("cuda" in kinds for kinds in place)
-
-
 @dataclass(frozen=True, slots=True)
 class Tensor(Value):
     """A tensor, or (``path`` empty, ``proven`` false) a batch that may be a container of tensors.
@@ -404,28 +385,3 @@ def options_of(value: Value) -> tuple[Value, ...]:
 def constant_of(value: Value) -> Constant | None:
     """The one constant that a value is for certain, or None."""
     return value if isinstance(value, Constant) else None
-
-
-_KINDS = frozenset({"cpu", "cuda", "mps", "xpu", "xla", "hpu", "meta"})
-
-
-def device_kinds(value: Value) -> frozenset[str]:
-    """The device kinds that a device expression can stand for (rules.md 0.3); ``unknown`` among them where it may be
-    anything."""
-    if isinstance(value, Device):
-        return value.kinds
-    if isinstance(value, Constant):
-        if isinstance(value.value, str):
-            kind = value.value.split(":")[0]
-            return frozenset({kind if kind in _KINDS else "unknown"})
-        if isinstance(value.value, int) and not isinstance(value.value, bool):
-            return frozenset({"cuda"})
-        return frozenset({"unknown"})
-    if isinstance(value, Choice):
-        found: frozenset[str] = frozenset()
-        for option in value.options:
-            found |= device_kinds(option)
-        return found
-    if isinstance(value, Configured):
-        return device_kinds(value.default) | {"unknown"}
-    return frozenset({"unknown"})

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import ArgumentPlace, Facts, LoaderCall, ModuleCall
-from accel_advisor.semantics.values import Module, Tensor, is_cuda_capable, is_host
+from accel_advisor.semantics.places import is_cuda_capable, is_host
+from accel_advisor.semantics.values import Module, Tensor
 
 
 class BatchNotOnModelDevice(Rule):

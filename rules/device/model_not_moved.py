@@ -10,7 +10,8 @@ from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import insert_after
 from accel_advisor.semantics.facts import Facts, ModuleCall
-from accel_advisor.semantics.values import Module, Tensor, is_cuda_capable, is_host
+from accel_advisor.semantics.places import is_cuda_capable, is_host
+from accel_advisor.semantics.values import Module, Tensor
 
 
 class ModelNotMoved(Rule):

@@ -9,7 +9,8 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts, Transfer
-from accel_advisor.semantics.values import Device, is_host
+from accel_advisor.semantics.places import is_host
+from accel_advisor.semantics.values import Device
 
 
 class BlockingHostToDeviceCopy(Rule):

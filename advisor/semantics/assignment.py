@@ -1,0 +1,132 @@
+"""Binding values to names, attributes and items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from .devices import device_kinds
+from .iteration import element_at, element_of, loaders_of
+from .methods import mutates_in_place
+from .places import SOMEWHERE
+from .scope import ANY, OPEN
+from .values import (
+    ABSENT,
+    Choice,
+    Class,
+    Constant,
+    Device,
+    Instance,
+    Iterated,
+    Loader,
+    Mapping,
+    Module,
+    Namespace,
+    Opaque,
+    Qualified,
+    Sequence,
+    SourceModule,
+    Tensor,
+    Value,
+    join,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from .interpreter import Interpreter
+
+
+def assign(machine: Interpreter, target: cst.CSTNode, value: Value) -> None:
+    """Binds an assignment's target, taking the value apart where the target is a tuple."""
+    if isinstance(target, cst.Name):
+        if isinstance(value, Constant):
+            kind = "class attribute" if machine.scope.kind == "class" else "constant"
+            value = value if value.origin and value.origin.kind != "argument" else value.at(kind, target.value)  # type: ignore[arg-type]
+        machine.bind(target.value, value)
+        for loader in loaders_of(value) if isinstance(value, (Loader, Choice)) else ():
+            loader.name = loader.name or target.value
+        _note_device(machine, target, value)
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        for index, element in enumerate(target.elements):
+            if isinstance(element, cst.StarredElement):
+                assign(machine, element.value, Iterated(element_of(machine, value)))
+            else:
+                assign(machine, element.value, element_at(machine, value, index, len(target.elements)))
+    elif isinstance(target, cst.Attribute):
+        _assign_attribute(machine, target, value)
+    elif isinstance(target, cst.Subscript):
+        _assign_item(machine, target, value)
+    elif isinstance(target, cst.StarredElement):
+        assign(machine, target.value, Iterated(value))
+
+
+def _note_device(machine: Interpreter, target: cst.Name, value: Value) -> None:
+    if isinstance(value, Device) or (
+        isinstance(value, (Constant, Choice))
+        and all(isinstance(one, Constant) and isinstance(one.value, str) for one in options_of(value))
+    ):
+        kinds = device_kinds(value)
+        if "cuda" in kinds and "unknown" not in kinds:
+            machine.recorder.device_name(machine.document, target, kinds, machine.scope)
+
+
+def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value) -> None:
+    owner = machine.evaluate(target.value)
+    name = target.attr.value
+    for one in options_of(owner):
+        if isinstance(one, (Instance, Module, Namespace, Class)):
+            if isinstance(one, Module):
+                adopt(machine, value)
+            if isinstance(value, Constant):
+                value = value.at("class attribute", name)
+            before = machine.store.get(one, name)
+            certain = not isinstance(owner, Choice)
+            machine.store.set(one, name, value if certain or before is None else join(before, value))
+            if isinstance(one, Instance) and not _inside(machine, one.cls):
+                machine.recorder.written.setdefault(one.cls, set()).add(name)
+        elif isinstance(one, SourceModule):
+            machine.store.set(one.scope, name, value)
+        elif isinstance(one, Qualified):
+            machine.recorder.operation(machine, target, f"{one.name}.{name} =", value=value)
+        elif isinstance(one, (Loader, Opaque)):
+            kind = one.name if isinstance(one, Opaque) else "DataLoader"
+            machine.recorder.operation(machine, target, f"{kind}.{name} =", one, value=value)
+    for loader in loaders_of(value) if isinstance(value, Loader) else ():
+        loader.name = loader.name or name
+
+
+def adopt(machine: Interpreter, value: Value) -> None:
+    """A module becomes part of another: from now on it lives where that one lives."""
+    for one in options_of(value):
+        if isinstance(one, Module):
+            machine.move(one, SOMEWHERE)
+        elif isinstance(one, Sequence):
+            for item in one.items:
+                adopt(machine, item)
+        elif isinstance(one, Iterated):
+            adopt(machine, one.element)
+
+
+def _inside(machine: Interpreter, cls: Class) -> bool:
+    return any(frame.function is not None and frame.function.owner in cls.lineage() for frame in machine.frames)
+
+
+def _assign_item(machine: Interpreter, target: cst.Subscript, value: Value) -> None:
+    owner = machine.evaluate(target.value)
+    key = None
+    if len(target.slice) == 1 and isinstance(target.slice[0].slice, cst.Index):
+        key = machine.evaluate(target.slice[0].slice.value)
+    for one in options_of(owner):
+        if isinstance(one, Mapping):
+            if isinstance(key, Constant) and isinstance(key.value, (str, int)):
+                stored = value.at("dict entry", str(key.value)) if isinstance(value, Constant) else value
+                if isinstance(owner, Choice):
+                    stored = join(machine.store.get(one, key.value) or ABSENT, stored)
+                machine.store.set(one, key.value, stored)
+            else:
+                before = machine.store.get(one, ANY)
+                machine.store.set(one, ANY, value if before is None else join(before, value))
+                machine.store.set(one, OPEN, Constant(True))
+        elif isinstance(one, Tensor):
+            mutates_in_place(machine, one)

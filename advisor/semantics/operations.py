@@ -1,0 +1,98 @@
+"""What a program does with libraries: calls, methods, and attributes that it sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from .edits import add_keyword
+from .values import ABSENT, Unknown, Value
+
+if TYPE_CHECKING:
+    from ..finding import Edit
+    from ..source.document import Document
+    from .facts import Loop
+    from .values import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a call, with its value.
+
+    Attributes:
+        value: what is known of it; a Choice with :data:`ABSENT` where it is given on some paths only.
+        node: the argument in the call; None where it came out of a dict.
+        mapping: the dict that a ``**`` took it from, if any.
+    """
+
+    value: Value
+    node: cst.Arg | None = None
+    mapping: Mapping | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperationContext:
+    """An operation as it happens when reached in one particular way.
+
+    Attributes:
+        receiver: what the method is called on, or what an attribute or name held before; None for a function.
+        arguments: by keyword, and by position.
+        open: whether there may be other arguments.
+        loop: the innermost loop over a loader that it happens in.
+        inner: the innermost loop of any kind; None outside of loops.
+        guarded: whether a condition inside of the innermost loop decides whether it happens.
+        managers: full names of the library's context managers and decorators around it, outermost first.
+        functions: names of the project's functions around it, outermost first.
+    """
+
+    receiver: Value | None
+    arguments: tuple[tuple[str | int, Argument], ...]
+    open: bool
+    loop: Loop | None
+    inner: Loop | None
+    guarded: bool
+    managers: tuple[str, ...]
+    functions: tuple[str, ...]
+
+    def get(self, name: str, position: int | None = None) -> Value:
+        """An argument's value; :data:`ABSENT` where it is not given, Unknown where it may be given unseen."""
+        for key, argument in self.arguments:
+            if key == name or (position is not None and key == position):
+                return argument.value
+        return Unknown() if self.open else ABSENT
+
+    def argument(self, name: str, position: int | None = None) -> Argument | None:
+        """An argument as it was given; None where it was not."""
+        for key, argument in self.arguments:
+            if key == name or (position is not None and key == position):
+                return argument
+        return None
+
+
+@dataclass(eq=False, slots=True)
+class Operation:
+    """Something that the program does with a library: calls a function or a method, or sets an attribute.
+
+    Attributes:
+        node: the call, the assignment or the augmented assignment.
+        name: the full name of what is called (``torch.cuda.synchronize``), ``<kind>.<method>`` for a method
+            (``Tensor.item``, ``Module.half``, ``torch.optim.SGD.step``, ``DataLoader.__iter__``, ``?.backward`` on
+            something unknown), or ``<name> =`` for an attribute that is set, ``+=`` for an augmented assignment.
+        discarded: whether the result of a call is not used.
+        framework: the framework whose class it stands in, if any.
+        statement: the statement that it stands in.
+    """
+
+    document: Document
+    node: cst.CSTNode
+    name: str
+    discarded: bool
+    framework: str | None
+    statement: cst.CSTNode
+    contexts: list[OperationContext] = field(default_factory=list)
+
+    def keyword_edit(self, name: str, expression: str) -> Edit | None:
+        """The edit that gives a call one more keyword; None where it splats arguments or is no call."""
+        return add_keyword(self.document, self.node, name, expression) if isinstance(self.node, cst.Call) else None

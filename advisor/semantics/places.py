@@ -1,0 +1,23 @@
+"""Where tensors and modules live."""
+
+from __future__ import annotations
+
+Place = frozenset[frozenset[str]]
+"""Where something lives: alternatives, each the set of device kinds that one device expression stands for.
+
+``x.to(device)`` with ``device`` either cuda or cpu is *one* alternative with two kinds: it moves wherever the
+machine has an accelerator. A value that is moved in one branch only has *two* alternatives.
+"""
+
+HOST: Place = frozenset({frozenset({"cpu"})})
+SOMEWHERE: Place = frozenset({frozenset({"unknown"})})
+
+
+def is_host(place: Place) -> bool:
+    """Whether the place is proven to be the host."""
+    return place == HOST
+
+
+def is_cuda_capable(place: Place) -> bool:
+    """Whether every alternative is, on some machine, a CUDA device: moved for certain."""
+    return all("cuda" in kinds for kinds in place)
