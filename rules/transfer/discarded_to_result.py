@@ -27,7 +27,7 @@ class DiscardedToResult(Rule):
         import torch
         from torch import nn
 
-        model = nn.Linear(8, 2)
+        model = nn.Linear(8, 2).cuda()
         x = torch.randn(4, 8)
         x.to("cuda")
         print(model(x))
@@ -36,8 +36,9 @@ class DiscardedToResult(Rule):
         import torch
         from torch import nn
 
-        model = nn.Linear(8, 2)
+        model = nn.Linear(8, 2).cuda()
         x = torch.randn(4, 8)
+        x = x.to("cuda")
         print(model(x))
 
     When to ignore it
