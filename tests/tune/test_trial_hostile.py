@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,69 +19,6 @@ from accel_advisor.tune.trial import (
     Trial,
     TrialEnded,
 )
-
-SCRIPTS = Path(__file__).parent / "hostile"
-Picture = dict[str, tuple[int, int, bytes]]
-
-
-def picture(folder: Path) -> Picture:
-    return {
-        str(path.relative_to(folder)): (
-            path.lstat().st_mode,
-            path.lstat().st_mtime_ns,
-            path.read_bytes() if path.is_file() else b"",
-        )
-        for path in sorted(folder.rglob("*"))
-    }
-
-
-def segments() -> set[str]:
-    return set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
-
-
-def traces(temporary: Path) -> set[str]:
-    """What a trial must not leave in or of its temporary folder: files, and processes whose environment names it."""
-    found = {str(path) for path in temporary.iterdir()}
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if os.fsencode(temporary) in (process / "environ").read_bytes():
-                found.add(f"{process.name}: {(process / 'cmdline').read_bytes()!r}")
-        except OSError:
-            continue
-    return found
-
-
-@pytest.fixture
-def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder for temporary files of a trial, and the check that nothing stays of it."""
-    folder = tmp_path_factory.mktemp("t")
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    before = segments()
-    yield folder
-    assert traces(folder) == set()
-    patience = time.monotonic() + 10  # other programs have segments too, and they come and go
-    while segments() - before and time.monotonic() < patience:
-        time.sleep(0.1)
-    assert segments() - before == set()
-
-
-@pytest.fixture
-def project(tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The scripts in a project of their own, which must be the same afterwards."""
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    for script in SCRIPTS.glob("*.py"):
-        shutil.copyfile(script, tmp_path / script.name)
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "cache").mkdir()
-    for name in ("notes/keep.txt", "old.ckpt", "results.json", "cache/c"):
-        (tmp_path / name).write_text(name)
-    (tmp_path / "config.json").write_text('{"lr": 0.1}')
-    (tmp_path / "log.jsonl").write_text("{}\n")
-    before = picture(tmp_path)
-    yield tmp_path
-    after = picture(tmp_path)
-    after.pop("touched.txt", None)
-    assert after == before
 
 
 def trial(project: Path, name: str, *args: str, stall: float = 20.0, extend: bool = False) -> Trial:

@@ -39,10 +39,19 @@ def _processes() -> dict[int, tuple[int, int]]:
     return found
 
 
-def _belonging(session: int, adopter: int | None) -> list[int]:
-    """The processes of a session, those below the adopter, and all that are below these."""
+def _names(pid: int, scratch: str) -> bool:
+    """Whether a process was given the trial's environment."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return os.fsencode(f"{scratch}/") in file.read()
+    except OSError:
+        return False
+
+
+def _belonging(session: int, scratch: str, adopter: int | None) -> list[int]:
+    """The processes of a session, those with its environment or below the adopter, and all that are below these."""
     table = _processes()
-    below = {pid for pid, (_, of) in table.items() if of == session}
+    below = {pid for pid, (_, of) in table.items() if of == session or _names(pid, scratch)}
     if adopter is not None:
         below.add(adopter)
     grew = True
@@ -123,7 +132,7 @@ def sweep(session: int, before: set[str], scratch: str, adopter: int | None = No
     held: set[str] = set()
     seen = _forked(scratch)
     patience = time.monotonic() + TRACKER_SECONDS
-    while pids := _belonging(session, adopter):
+    while pids := _belonging(session, scratch, adopter):
         seen.update(pids)
         held |= _segments(pids)
         trackers = [pid for pid in pids if _is_tracker(pid)]

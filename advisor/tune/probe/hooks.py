@@ -34,9 +34,14 @@ class ServedIterator:
         server = self._server
         own = self._own
         if own is not None and not server.serves(self._record) and not server.take_over(self._record, own):
-            batch = server.pass_through(self._record, own, self._batches)
-            self._batches += 1
-            return batch
+            try:
+                batch = server.pass_through(self._record, own, self._batches)
+            except StopIteration:
+                if not server.take_over(self._record, own, dry=True):
+                    raise
+            else:
+                self._batches += 1
+                return batch
         self._own = None
         batch = server.next(self._batches)
         self._batches += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -23,6 +24,9 @@ SETTLE_STEPS = 4
 SETTLE_MOST = 16
 SETTLE_SECONDS = 10.0
 """The loop is warm when a step is no slower than the ones before it, or after so many steps or seconds."""
+
+_NO_INDICES: Iterator[Any] = iter(())
+"""Stands in the place of a sampler whose indices are wanted elsewhere."""
 
 
 @dataclass(slots=True)
@@ -67,6 +71,7 @@ class Server:
         self._stream: IndexStream | None = None
         self._pool: Pool | None = None
         self._length: int | None = None
+        self._withheld: Any = None
         self._worker_error: RuntimeError | None = None
         self._mid_epoch = False
         self._broken_off = False
@@ -128,9 +133,17 @@ class Server:
         self._step_began = perf_counter()
         return batch
 
-    def take_over(self, record: LoaderRecord, own: Any) -> bool:
-        """Whether this loader trains and its loop is warm: then tell the parent, and serve candidates from now on."""
+    def take_over(self, record: LoaderRecord, own: Any, *, dry: bool = False) -> bool:
+        """Whether this loader trains and its loop is warm: then tell the parent, and serve candidates from now on.
+
+        The user's own workers may hold batches that the epoch counts on. They get no further indices, and are taken
+        over from once they run ``dry``.
+        """
         if self.active or not self._session.here or record is not self._records.trained or not self._warm():
+            return False
+        if getattr(own, "_task_info", None) and own._sampler_iter is not _NO_INDICES:
+            self._withheld, own._sampler_iter = own._sampler_iter, _NO_INDICES
+        if getattr(own, "_sampler_iter", None) is _NO_INDICES and not dry:
             return False
         with self._lock:
             loader = record.reference()
@@ -219,6 +232,8 @@ class Server:
         self._loader = loader
         self._exhausted = False
         iterator = getattr(own, "_sampler_iter", None)
+        if iterator is _NO_INDICES:
+            iterator = self._withheld
         if loader._dataset_kind == _DatasetKind.Iterable:
             self._stream = None
             self._length = self._trained.natural_length if self._trained is not None else None

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from accel_advisor.tune.probe.wire import Heartbeat, Measure, Stop, Stopped
 
 HEARTBEAT_SECONDS = 0.5
+GUARD_SECONDS = 3.0
 PATIENCE_SECONDS = 1.0
 """How long a stop waits for the loop to reach a batch boundary before the process is left where it stands."""
 
@@ -97,7 +98,8 @@ class Session:
             time.sleep(HEARTBEAT_SECONDS)
 
     def _die(self) -> NoReturn:
-        # The parent is gone: nobody is left to tell, and the workers must not outlive this process.
+        # The parent is gone. The guard ends everything and frees what it holds; should it be gone too, end it here.
+        time.sleep(GUARD_SECONDS)
         with contextlib.suppress(OSError):
             if os.getpgrp() == os.getpid():
                 os.killpg(os.getpid(), signal.SIGKILL)

@@ -19,7 +19,7 @@ class Buckets(Sampler):
 
 epochs = 500
 sampler = Buckets()
-loader = DataLoader(Samples(), batch_sampler=sampler)
+loader = DataLoader(Samples(), batch_sampler=sampler, num_workers=2, persistent_workers=True)
 schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=epochs * len(loader))
 losses = torch.full((epochs, len(loader)), -1.0)
 for epoch in range(epochs):

@@ -1,0 +1,91 @@
+"""Whoever is killed, nothing stays: the fixtures check processes, shared memory, scratch folders and the project."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from accel_advisor.tune.probe.wire import BASELINE, Settings
+from accel_advisor.tune.trial import Command, ScriptFailed, TimedOut, Trial, TrialEnded
+
+
+def trial(project: Path, name: str, seconds: float = 100.0, **limits: float) -> Trial:
+    command = Command(Path(f"{name}.py"), None, (), project)
+    return Trial(command, deadline=time.monotonic() + seconds, **limits)
+
+
+def guard_of(parent: psutil.Process) -> psutil.Process:
+    return next(child for child in parent.children() if "guard.py" in " ".join(child.cmdline()))
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.17])
+def test_the_parent_is_killed(project: Path, delay: float) -> None:
+    host = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("killed_parent.py")), str(project), "leaves_processes.py"],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": tempfile.gettempdir()},
+    )
+    assert host.stdout is not None
+    for _ in range(2):
+        assert host.stdout.readline() == b"measuring\n"
+    time.sleep(delay)
+    assert len(psutil.Process(host.pid).children(recursive=True)) >= 2
+    host.kill()
+    host.wait()
+    host.stdout.close()
+
+
+def test_the_parent_is_killed_before_the_script_runs(project: Path) -> None:
+    host = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("killed_parent.py")), str(project), "leaves_processes.py"],
+        env={**os.environ, "TMPDIR": tempfile.gettempdir()},
+    )
+    while not list(Path(tempfile.gettempdir()).glob("*/overlay")):
+        time.sleep(0.01)
+    host.kill()
+    host.wait()
+
+
+def test_the_guard_is_killed(project: Path) -> None:
+    with trial(project, "leaves_processes") as running:
+        running.start()
+        guard_of(psutil.Process()).kill()
+        with pytest.raises(TrialEnded):
+            running.measure(Settings(1, 2), min_batches=100_000)
+
+
+def test_the_child_is_killed(project: Path) -> None:
+    with trial(project, "leaves_processes") as running:
+        running.start()
+        running.measure(BASELINE, min_batches=8, min_seconds=0.0)
+        child = next(each for each in guard_of(psutil.Process()).children() if "launch.py" in " ".join(each.cmdline()))
+        os.kill(child.pid, signal.SIGKILL)
+        with pytest.raises(TrialEnded, match=r"killed by SIGKILL while num_workers=2, prefetch_factor=2 was"):
+            running.measure(Settings(2, 2), min_batches=1000, min_seconds=1.0)
+
+
+def test_the_deadline_ends_a_script_that_is_stuck(project: Path) -> None:
+    with trial(project, "stuck", start_timeout=60.0) as running:
+        running.start()
+        running.deadline = time.monotonic() + 2.0
+        with pytest.raises(TimedOut, match=r"the time for the trial was spent"):
+            running.measure(BASELINE, min_batches=1000)
+        assert time.monotonic() < running.deadline + 8.0
+
+
+def test_the_start_takes_too_long(project: Path) -> None:
+    with trial(project, "plain", start_timeout=0.3) as running, pytest.raises(TimedOut, match=r"first batch"):
+        running.start()
+
+
+def test_a_script_that_is_missing(project: Path) -> None:
+    with trial(project, "missing") as running, pytest.raises(ScriptFailed, match=r"missing\.py"):
+        running.start()
