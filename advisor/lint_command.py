@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -115,7 +116,10 @@ def lint(
         if not _write(outcome, sources):
             return 2
         report, fixed = outcome.report, len(outcome.fixed)
-    text = _rendered(report, output_format, statistics, fixed, colour=output_file is None and _colour())
+    shown = output_file is None
+    text = _rendered(
+        report, output_format, statistics, fixed, colour=shown and _colour(), width=_width() if shown else None
+    )
     _print(text, output_file, err=bool(sources) and make_fixes)
     if any(one.code == INTERNAL_ERROR[0] for one in report.findings):
         return 2
@@ -211,7 +215,16 @@ def _colour() -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
 
 
-def _rendered(report: Report, output_format: str, statistics: bool, fixed: int, *, colour: bool) -> str:
+def _width() -> int | None:
+    """Columns of the terminal, or what COLUMNS says; None where the output goes elsewhere."""
+    if not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdecimal():
+        return None
+    return shutil.get_terminal_size().columns
+
+
+def _rendered(
+    report: Report, output_format: str, statistics: bool, fixed: int, *, colour: bool, width: int | None
+) -> str:
     if statistics:
         from .output import statistics as counted
 
@@ -219,7 +232,7 @@ def _rendered(report: Report, output_format: str, statistics: bool, fixed: int, 
     if output_format == "text":
         from .output import text
 
-        return text.render(report, colour=colour, fixed=fixed)
+        return text.render(report, colour=colour, width=width, fixed=fixed)
     if output_format == "concise":
         from .output import concise
 

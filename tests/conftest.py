@@ -31,6 +31,7 @@ class Done:
 def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
     """Runs the command line, in the working directory of the test."""
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("COLUMNS", raising=False)
 
     def run(*args: str) -> Done:
         capfd.readouterr()

@@ -74,6 +74,10 @@ class TestText:
         far = Finding("ACC001", "syntax-error", "Far.", Severity.ERROR, "train.py", Span(place, place))
         assert "  Far.\n" in text.render(report(far))
 
+    def test_messages_are_wrapped_where_a_width_is_known(self) -> None:
+        shown = text.render(report(finding("f(a", ")", message="one `two-three` " * 9)), width=40).splitlines()
+        assert shown[1:5] == ["  one `two-three` one `two-three` one"] + ["  `two-three` one `two-three` one"] * 3
+
     def test_nothing_steers_the_terminal(self) -> None:
         evil = Document("train.py", "x = 1  # \x1b[2J\x07\n")
         one = Finding(

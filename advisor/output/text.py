@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
@@ -24,11 +25,12 @@ APPLICABILITY = {
 }
 
 
-def render(report: Report, *, colour: bool = False, fixed: int = 0) -> str:
+def render(report: Report, *, colour: bool = False, width: int | None = None, fixed: int = 0) -> str:
     """The findings of a report and a summary.
 
     Args:
         colour: whether to use terminal colours.
+        width: columns that messages are wrapped at, or None to leave each on one line.
         fixed: how many findings were fixed before.
     """
     documents: dict[str, Document | None] = {}
@@ -36,7 +38,7 @@ def render(report: Report, *, colour: bool = False, fixed: int = 0) -> str:
     for finding in report.findings:
         if finding.filename not in documents:
             documents[finding.filename] = source(report, finding.filename)
-        parts.append(_finding(finding, documents[finding.filename], colour))
+        parts.append(_finding(finding, documents[finding.filename], colour, width))
     parts.append(summary(report, fixed=fixed))
     return "\n".join(parts) + "\n"
 
@@ -63,14 +65,14 @@ def summary(report: Report, *, fixed: int = 0) -> str:
     return f"{line}."
 
 
-def _finding(finding: Finding, document: Document | None, colour: bool) -> str:
+def _finding(finding: Finding, document: Document | None, colour: bool, columns: int | None) -> str:
     def paint(text: str, **style: str | bool) -> str:
         return click.style(text, **style) if colour else text  # type: ignore[arg-type]
 
     start = finding.span.start
     place = paint(f"{finding.filename}:{start.row}:{start.column}", bold=True)
     code = paint(f"{finding.code} {finding.name}", fg=COLOURS[finding.severity], bold=True)
-    lines = [f"{place}: {code} ({finding.severity})", f"  {printable(finding.message)}"]
+    lines = [f"{place}: {code} ({finding.severity})", *_wrapped(printable(finding.message), columns)]
     rows = list(_rows(finding.span, document)) if document is not None else []
     width = len(str(rows[-1][0])) if rows else 1
     bar = paint("|", fg="blue")
@@ -139,6 +141,20 @@ def _shown(line: str, start: int, end: int) -> tuple[str, tuple[int, int]]:
         text = text[:MOST_COLUMNS] + mark
         right = min(right, MOST_COLUMNS)
     return text, (left, right)
+
+
+def _wrapped(message: str, columns: int | None) -> list[str]:
+    if columns is None:
+        return [f"  {message}"]
+    width = max(columns, 40)
+    return textwrap.wrap(
+        message,
+        width,
+        initial_indent="  ",
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def printable(text: str) -> str:

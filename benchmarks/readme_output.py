@@ -1,0 +1,105 @@
+"""Records the output that the README shows: runs the commands on copies of the fixtures, writes docs/recorded/*.txt
+with the machine and the date, and puts them between the README's markers.
+
+    python benchmarks/readme_output.py [lint] [tune] [healthy]
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from accel_advisor.fixer import write_atomically
+from accel_advisor.machine import accelerators, inspect_machine
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDED = ROOT / "docs" / "recorded"
+SCRATCH = ROOT / "build" / "recording"
+COMMANDS = {
+    "lint": ("demo", ["lint", "train.py", "--exit-zero"]),
+    "tune": ("demo", ["tune", "train.py", "--apply"]),
+    "healthy": ("healthy", ["tune", "train.py"]),
+}
+"""What is recorded: the fixture, and the arguments of accel-advisor in a copy of it."""
+WIDTH = 110
+
+
+def record(name: str) -> str:
+    """The command and what it printed, below a line that says where and when."""
+    fixture, args = COMMANDS[name]
+    folder = SCRATCH / fixture
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted((ROOT / "fixtures" / fixture).glob("*.py")):
+        shutil.copyfile(path, folder / path.name)
+    if (folder / "make_data.py").exists():
+        subprocess.run([sys.executable, "make_data.py"], cwd=folder, check=True)
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": str(WIDTH), "TERM": "dumb"}
+    done = subprocess.run(
+        [sys.executable, "-m", "accel_advisor", *args, *(["--no-cache"] if args[0] == "lint" else [])],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.exit(f"{name}: exit status {done.returncode}\n{done.stdout}")
+    printed = "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines())
+    shown = " ".join(one for one in args if one != "--exit-zero")
+    return f"# {machine()}\n$ accel-advisor {shown}\n{printed}\n"
+
+
+def machine() -> str:
+    """This machine in one line."""
+    found = inspect_machine()
+    devices = ", ".join(one.name for one in accelerators()) or "no accelerator"
+    today = datetime.datetime.now(datetime.UTC).date()
+    return (
+        f"{today}, {platform.system()} {platform.machine()}, {found.cores:g} cores, {devices}, "
+        f"Python {platform.python_version()}, torch {version('torch')}, accel-advisor {version('accel-advisor')}"
+    )
+
+
+def with_recordings(readme: str) -> str:
+    """The README with each recording between its markers.
+
+    Raises:
+        FileNotFoundError: a marker names a recording that there is not.
+    """
+
+    def block(found: re.Match[str]) -> str:
+        text = (RECORDED / f"{found['name']}.txt").read_text(encoding="utf-8")
+        return f"{found['begin']}\n```text\n{text}```\n{found['end']}"
+
+    pattern = r"(?P<begin><!-- recorded: (?P<name>\w+) -->)\n.*?(?P<end><!-- end of recording -->)"
+    return re.sub(pattern, block, readme, flags=re.DOTALL)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"Of: {', '.join(COMMANDS)}. All by default.")
+    names = parser.parse_args().names or list(COMMANDS)
+    unknown = set(names) - set(COMMANDS)
+    if unknown:
+        parser.error(f"there is no recording {', '.join(sorted(unknown))}")
+    RECORDED.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        write_atomically(RECORDED / f"{name}.txt", record(name).encode())
+    missing = [name for name in COMMANDS if not (RECORDED / f"{name}.txt").exists()]
+    if missing:
+        parser.exit(1, f"the README waits for the recordings of {', '.join(missing)}\n")
+    path = ROOT / "README.md"
+    write_atomically(path, with_recordings(path.read_text(encoding="utf-8")).encode())
+
+
+if __name__ == "__main__":
+    main()

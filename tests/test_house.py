@@ -1,0 +1,98 @@
+"""What the README, the hooks and the Makefile promise is there."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from accel_advisor import __version__
+from accel_advisor.cli import LAZY, cli
+from accel_advisor.config import Config
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def recording() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("readme_output", ROOT / "benchmarks" / "readme_output.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_readme_shows_what_was_recorded() -> None:
+    recorded = recording().with_recordings(README)
+    assert recorded == README
+    assert re.findall(r"<!-- recorded: (\w+) -->", README) == list(recording().COMMANDS)
+    for name in recording().COMMANDS:
+        assert (ROOT / "docs" / "recorded" / f"{name}.txt").read_text(encoding="utf-8") in README
+
+
+def test_the_commands_of_the_readme_are_there() -> None:
+    for target in re.findall(r"^make (\w+)", README, re.MULTILINE):
+        assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target
+    for command in re.findall(r"accel-advisor ([a-z-]+)", re.sub(r"```yaml.*?```", "", README, flags=re.DOTALL)):
+        assert command in LAZY, command
+
+
+def test_the_options_of_the_readme_are_there() -> None:
+    known = {"--force-exclude", "--epochs"}
+    for name in ("lint", "tune", "rule"):
+        shown = CliRunner().invoke(cli, [name, "--help"])
+        assert shown.exit_code == 0
+        known |= set(re.findall(r"--[a-z-]+", shown.output))
+    text = re.sub(r"<!-- recorded.*?end of recording -->", "", README, flags=re.DOTALL)
+    assert set(re.findall(r"(?<!<!)(?<![-\w])--[a-z][a-z-]+", text)) - known == set()
+
+
+def test_links_lead_somewhere() -> None:
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
+            assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_the_configuration_of_the_readme_is_valid(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "pyproject.toml").write_text(text)
+    config = Config.load(tmp_path)
+    assert config.tune_script == "train.py"
+    assert config.per_file_ignores
+
+
+def test_the_hooks_are_commands_of_ours() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert [hook["id"] for hook in hooks] == ["accel-advisor", "accel-advisor-fix"]
+    for hook in hooks:
+        program, *args = hook["entry"].split()
+        assert program == "accel-advisor"
+        assert hook["language"] == "python"
+        assert CliRunner().invoke(cli, [*args, "--help"]).exit_code == 0
+
+
+def test_linting_needs_no_torch() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert not [one for one in project["dependencies"] if one.startswith("torch")]
+    assert project["version"] == __version__
+    assert "Apache License" in (ROOT / "LICENSE").read_text()
+
+
+def test_nothing_of_this_machine_is_committed() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("not a checkout: there is no git here to list the files")
+    pattern = re.compile(rb"/(?:work|root|home|Users)/\w|/tmp/\w+/bin|py[p]i\.org|pythonhost[e]d")
+    for name in listed.stdout.decode().split("\0"):
+        path = ROOT / name
+        if name and path.is_file():
+            found = pattern.search(path.read_bytes())
+            assert found is None, f"{name}: {found[0]!r}" if found else name
