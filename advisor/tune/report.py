@@ -19,6 +19,7 @@ from .settings import describe
 if TYPE_CHECKING:
     from .statistics import Interval
 
+_WIDE = math.log(1.5)
 _DIFF_STYLES = {"-": "red", "+": "green", "@": "cyan"}
 _CEILINGS = {NO_WAIT: "data ready at once", NO_TRANSFER: "data already on the device"}
 
@@ -47,9 +48,10 @@ def print_report(outcome: Outcome, console: Console) -> None:
 
 
 def interval_text(found: Interval) -> str:
-    """A ratio with its interval, for people: ``2.41x (2.30-2.52)``; without the interval where it is open."""
-    if math.isinf(found.high) or found.low <= 0:
-        return f"about {found.ratio:.2f}x"
+    """A ratio with its interval, for people: ``2.41x (2.30-2.52)``; without the interval where it is open or says
+    nothing."""
+    if found.half_width > _WIDE:
+        return f"about {found.ratio:.2g}x"
     return f"{found.ratio:.2f}x ({found.low:.2f}-{found.high:.2f})"
 
 

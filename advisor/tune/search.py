@@ -33,7 +33,7 @@ _NOISY = 1.25
 _STARVED = 0.03
 _MOST_EXPLORED = 12
 _MOST_PREFETCH = 16
-_CEILING_SHARE, _EXPLORE_SHARE, _FINALISTS_SHARE = 0.2, 0.5, 0.7
+_CEILING_SHARE, _EXPLORE_SHARE, _FINALISTS_SHARE = 0.15, 0.5, 0.7
 _FINAL_PAIRS = (4, 12)
 _OVERTIME = 1.25
 
@@ -154,13 +154,21 @@ class Search:
         members: list[What] = [BASELINE, NO_WAIT]
         if self.readings.loop.accelerator:
             members.append(NO_TRANSFER)
-        for number in range(6):
-            yield from self._round(members, number, "ceilings")
-            ceiling = self._ceiling()
-            if ceiling is None or (number >= 1 and (ceiling.ratio > 1.25 or ceiling.low > HEADROOM)):
+        for number in range(1, 7):
+            yield from self._round(members, number - 1, "ceilings")
+            slow = self.spent > _CEILING_SHARE * self.budget
+            if number >= (2 if slow else 3) and (slow or self._clear(self._ceiling())):
                 return
-            if number >= 2 and (ceiling.high < 1.5 * (HEADROOM - 1) + 1 or self.spent > _CEILING_SHARE * self.budget):
-                return
+
+    @staticmethod
+    def _clear(ceiling: Interval | None) -> bool:
+        """Whether more rounds could hardly change what a ceiling says about going on."""
+        return (
+            ceiling is None
+            or ceiling.ratio > _NOISY
+            or ceiling.low > HEADROOM
+            or ceiling.high < 1 + 1.5 * (HEADROOM - 1)
+        )
 
     def _ceiling(self) -> Interval | None:
         """The ceiling of what the knobs can reach: transfers count where one of them may be turned."""

@@ -1,0 +1,149 @@
+"""What is printed and what is recorded, from outcomes as they may come, and the exit status that follows."""
+
+import io
+import json
+import math
+from pathlib import Path
+
+import click
+import pytest
+from rich.console import Console
+
+from accel_advisor.finding import Edit, Location, Span
+from accel_advisor.tune.command import _finish
+from accel_advisor.tune.diagnosis import Diagnosis, Shares
+from accel_advisor.tune.outcome import Outcome, Row, Verification
+from accel_advisor.tune.probe.wire import NO_WAIT, Frame, LoaderInfo, Settings
+from accel_advisor.tune.record import record
+from accel_advisor.tune.report import interval_text, print_report
+from accel_advisor.tune.rewrite import Recommendation, Rewrite
+from accel_advisor.tune.statistics import Interval
+
+GAIN = Interval(2.65, 2.58, 2.72, 5)
+
+
+def outcome(root: Path, *, won: bool, verification: Verification | None = None) -> Outcome:
+    script = root / "train.py"
+    script.write_text("loader = DataLoader(data)\n")
+    frame = Frame(str(script), "<module>", 1, 10, 1, 26)
+    edit = Edit("train.py", Span(Location(24, 1, 25), Location(24, 1, 25)), ", num_workers=4")
+    recommendation = Recommendation(
+        Settings(4),
+        Settings(),
+        GAIN,
+        {"num_workers": 4},
+        (edit,),
+        Rewrite({script: b"old"}, {script: b"new"}, "--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-old\n+new\n"),
+        "the call of `loader` (train.py:1)",
+    )
+    info = LoaderInfo(0, "train", (frame,), Settings(), 16, 100, 4096, "__main__.Data", "fork")
+    other = LoaderInfo(1, "other", (frame,), Settings(2), 16, 10, 4096, "__main__.Data", "fork")
+    return Outcome(
+        root,
+        (info, other),
+        "cpu",
+        "2.13.0",
+        Diagnosis(Shares(0.63, 0.0, 0.35, 0.02), {NO_WAIT: Interval(2.7, 2.6, 2.8, 3)}, 0.0, 0.0),
+        (
+            Row(Settings(), 412.0, None, 9),
+            Row(Settings(4), 1093.0, GAIN, 7),
+            Row(Settings(8), 900.0, Interval(2.2, 0.0, math.inf, 1), 1),
+            Row(Settings(16), None, None, 0, "a worker was killed"),
+        ),
+        412.0,
+        1093.0,
+        recommendation if won else None,
+        "" if won else "no other settings are faster than those in the source",
+        verification=verification,
+    )
+
+
+def printed(found: Outcome, *, width: int = 160) -> str:
+    console = Console(width=width, file=io.StringIO(), highlight=False, markup=False)
+    print_report(found, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_the_sentence_comes_first_and_the_change_last(tmp_path: Path) -> None:
+    text = printed(outcome(tmp_path, won=True))
+    places = [text.index(part) for part in ("63 % of each step", "Ceiling", "Tried", "Recommended", "+new", "--apply")]
+    assert places == sorted(places)
+    assert "2.65x (2.58-2.72)" in text
+    assert "built at train.py:1; decided by the call of `loader` (train.py:1)" in text
+    assert "a worker was killed" in text
+
+
+def test_lines_of_the_diff_stay_whole_on_a_narrow_terminal(tmp_path: Path) -> None:
+    found = outcome(tmp_path, won=True)
+    assert found.recommendation is not None
+    long = "+loader = DataLoader(data, " + "shuffle=True, " * 12 + "num_workers=4)"
+    object.__setattr__(found.recommendation.rewrite, "diff", long + "\n")
+    assert long in printed(found, width=60)
+
+
+def test_plain_output_has_no_control_codes(tmp_path: Path) -> None:
+    assert "\x1b" not in printed(outcome(tmp_path, won=True))
+
+
+def test_what_was_done_is_said(tmp_path: Path) -> None:
+    held = printed(outcome(tmp_path, won=True, verification=Verification(True, GAIN)))
+    assert "Applied and verified: the new source runs 2.65x (2.58-2.72) as fast. Changed: train.py." in held
+    back = printed(outcome(tmp_path, won=True, verification=Verification(False, None, "the gain did not show")))
+    assert "Put back byte for byte: train.py. The gain did not show." in back
+    none = printed(outcome(tmp_path, won=False))
+    assert "Nothing to change: no other settings are faster than those in the source." in none
+
+
+def test_intervals_that_say_nothing_are_left_out() -> None:
+    assert interval_text(Interval(2.0, 0.0, math.inf, 1)) == "about 2x"
+    assert interval_text(Interval(1.2, 0.1, 14.0, 2)) == "about 1.2x"
+    assert interval_text(GAIN) == "2.65x (2.58-2.72)"
+
+
+def test_the_record_has_the_agreed_shape(tmp_path: Path) -> None:
+    data = record(outcome(tmp_path, won=True, verification=Verification(True, GAIN)))
+    json.dumps(data, allow_nan=False)
+    first, second = data["loaders"]
+    assert first["site"] == {"filename": "train.py", "row": 1}
+    assert first["baseline"]["rate"] == 412.0
+    assert first["recommended"]["settings"] == {
+        "num_workers": 4,
+        "prefetch_factor": None,
+        "persistent_workers": False,
+        "pin_memory": False,
+        "non_blocking": False,
+    }
+    assert first["gain"] == {"ratio": 2.65, "low": 2.58, "high": 2.72}
+    assert first["edits"][0]["location"] == {"row": 1, "column": 25}
+    assert (second["role"], second["recommended"], second["gain"], second["edits"]) == ("other", None, None, [])
+    assert data["shares"] == {"wait": 0.63, "transfer": 0.0, "compute": 0.35, "host": 0.02}
+    assert data["tried"][2]["gain"] == {"ratio": 2.2, "low": None, "high": None}
+    assert data["tried"][3]["failed"] == "a worker was killed"
+    assert data["verified"] is True
+    documented = (Path(__file__).parents[2] / "docs" / "json.md").read_text()
+    assert all(f"`{key}`" in documented for key in data)
+
+
+@pytest.mark.parametrize(
+    ("won", "held", "check", "status"),
+    [
+        (False, None, True, 0),
+        (True, None, False, 0),
+        (True, None, True, 1),
+        (True, False, True, 1),
+        (True, True, True, 0),
+    ],
+)
+def test_check_fails_on_a_gain_left_on_the_table(
+    tmp_path: Path, won: bool, held: bool | None, check: bool, status: int
+) -> None:
+    found = outcome(tmp_path, won=won, verification=None if held is None else Verification(held, None))
+    context = click.Context(click.Command("tune"))
+    code = 0
+    try:
+        _finish(context, found, Console(quiet=True), tmp_path / "out.json", check=check)
+    except click.exceptions.Exit as end:
+        code = end.exit_code
+    assert code == status
+    assert json.loads((tmp_path / "out.json").read_text())["verified"] is held
