@@ -43,10 +43,12 @@ MUTED = {
 
 
 class ProcessEnded:
-    """The child is gone; ``status`` is its exit status, negative for a signal, None where nobody knows."""
+    """The child is gone; ``status`` is its exit status, negative for a signal, None where nobody knows; ``failure``
+    says why it could not be started at all."""
 
-    def __init__(self, status: int | None) -> None:
+    def __init__(self, status: int | None, failure: str = "") -> None:
         self.status = status
+        self.failure = failure
 
 
 class ChildProcess:
@@ -63,10 +65,18 @@ class ChildProcess:
     """
 
     def __init__(self, child_plan: dict[str, Any], *, python: str, cwd: Path) -> None:
-        self.scratch = Path(tempfile.mkdtemp(prefix="accel-advisor-")).resolve()
+        self._segments = guard.shared_memory()
+        self._guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", guard.__file__, str(Path(tempfile.gettempdir()).resolve())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd="/" if os.name == "posix" else None,
+        )
+        self.scratch = self._learn_scratch()
         self.events: queue.Queue[Any] = queue.Queue()
         self.pid: int | None = None
-        self._segments = guard.shared_memory()
         self._swept = threading.Event()
         self._connection: Connection | None = None
         self._key = secrets.token_bytes(32)
@@ -81,7 +91,6 @@ class ChildProcess:
             "argv": [python, launch.__file__],
             "cwd": str(cwd),
             "env": self._environment(),
-            "scratch": str(self.scratch),
             "stdout": str(self.scratch / "stdout"),
             "stderr": str(self.scratch / "stderr"),
             "child": {
@@ -91,17 +100,16 @@ class ChildProcess:
                 "scratch": str(self.scratch),
             },
         }
-        self._guard = subprocess.Popen(
-            [sys.executable, "-I", "-S", guard.__file__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            cwd="/" if os.name == "posix" else None,
-        )
         self._tell_guard(json.dumps(plan))
         for target in (self._hear_guard, self._hear_child):
             threading.Thread(target=target, daemon=True).start()
+
+    def _learn_scratch(self) -> Path:
+        assert self._guard.stdout is not None
+        word, _, folder = self._guard.stdout.readline().decode().rstrip("\n").partition(" ")
+        if word != "scratch":
+            raise OSError(f"no scratch folder could be made in {tempfile.gettempdir()}")
+        return Path(folder)
 
     def _environment(self) -> dict[str, str]:
         temporary, caches = str(self.scratch / "tmp"), self.scratch / "caches"
@@ -129,6 +137,7 @@ class ChildProcess:
     def _hear_guard(self) -> None:
         assert self._guard.stdout is not None
         status: int | None = None
+        failure = ""
         for line in self._guard.stdout:
             word, *rest = line.decode().split()
             if word == "started":
@@ -137,10 +146,12 @@ class ChildProcess:
                 status = int(rest[0])
                 # What the child said last may still lie in the wire: the reader there puts it before this.
                 threading.Thread(target=self._announce_end, args=(status,), daemon=True).start()
+            elif word == "failed":
+                failure = " ".join(rest)
             elif word == "swept":
                 self._swept.set()
         if status is None:
-            self.events.put(ProcessEnded(None))
+            self.events.put(ProcessEnded(None, failure))
         self._swept.set()
 
     def _announce_end(self, status: int) -> None:

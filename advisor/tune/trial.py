@@ -299,6 +299,8 @@ class Trial:
             )
         errors = self._child.output()[1]
         self._close()
+        if event.failure:
+            return ScriptFailed(f"the script could not be started: {event.failure}", event.failure, 1)
         if what is not None:
             return TrialEnded(f"the script's process {_died(event.status)} while {_named(what)} was measured")
         return ScriptFailed(f"the script's process {_died(event.status)}", errors, event.status or 1)

@@ -93,8 +93,8 @@ def test_a_failing_script_shows_its_own_traceback(project: Path) -> None:
     lines = caught.value.traceback.splitlines()
     assert lines[0] == "Traceback (most recent call last):"
     assert [line.strip() for line in lines if line.startswith("  File")] == [
-        'File "fails_early.py", line 13, in <module>',
-        'File "fails_early.py", line 8, in prepare',
+        f'File "{project}/fails_early.py", line 13, in <module>',
+        f'File "{project}/fails_early.py", line 8, in prepare',
     ]
     assert lines[-1] == "FileNotFoundError: [Errno 2] No such file or directory: 'missing.json'"
     assert caught.value.status == 1

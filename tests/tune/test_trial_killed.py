@@ -86,6 +86,13 @@ def test_the_start_takes_too_long(project: Path) -> None:
         running.start()
 
 
+def test_an_interpreter_that_is_missing(project: Path) -> None:
+    command = Command(Path("plain.py"), None, (), project, python="no-such-python")
+    running = Trial(command, deadline=time.monotonic() + 20)
+    with running, pytest.raises(ScriptFailed, match=r"could not be started: .*no-such-python"):
+        running.start()
+
+
 def test_a_script_that_is_missing(project: Path) -> None:
     with trial(project, "missing") as running, pytest.raises(ScriptFailed, match=r"missing\.py"):
         running.start()

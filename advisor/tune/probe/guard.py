@@ -1,7 +1,8 @@
 """A small process between parent and child, in a session of its own: whoever is killed, it cleans up.
 
-Started as ``python -I -S guard.py`` with the plan as one line on its standard input, which stays open as long as the
-parent lives. It starts the child and adopts what the children of the child leave behind (Linux). When the child is over
+Started as ``python -I -S guard.py FOLDER``. It makes the scratch folder below FOLDER and tells its name; then it takes
+the plan as one line on its standard input, which stays open as long as the parent lives. It starts the child and adopts
+what the children of the child leave behind (Linux). When the child is over
 or the parent is gone it ends everything that came from the child, removes its shared memory and the scratch folder.
 """
 
@@ -179,7 +180,23 @@ def _tell(line: str) -> None:
 def main() -> None:
     """Start the child, wait for its end, the parent's word or the parent's end, and clean up."""
     parent = os.getppid()
-    plan: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
+    scratch = f"{sys.argv[1]}/accel-advisor-{os.urandom(6).hex()}"
+    os.mkdir(scratch, 0o700)
+    try:
+        _tell(f"scratch {scratch}")
+        _guard(parent, scratch)
+    except OSError as error:
+        _tell(f"failed {error}")
+    finally:
+        remove(scratch)
+        os._exit(0)
+
+
+def _guard(parent: int, scratch: str) -> None:
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b"\n"):
+        return  # the parent is gone already
+    plan: dict[str, Any] = json.loads(line)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: None)  # unlike SIG_IGN, the child does not inherit it
     if sys.platform.startswith("linux"):
@@ -217,12 +234,10 @@ def main() -> None:
         threading.Thread(target=each, daemon=True).start()
     while not over.wait(1.0) and os.getppid() == parent:
         pass
-    sweep(child.pid, before, plan["scratch"], os.getpid())
+    sweep(child.pid, before, scratch, os.getpid())
     _tell("swept")
     while not released.wait(1.0) and os.getppid() == parent:
         pass
-    remove(plan["scratch"])
-    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
+import importlib.machinery
 import importlib.util
 import io
+import os
 import sys
 import threading
 import traceback
@@ -83,15 +86,15 @@ def _status(stop: SystemExit) -> int:
 
 
 def _script(script: str, args: list[str]) -> tuple[CodeType, ModuleType]:
-    path = Path(script)
+    path = Path(os.path.abspath(script))
     sys.argv[:] = [script, *args]
     sys.path[0] = str(path.resolve().parent)
-    with io.open_code(str(path.absolute())) as file:
+    with io.open_code(str(path)) as file:
         source = file.read()
-    code = compile(source, script, "exec", dont_inherit=True)
+    code = compile(source, str(path), "exec", dont_inherit=True)
     main = ModuleType("__main__")
-    loader = importlib.machinery.SourceFileLoader("__main__", script)
-    main.__dict__.update(__file__=script, __builtins__=__builtins__, __loader__=loader, __cached__=None, __spec__=None)
+    loader = importlib.machinery.SourceFileLoader("__main__", str(path))
+    main.__dict__.update(__file__=str(path), __builtins__=builtins, __loader__=loader, __cached__=None, __spec__=None)
     return code, main
 
 
@@ -110,7 +113,7 @@ def _module(name: str, args: list[str], cwd: str) -> tuple[CodeType, ModuleType]
     main = ModuleType("__main__")
     main.__dict__.update(
         __file__=spec.origin,
-        __builtins__=__builtins__,
+        __builtins__=builtins,
         __loader__=spec.loader,
         __package__=spec.parent,
         __spec__=spec,
