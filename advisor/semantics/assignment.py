@@ -89,8 +89,8 @@ def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value)
             machine.store.set(one.scope, name, value)
         elif isinstance(one, Qualified):
             machine.recorder.operation(machine, target, f"{one.name}.{name} =", value=value)
-        elif isinstance(one, (Loader, Opaque)):
-            kind = one.name if isinstance(one, Opaque) else "DataLoader"
+        elif isinstance(one, (Loader, Opaque, Tensor)):
+            kind = one.name if isinstance(one, Opaque) else type(one).__name__.replace("Loader", "DataLoader")
             machine.recorder.operation(machine, target, f"{kind}.{name} =", one, value=value)
     for loader in loaders_of(value) if isinstance(value, Loader) else ():
         loader.name = loader.name or name
@@ -128,5 +128,7 @@ def _assign_item(machine: Interpreter, target: cst.Subscript, value: Value) -> N
                 before = machine.store.get(one, ANY)
                 machine.store.set(one, ANY, value if before is None else join(before, value))
                 machine.store.set(one, OPEN, Constant(True))
+        elif isinstance(one, Qualified) and isinstance(key, Constant):
+            machine.recorder.operation(machine, target, f"{one.name}[{key.value!r}] =", value=value)
         elif isinstance(one, Tensor):
             mutates_in_place(machine, one)

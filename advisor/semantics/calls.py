@@ -254,11 +254,8 @@ def call_unknown(machine: Interpreter, arguments: Arguments, node: cst.Call | No
     values = arguments.values()
     for value in values:
         escape(machine, value)
-    if any(isinstance(value, Tensor) and value.loader is not None for value in values) and machine.loops:
-        for loop in reversed(machine.loops):
-            loop.calls_model = True
-            if loop.loaders:
-                break
+    if any(isinstance(value, Tensor) and value.loader is not None for value in values):
+        machine.recorder.model_called(machine)
     return UNKNOWN
 
 

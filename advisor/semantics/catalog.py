@@ -90,6 +90,16 @@ ALIASES = {
     "torch_geometric.loader.dataloader.DataLoader": "torch_geometric.loader.DataLoader",
     "monai.data.dataloader.DataLoader": "monai.data.DataLoader",
     "torch.amp.autocast": "torch.autocast",
+    "torch.amp.autocast_mode.autocast": "torch.autocast",
+    "torch.cuda.amp.autocast_mode.autocast": "torch.cuda.amp.autocast",
+    "torch.cuda.amp.grad_scaler.GradScaler": "torch.cuda.amp.GradScaler",
+    "torch.amp.grad_scaler.GradScaler": "torch.amp.GradScaler",
+    "torch.autograd.anomaly_mode.set_detect_anomaly": "torch.autograd.set_detect_anomaly",
+    "torch.autograd.anomaly_mode.detect_anomaly": "torch.autograd.detect_anomaly",
+    "torch.nn.utils.clip_grad.clip_grad_norm_": "torch.nn.utils.clip_grad_norm_",
+    "torch.nn.utils.clip_grad.clip_grad_value_": "torch.nn.utils.clip_grad_value_",
+    "torch.utils.data.distributed.DistributedSampler": "torch.utils.data.DistributedSampler",
+    "torch.utils.data.sampler.SequentialSampler": "torch.utils.data.SequentialSampler",
     "timm.data.loader.create_loader": "timm.data.create_loader",
     "torch.cuda.device": "torch.cuda.device",
     "accelerate.accelerator.Accelerator": "accelerate.Accelerator",
@@ -145,6 +155,13 @@ FRAMEWORK_CALLS = {
 
 PREPARES = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders", "setup"})
 """Methods of an Accelerator or a Fabric that return a loader which delivers device batches."""
+
+STOPS_AUTOGRAD = frozenset(
+    {"torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled", "torch.autograd.no_grad"}
+    | {"torch.autograd.grad_mode.no_grad", "torch.autograd.inference_mode", "torch.autograd.grad_mode.inference_mode"}
+    | {"torch.autograd.set_grad_enabled", "torch.autograd.grad_mode.set_grad_enabled"}
+)
+"""Context managers and decorators under which autograd records nothing, or perhaps nothing."""
 
 MODULE_BASES = frozenset({"torch.nn.Module", "lightning.LightningModule", "torch.jit.ScriptModule"})
 

@@ -92,6 +92,20 @@ def _append(
     return document.edit(end, end, separator + content)
 
 
+def remove_argument(document: Document, call: cst.Call, arg: cst.Arg) -> Edit:
+    """The edit that takes one argument out of a call, with the comma and the white space that belong to it."""
+    index = call.args.index(arg)
+    span = document.span(arg)
+    if index:
+        # what separates it from the argument before goes with it; a comma behind the last one stays
+        before = document.span(call.args[index - 1])
+        return document.edit(before.end.offset, span.end.offset, "")
+    if len(call.args) > 1:
+        return document.edit(span.start.offset, document.span(call.args[1]).start.offset, "")
+    closing = document.span(call).end.offset - 1
+    return document.edit(span.start.offset, closing, "")
+
+
 def replace_node(document: Document, node: cst.CSTNode, content: str) -> Edit:
     """The edit that puts other text in the place of a node; parentheses around the node stay."""
     span = document.span(node)

@@ -21,6 +21,7 @@ from .values import (
     Iterated,
     Mapping,
     Origin,
+    Qualified,
     Sequence,
     Tensor,
     Value,
@@ -42,7 +43,10 @@ def _name(machine: Interpreter, node: cst.Name) -> Value:
 
 
 def _attribute(machine: Interpreter, node: cst.Attribute) -> Value:
-    return attribute(machine, machine.evaluate(node.value), node.attr.value)
+    value = attribute(machine, machine.evaluate(node.value), node.attr.value)
+    if isinstance(value, Qualified) and value.name.startswith("torch.backends."):
+        machine.recorder.operation(machine, node, f"read {value.name}")
+    return value
 
 
 def _integer(machine: Interpreter, node: cst.Integer) -> Value:

@@ -42,12 +42,16 @@ class LoaderContext:
         open: whether it may get arguments that are not known (``*args``, an unresolved ``**kw``).
         mappings: the dicts that were splatted into the call.
         chain: the calls that led here, outermost first.
+        loops: the loops that it is built in, outermost first.
+        repeats: whether nothing that the call reads changes from one pass of the innermost loop to the next.
     """
 
     arguments: dict[str, Argument]
     open: bool
     mappings: tuple[Mapping, ...]
     chain: tuple[CallSite, ...]
+    loops: tuple[Loop, ...] = ()
+    repeats: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -59,16 +63,21 @@ class Loop:
         loaders: the loaders whose batches it takes.
         backward: whether ``backward()`` or an optimizer's ``step()`` happens in it.
         calls_model: whether a module, or something that may be one, is called on its batches.
+        graphs: whether a model is called on its batches while autograd records, and graph_free: while it may not.
         functions: names of the functions that it was reached through, outermost first.
+        counts: whether it goes over numbers (``while``, ``range``), as a loop over epochs does, more than once.
     """
 
     document: Document
     node: cst.CSTNode
     functions: tuple[str, ...]
     parent: Loop | None = None
+    counts: bool = False
     loaders: list[LoaderCall] = field(default_factory=list)
     backward: bool = False
     calls_model: bool = False
+    graphs: bool = False
+    graph_free: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -113,6 +122,39 @@ class LoaderCall:
             else:
                 values.append(Unknown() if context.open else ABSENT)
         return join_all(values)
+
+    @property
+    def without_workers(self) -> bool:
+        """Whether it certainly has no worker processes: ``num_workers`` is absent or a literal 0."""
+        given = options_of(self.get("num_workers"))
+        zero = [isinstance(one, Constant) and type(one.value) is int and one.value == 0 for one in given]
+        return all(
+            is_zero or (one == ABSENT and self.constructor.default_workers == 0)
+            for one, is_zero in zip(given, zero, strict=True)
+        )
+
+    @property
+    def fixed_workers(self) -> int | None:
+        """The smallest number of workers that it can have, where literals decide it; None where they do not."""
+        counts: list[int] = []
+        for one in options_of(self.get("num_workers")):
+            if not isinstance(one, Constant) or type(one.value) is not int:
+                return None
+            counts.append(one.value)
+        return min(counts)
+
+    @property
+    def epoch_loops(self) -> list[Loop]:
+        """Loops over numbers that it is not built in, and in which all of its batches are taken again and again."""
+        built = [loop for context in self.contexts for loop in context.loops]
+        found: dict[Loop, None] = {}
+        for loop in self.loops:
+            outer = loop.parent
+            while outer is not None:
+                if outer.counts and self not in outer.loaders and outer not in built:
+                    found[outer] = None
+                outer = outer.parent
+        return list(found)
 
     @property
     def label(self) -> str:
@@ -263,7 +305,8 @@ class ArgumentPlace:
 
 @dataclass(frozen=True, slots=True)
 class ModuleCallContext:
-    """A module's call as it happens when reached in one particular way: where it lives, what it is given."""
+    """A module's call as it happens when reached in one particular way: where it lives, what it is given, whether
+    ``eval()`` put it in evaluation mode before, and the context managers and decorators around it."""
 
     module: Value
     place: Place
@@ -271,6 +314,8 @@ class ModuleCallContext:
     wrapper: str | None
     arguments: tuple[ArgumentPlace, ...]
     loop: Loop | None
+    evaluating: bool = False
+    around: tuple[Value, ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -311,6 +356,7 @@ class Facts:
         torch_name: what ``import torch`` is called at the top of this document; None where it is not imported so.
         reflects: whether names may be read by their text (``globals()``, ``eval``).
         consulted: other files of the project that were read to find this out.
+        program: the facts of all documents that were read as one program, this one among them.
     """
 
     document: Document
@@ -327,6 +373,17 @@ class Facts:
     torch_name: str | None = None
     reflects: bool = False
     consulted: frozenset[str] = frozenset()
+    program: tuple[Facts, ...] = ()
+
+    def does(self, *names: str) -> bool:
+        """Whether any document of the program has an operation of one of these names; a name that begins with a dot
+        stands for a method of any receiver."""
+        return any(
+            operation.name == name or (name[0] == "." and operation.name.endswith(name))
+            for facts in self.program
+            for operation in facts.operations
+            for name in names
+        )
 
     def reads(self, name: str) -> bool:
         """Whether a name is used anywhere in the document beyond being bound: as a token, or inside a string."""

@@ -13,12 +13,29 @@ from typing import TYPE_CHECKING, Protocol
 
 import libcst as cst
 
+from .catalog import STOPS_AUTOGRAD
 from .control import Left
 from .facts import CallSite, Loop
 from .places import HOST, SOMEWHERE, Place
 from .recorder import Recorder
 from .scope import Layer, Scope, Store
-from .values import UNKNOWN, Class, Function, Module, Opaque, Pending, Qualified, SourceModule, Tensor, Value
+from .values import (
+    UNKNOWN,
+    Class,
+    Constant,
+    Device,
+    Function,
+    Iterated,
+    Loader,
+    Module,
+    Opaque,
+    Pending,
+    Qualified,
+    SourceModule,
+    Tensor,
+    Value,
+    options_of,
+)
 
 if TYPE_CHECKING:
     from ..source.document import Document
@@ -54,7 +71,7 @@ class Frame:
     yielded: list[Value] = field(default_factory=list)
     exits: list[Layer] = field(default_factory=list)
     loop_exits: list[tuple[int, list[Layer]]] = field(default_factory=list)
-    managers: list[str] = field(default_factory=list)
+    managers: list[Value] = field(default_factory=list)
 
 
 class Interpreter:
@@ -343,14 +360,19 @@ class Interpreter:
             if not self.store.merge([*exits, last] if not ended else exits or [last]):
                 break
 
-    def managers(self) -> tuple[str, ...]:
-        """Full names of the library's context managers and decorators around this point, outermost first."""
-        found: list[str] = []
+    def around(self) -> tuple[Value, ...]:
+        """The context managers and decorators around this point, outermost first."""
+        found: list[Value] = []
         for frame in self.frames:
             if frame.function is not None:
-                found += [one.name for one in frame.function.decorators if isinstance(one, (Qualified, Opaque))]
+                found += frame.function.decorators
             found += frame.managers
         return tuple(found)
+
+    @property
+    def graphs(self) -> bool:
+        """Whether autograd certainly records what is computed here."""
+        return not any(_may_stop_autograd(one) for value in self.around() for one in options_of(value))
 
     # -- modules of torch
 
@@ -362,6 +384,12 @@ class Interpreter:
     def move(self, module: Module, place: Place) -> None:
         """A module moves, in place, with everything in it."""
         self.store.set(module, "place", Tensor(place))
+
+
+def _may_stop_autograd(value: Value) -> bool:
+    if isinstance(value, (Opaque, Qualified)):
+        return value.name in STOPS_AUTOGRAD
+    return not isinstance(value, (Constant, Device, Iterated, Loader))
 
 
 def _unknown(machine: Interpreter, node: cst.CSTNode) -> Value:

@@ -211,6 +211,7 @@ def _loss_function(machine: Interpreter, arguments: Arguments, node: cst.Call) -
         wrapper=None,
         arguments=given,
         loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
+        around=machine.around(),
     )
     machine.recorder.module_call(machine, node, True, context)
     return Tensor(place, proven=True, scalar=True)

@@ -10,7 +10,8 @@ from .catalog import Constructor
 from .facts import LoaderContext
 from .operations import Argument
 from .places import SOMEWHERE
-from .values import Loader, Value
+from .syntax import names_bound_in, names_read_in
+from .values import Loader, Qualified, Value
 
 if TYPE_CHECKING:
     from .calls import Arguments
@@ -43,6 +44,8 @@ def build_loader(
         open=arguments.open,
         mappings=arguments.mappings,
         chain=tuple(machine.chain),
+        loops=tuple(machine.loops),
+        repeats=_repeats(machine, node),
     )
     call.contexts.append(context)
     for function in reversed(machine.frames):
@@ -57,3 +60,16 @@ def build_loader(
     own_iteration = cls is not None and machine.recorder.touches_devices(cls)
     delivers = SOMEWHERE if constructor.delivers == "device" or own_iteration else None
     return Loader(call, delivers)
+
+
+def _repeats(machine: Interpreter, node: cst.Call) -> bool:
+    """Whether the call stands in a loop of which no pass changes a name that the call reads."""
+    if not machine.loops or machine.guards:
+        return False
+    loop = machine.loops[-1]
+    if loop.document is not machine.document or not isinstance(loop.node, (cst.For, cst.While)):
+        return False
+    span, inner = machine.document.span(loop.node), machine.document.span(node)
+    within = span.start.offset <= inner.start.offset and inner.end.offset <= span.end.offset
+    changing = names_bound_in(loop.node) & names_read_in(node)
+    return within and all("." not in name and isinstance(machine.lookup(name), Qualified) for name in changing)

@@ -158,6 +158,10 @@ def _module_method(machine: Interpreter, receiver: Module, name: str, arguments:
         machine.move(receiver, SOMEWHERE)
         return receiver
     if name in KEEPS:
+        if name in ("train", "eval"):
+            mode = arguments.get("mode", 0) if name == "train" else Constant(False)
+            stays = isinstance(mode, Constant) and mode.value is False
+            machine.store.set(receiver, "\0evaluating", Constant(stays))
         return receiver
     if name in READS_MODULE:
         for value in arguments.values():
@@ -189,7 +193,7 @@ def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node:
     )
     for value in arguments.values():
         if isinstance(value, Tensor) and value.loader is not None:
-            machine.recorder.model_called(machine.loops)
+            machine.recorder.model_called(machine)
     context = ModuleCallContext(
         module=module,
         place=place,
@@ -197,6 +201,8 @@ def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node:
         wrapper=wrapper,
         arguments=given,
         loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
+        evaluating=all(machine.store.get(one, "\0evaluating") == Constant(True) for one in modules),
+        around=machine.around(),
     )
     loss = module.kind.startswith("torch.nn.") and module.kind.endswith("Loss")
     machine.recorder.module_call(machine, node, loss, context)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .edits import add_keyword
-from .values import ABSENT, Unknown, Value
+from .values import ABSENT, Opaque, Qualified, Unknown, Value, options_of
 
 if TYPE_CHECKING:
     from ..finding import Edit
@@ -43,7 +43,7 @@ class OperationContext:
         loop: the innermost loop over a loader that it happens in.
         inner: the innermost loop of any kind; None outside of loops.
         guarded: whether a condition inside of the innermost loop decides whether it happens.
-        managers: full names of the library's context managers and decorators around it, outermost first.
+        around: the context managers and decorators around it, outermost first.
         functions: names of the project's functions around it, outermost first.
     """
 
@@ -53,8 +53,14 @@ class OperationContext:
     loop: Loop | None
     inner: Loop | None
     guarded: bool
-    managers: tuple[str, ...]
+    around: tuple[Value, ...]
     functions: tuple[str, ...]
+
+    @property
+    def managers(self) -> tuple[str, ...]:
+        """Full names of the library's context managers and decorators around it, outermost first."""
+        options = (option for value in self.around for option in options_of(value))
+        return tuple(one.name for one in options if isinstance(one, (Opaque, Qualified)))
 
     def get(self, name: str, position: int | None = None) -> Value:
         """An argument's value; :data:`ABSENT` where it is not given, Unknown where it may be given unseen."""
@@ -79,7 +85,9 @@ class Operation:
         node: the call, the assignment or the augmented assignment.
         name: the full name of what is called (``torch.cuda.synchronize``), ``<kind>.<method>`` for a method
             (``Tensor.item``, ``Module.half``, ``torch.optim.SGD.step``, ``DataLoader.__iter__``, ``?.backward`` on
-            something unknown), or ``<name> =`` for an attribute that is set, ``+=`` for an augmented assignment.
+            something unknown), or ``<name> =`` for an attribute or item that is set (``os.environ['A'] =``), ``read <name>`` for a setting
+            of ``torch.backends`` that is read, ``@<name>`` for a decorator that is not called, ``+=`` for an
+            augmented assignment.
         discarded: whether the result of a call is not used.
         framework: the framework whose class it stands in, if any.
         statement: the statement that it stands in.

@@ -68,6 +68,7 @@ class Recorder:
             for transfer in facts.transfers:
                 placed |= any(kinds != {"cpu"} for context in transfer.contexts for kinds in context.destination)
         for facts in everything:
+            facts.program = tuple(everything)
             facts.frameworks, facts.trains, facts.placed, facts.consulted = frameworks, trains, placed, consulted
             for loader in facts.loaders:
                 self.dataset(machine, loader)
@@ -143,10 +144,13 @@ class Recorder:
             if loop.loaders:
                 break
 
-    def model_called(self, loops: list[Loop]) -> None:
+    def model_called(self, machine: Interpreter) -> None:
         """A model is called on a batch here."""
-        for loop in reversed(loops):
+        graphs = machine.graphs
+        for loop in reversed(machine.loops):
             loop.calls_model = True
+            loop.graphs |= graphs
+            loop.graph_free |= not graphs
             if loop.loaders:
                 break
 
@@ -218,7 +222,7 @@ class Recorder:
             loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
             inner=machine.loops[-1] if machine.loops else None,
             guarded=machine.guards > 0,
-            managers=machine.managers(),
+            around=machine.around(),
             functions=tuple(frame.function.name for frame in machine.frames if frame.function is not None),
         )
         known = self._operations.get((id(node), name))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .assignment import assign
-from .catalog import FRAMEWORK_CLASSES
+from .catalog import FRAMEWORK_CLASSES, PASS_THROUGH
 from .control import Left
 from .imports import import_module, import_names
 from .iteration import element_of, loaders_of
@@ -27,6 +27,7 @@ from .values import (
     Loader,
     Mapping,
     Opaque,
+    Qualified,
     Sequence,
     Tensor,
     Value,
@@ -124,6 +125,8 @@ def _if(machine: Interpreter, node: cst.If) -> bool:
         tests.append(list(orelse.body.body))
         orelse = orelse.orelse
     tests.append(list(orelse.body.body) if orelse is not None else None)
+    if _runs_as_script(node.test):
+        return machine.branches(list(tests)) is Left.ALWAYS
     machine.guards += 1
     left = machine.branches(list(tests))
     # where one branch leaves the loop or the function, what follows happens on a condition too
@@ -132,10 +135,16 @@ def _if(machine: Interpreter, node: cst.If) -> bool:
     return left is Left.ALWAYS
 
 
+def _runs_as_script(test: cst.BaseExpression) -> bool:
+    """Whether a condition is ``__name__ == "__main__"``, which decides nothing while the program runs."""
+    return isinstance(test, cst.Comparison) and isinstance(test.left, cst.Name) and test.left.value == "__name__"
+
+
 def _for(machine: Interpreter, node: cst.For) -> bool:
     iterable = machine.evaluate(node.iter)
     with machine.looping(node) as loop:
         element = element_of(machine, iterable)
+        loop.counts = _counts(machine, node.iter)
         machine.recorder.take(loop, loaders_of(element), machine)
         machine.repeat(node.body.body, element, node.target)
     if node.orelse is not None:
@@ -143,9 +152,25 @@ def _for(machine: Interpreter, node: cst.For) -> bool:
     return False
 
 
+def _counts(machine: Interpreter, node: cst.BaseExpression) -> bool:
+    """Whether an iterable is a range of numbers, under a progress bar or not, that is known to be no single one."""
+    while isinstance(node, cst.Call) and isinstance(node.func, (cst.Name, cst.Attribute)):
+        callee = machine.evaluate(node.func)
+        name = callee.name if isinstance(callee, Qualified) else ""
+        if name in ("range", "itertools.count") or (name.startswith("tqdm.") and name.endswith("trange")):
+            limits = [machine.evaluate(arg.value) for arg in node.args if arg.keyword is None and not arg.star]
+            only = limits[0] if len(limits) == 1 else None
+            return not (isinstance(only, Constant) and only.value in (0, 1))
+        if not (name in PASS_THROUGH or name == "enumerate") or not node.args:
+            return False
+        node = node.args[0].value
+    return False
+
+
 def _while(machine: Interpreter, node: cst.While) -> bool:
     machine.evaluate(node.test)
-    with machine.looping(node):
+    with machine.looping(node) as loop:
+        loop.counts = True
         machine.repeat(node.body.body, None, None)
     if node.orelse is not None:
         return machine.execute(node.orelse.body.body)
@@ -157,9 +182,8 @@ def _with(machine: Interpreter, node: cst.With) -> bool:
     frame = machine.frame
     for item in node.items:
         value = machine.evaluate(item.item)
-        names = [one.name for one in options_of(value) if isinstance(one, Opaque)]
-        frame.managers += names
-        entered += len(names)
+        frame.managers.append(value)
+        entered += 1
         if isinstance(value, Device):
             machine.default_places.append(frozenset({value.kinds}))
             places += 1
@@ -188,10 +212,12 @@ def _try(machine: Interpreter, node: cst.Try | cst.TryStar) -> bool:
         machine.store.merge([{}, tried])
         if handler.name is not None:
             assign(machine, handler.name.name, UNKNOWN)
+        machine.guards += 1
         if not machine.execute(handler.body.body):
             after.append(machine.store.pop())
         else:
             machine.store.pop()
+        machine.guards -= 1
     if after:
         machine.store.merge(after)
     if node.finalbody is not None and machine.execute(node.finalbody.body.body):
@@ -207,6 +233,9 @@ def _match(machine: Interpreter, node: cst.Match) -> bool:
 
 def _function(machine: Interpreter, node: cst.FunctionDef) -> bool:
     decorators = tuple(machine.evaluate(one.decorator) for one in node.decorators)
+    for one, value in zip(node.decorators, decorators, strict=True):
+        if isinstance(value, Qualified) and "." in value.name:
+            machine.recorder.operation(machine, one.decorator, f"@{value.name}")
     owner = None
     if machine.scope.kind == "class":
         found = machine.store.get(machine.scope, "\0class")

@@ -41,3 +41,33 @@ def self_attribute(node: cst.CSTNode) -> str | None:
     if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "self":
         return node.attr.value
     return None
+
+
+def names_read_in(node: cst.CSTNode) -> frozenset[str]:
+    """Every name that occurs in a piece of syntax, and every attribute of one as ``name.attribute``."""
+    found: set[str] = set()
+    for one in descendants(node):
+        if isinstance(one, cst.Name):
+            found.add(one.value)
+        elif isinstance(one, cst.Attribute) and isinstance(one.value, cst.Name):
+            found.add(f"{one.value.value}.{one.attr.value}")
+    return frozenset(found)
+
+
+def names_bound_in(node: cst.CSTNode) -> frozenset[str]:
+    """Names, and attributes of names, that a piece of syntax binds, deletes or stores something in, and those of
+    objects whose methods it calls as statements of their own, which may change them."""
+    found: set[str] = set()
+    for one in descendants(node):
+        targets: list[cst.CSTNode] = []
+        if isinstance(one, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr)):
+            targets.append(one.target)
+        elif isinstance(one, cst.Del):
+            targets.append(one.target)
+        elif isinstance(one, cst.AsName):
+            targets.append(one.name)
+        elif isinstance(one, cst.Expr) and isinstance(one.value, cst.Call):
+            targets += [one.value.func, *(arg.value for arg in one.value.args)]
+        for target in targets:
+            found |= names_read_in(target)
+    return frozenset(found)
