@@ -60,9 +60,9 @@ def names_bound_in(node: cst.CSTNode) -> frozenset[str]:
     found: set[str] = set()
     for one in descendants(node):
         targets: list[cst.CSTNode] = []
-        if isinstance(one, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr)):
+        if isinstance(one, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor)):
             targets.append(one.target)
-        elif isinstance(one, cst.Del):
+        elif isinstance(one, (cst.NamedExpr, cst.Del)):
             targets.append(one.target)
         elif isinstance(one, cst.AsName):
             targets.append(one.name)

@@ -1,0 +1,137 @@
+"""ACC105."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import remove_argument
+from accel_advisor.semantics.facts import Facts, LoaderCall
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.values import Choice, Constant, Instance, Loader, Opaque, options_of
+
+_FROZEN = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
+"""Attributes of a DataLoader that raise ValueError when they are set."""
+
+
+class DataLoaderConflictingArgs(Rule):
+    """A DataLoader is given arguments that contradict each other, which raises.
+
+    What it does
+        Finds a DataLoader with a `sampler` and `shuffle=True`; with a `batch_sampler` and what that decides; with an
+        order for an IterableDataset; with a `num_workers` or `prefetch_factor` that is no count; and attributes of a
+        loader that are set after it was built.
+
+    Why it costs time
+        The program stops with ValueError, TypeError or AssertionError, some of them only when the first batch is taken.
+
+    Example
+        from torch.utils.data import DataLoader, RandomSampler
+
+        data = [1, 2, 3]
+        loader = DataLoader(data, shuffle=True, sampler=RandomSampler(data))
+
+    Use instead
+        from torch.utils.data import DataLoader, RandomSampler
+
+        data = [1, 2, 3]
+        loader = DataLoader(data, sampler=RandomSampler(data))
+
+    When to ignore it
+        Never: the rule speaks only where all of the values are certain.
+
+    Fix safety
+        Unsafe: `shuffle=True` is dropped where there is a sampler; perhaps it is the sampler that should go.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
+    """
+
+    code = "ACC105"
+    name = "dataloader-conflicting-args"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports the first contradiction of each loader, and each attribute that is set too late."""
+        for loader in facts.loaders:
+            if not loader.constructor.advises or loader.constructor.shards:
+                continue
+            conflict = self._conflict(loader)
+            if conflict is not None:
+                fix = self._fix(facts, loader) if self._shuffles_twice(loader) else None
+                yield self.finding(facts, loader.node, f"`{loader.label}` {conflict}", fix=fix)
+        for operation in facts.operations:
+            message = self._set_late(operation)
+            if message is not None:
+                yield self.finding(facts, operation.node, message)
+
+    def _present(self, loader: LoaderCall, name: str) -> bool:
+        """Whether an argument certainly is an object, such as a sampler."""
+        given = options_of(loader.get(name))
+        # what a function of another library returns may be None
+        made = [isinstance(one, Opaque) and one.name.rpartition(".")[2][:1].isupper() for one in given]
+        return all(is_made or isinstance(one, Instance) for one, is_made in zip(given, made, strict=True))
+
+    def _shuffles_twice(self, loader: LoaderCall) -> bool:
+        return loader.gives("shuffle", True) and self._present(loader, "sampler")
+
+    def _conflict(self, loader: LoaderCall) -> str | None:
+        batches, size = self._present(loader, "batch_sampler"), loader.get("batch_size")
+        dataset = loader.dataset
+        stream = dataset is not None and dataset.iterable and not isinstance(dataset.value, Choice)
+        ordered = [name for name in ("sampler", "batch_sampler") if self._present(loader, name)]
+        ordered += ["shuffle"] if loader.gives("shuffle", True) else []
+        if stream and ordered:
+            return f"reads an IterableDataset, which has its own order, so `{ordered[0]}` raises ValueError; drop it"
+        if self._shuffles_twice(loader):
+            return "has a `sampler` and `shuffle=True`, which raises ValueError; keep the one that is meant"
+        if batches:
+            others = [name for name in ("shuffle", "drop_last") if loader.gives(name, True)]
+            others += ["sampler"] if self._present(loader, "sampler") else []
+            if isinstance(size, Constant) and size.value != 1:
+                others.append("batch_size")
+            if others:
+                return f"has a `batch_sampler`, which decides `{others[0]}` already: ValueError; drop `{others[0]}`"
+        if loader.gives("drop_last", True) and isinstance(size, Constant) and size.value is None:
+            return "has `batch_size=None`, so there is no last batch to drop: ValueError; remove `drop_last=True`"
+        return self._bad_count(loader)
+
+    def _bad_count(self, loader: LoaderCall) -> str | None:
+        workers, prefetch = loader.get("num_workers"), loader.get("prefetch_factor")
+        if isinstance(workers, Constant) and (not isinstance(workers.value, int) or workers.value < 0):
+            return f"has `num_workers={workers.value!r}`, which is no count of processes and raises; pass an integer"
+        if isinstance(prefetch, Constant) and prefetch.value == 0 and (loader.fixed_workers or 0) > 0:
+            return "has `prefetch_factor=0`, which fails an assertion when it is iterated; pass 1 or more, or drop it"
+        return None
+
+    def _set_late(self, operation: Operation) -> str | None:
+        name = operation.name.removeprefix("DataLoader.").removesuffix(" =")
+        if operation.name != f"DataLoader.{name} =" or not isinstance(operation.node, cst.Attribute):
+            return None
+        for context in operation.contexts:
+            loader = context.receiver
+            if not isinstance(loader, Loader) or loader.delivers is not None or not loader.call.constructor.advises:
+                return None
+            value = context.get("", 0)
+            started = isinstance(value, Constant) and isinstance(value.value, int) and value.value > 0
+            if name == "num_workers" and started and loader.call.without_workers and not loader.call.opaque:
+                continue
+            if name not in _FROZEN:
+                return None
+        code = operation.document.code(operation.node)
+        if name == "num_workers":
+            return (
+                f"`{code}` is set after the loader was built without workers, which raises TypeError at the first "
+                f"batch because it has no `prefetch_factor`; pass `num_workers` to the constructor"
+            )
+        return f"`{code}` cannot be set after the loader was built: ValueError; pass `{name}` to the constructor"
+
+    def _fix(self, facts: Facts, loader: LoaderCall) -> Fix | None:
+        for arg in loader.node.args:
+            if arg.keyword is not None and arg.keyword.value == "shuffle":
+                edit = remove_argument(facts.document, loader.node, arg)
+                return Fix("Drop `shuffle`", (edit,), Applicability.UNSAFE)
+        return None

@@ -1,0 +1,91 @@
+"""ACC104."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import remove_argument
+from accel_advisor.semantics.facts import Facts, LoaderCall
+from accel_advisor.semantics.values import Constant, Opaque, Value, options_of
+
+
+class WorkerArgsWithoutWorkers(Rule):
+    """A DataLoader without worker processes is given arguments that only workers can use, which raises.
+
+    What it does
+        Finds `persistent_workers=True`, `prefetch_factor=...`, `multiprocessing_context=...` and a positive `timeout`
+        at a DataLoader whose `num_workers` is 0 or not given.
+
+    Why it costs time
+        The program stops: the first three raise ValueError when the loader is built, `timeout` fails an assertion when
+        it is iterated.
+
+    Example
+        from torch.utils.data import DataLoader
+
+        loader = DataLoader([1, 2, 3], batch_size=2, persistent_workers=True)
+
+    Use instead
+        from torch.utils.data import DataLoader
+
+        loader = DataLoader([1, 2, 3], batch_size=2)
+
+    When to ignore it
+        Never: there is no version of torch in which such a loader works. Before torch 2.0 a `prefetch_factor` of 2 was
+        let pass.
+
+    Fix safety
+        Safe: the argument is dropped, and the program could not run with it. Where workers were meant, pass
+        `num_workers` instead.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
+    """
+
+    code = "ACC104"
+    name = "worker-args-without-workers"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, with all the arguments that it cannot have."""
+        for loader in facts.loaders:
+            if not loader.constructor.advises or not loader.without_workers:
+                continue
+            useless = [name for name in _NEEDS_WORKERS if self._is_set(name, loader.get(name))]
+            if useless:
+                yield self._report(facts, loader, useless)
+
+    def _is_set(self, name: str, value: Value) -> bool:
+        return all(self._asks_for_workers(name, one) for one in options_of(value))
+
+    def _asks_for_workers(self, name: str, value: Value) -> bool:
+        if isinstance(value, Opaque):
+            return name == "multiprocessing_context" and value.name.endswith("multiprocessing.get_context")
+        if not isinstance(value, Constant):
+            return False
+        if name == "persistent_workers":
+            return value.value is True
+        if name == "timeout":
+            return isinstance(value.value, (int, float)) and value.value > 0
+        return value.value is not None
+
+    def _report(self, facts: Facts, loader: LoaderCall, useless: list[str]) -> Finding:
+        names = " and ".join(f"`{name}`" for name in useless)
+        when = "when it is iterated" if useless == ["timeout"] else "when it is built"
+        message = (
+            f"`{loader.label}` has no worker processes but is given {names}, which raises {when}; pass `num_workers` "
+            f"too, or drop {'it' if len(useless) == 1 else 'them'}"
+        )
+        return self.finding(facts, loader.node, message, fix=self._fix(facts, loader, useless))
+
+    def _fix(self, facts: Facts, loader: LoaderCall, useless: list[str]) -> Fix | None:
+        written = [arg for arg in loader.node.args if arg.keyword is not None and arg.keyword.value in useless]
+        if len(written) != len(useless) or loader.opaque:
+            return None
+        edit = remove_argument(facts.document, loader.node, written[0])
+        return Fix(f"Drop `{written[0].keyword.value}`" if written[0].keyword else "", (edit,), Applicability.SAFE)
+
+
+_NEEDS_WORKERS = ("persistent_workers", "prefetch_factor", "multiprocessing_context", "timeout")
