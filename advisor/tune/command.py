@@ -37,6 +37,9 @@ class Failure(click.ClickException):
 class _ScriptCommand(click.Command):
     """A command whose words after ``--`` belong to the user's script."""
 
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- ARGS]"]
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own, script = args, []
         if "--" in args:
@@ -59,7 +62,13 @@ class _ScriptCommand(click.Command):
 )
 @click.option("--knobs", default=",".join(KNOBS), metavar="NAMES", help=f"What may be changed, of: {', '.join(KNOBS)}.")
 @click.option("--check", is_flag=True, help="Exit with status 1 when a measured gain is left on the table.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write everything that was found; docs/json.md says what each key means.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which candidates are visited.")
 @click.pass_context
 def tune(

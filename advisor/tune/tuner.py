@@ -128,13 +128,17 @@ def limits_for(machine: Machine, info: LoaderInfo) -> Limits:
 
 
 def _is_iterable(info: LoaderInfo) -> bool:
-    return info.length is None or any("iterable" in note.lower() for note in info.notes)
+    return any("is iterable" in note for note in info.notes)
 
 
 def _may_persist(info: LoaderInfo) -> bool:
     """Whether workers could outlive an epoch, and would compute the same: not where the script changes the data set
     between epochs, nor where it builds the loader anew for each."""
-    return not any(word in note for note in info.notes for word in ("attribute", "set_epoch", "built anew"))
+    return not any(_against_keeping(note) for note in info.notes)
+
+
+def _against_keeping(note: str) -> bool:
+    return any(word in note for word in ("attribute", "set_epoch", "built anew"))
 
 
 def _outcome(ready: Ready, search: Search, root: Path) -> Outcome:
@@ -194,7 +198,11 @@ def side_notes(info: LoaderInfo, old: Settings, new: Settings) -> list[str]:
             "persistent workers keep their copy of the data set: changes to it between epochs do not reach them"
         )
     if not _may_persist(info) and new.num_workers:
-        notes.append(f"persistent_workers was not tried: {'; '.join(info.notes)}")
+        notes += [
+            f"persistent_workers was not tried, because the loader {note}"
+            for note in info.notes
+            if _against_keeping(note)
+        ]
     if _is_iterable(info) and old.num_workers <= 1:
         notes.append(
             "more than one worker was not tried: each would yield the whole iterable data set unless it is shared out "

@@ -191,6 +191,9 @@ def test_side_effects_of_workers_are_told() -> None:
     assert any("augmentations" in note for note in side_notes(info(), Settings(), Settings(4)))
     assert any("copy of the data set" in note for note in side_notes(info(), Settings(4), Settings(4, None, True)))
     assert any("__main__" in note for note in side_notes(info(start_method="spawn"), Settings(), Settings(4)))
-    assert any("get_worker_info" in note for note in side_notes(info(length=None), Settings(), Settings(1)))
+    assert any(
+        "get_worker_info" in note
+        for note in side_notes(info(notes=("its data set is iterable: ...",)), Settings(), Settings(1))
+    )
     rebuilt = info(notes=("is built anew for every epoch, so its workers start anew too",))
     assert any("persistent_workers was not tried" in note for note in side_notes(rebuilt, Settings(), Settings(4)))

@@ -66,10 +66,14 @@ class LoaderRecord:
         )
 
     def _notes(self, loader: Any) -> Iterator[str]:
+        from torch.utils.data import IterableDataset
+
+        if isinstance(loader.dataset, IterableDataset):
+            yield "its data set is iterable: each worker yields all of it unless it is shared out"
         if self.rebuilt:
             yield "is built anew for every epoch, so its workers start anew too"
         if callable(getattr(loader.dataset, "set_epoch", None)):
-            yield "its data set has set_epoch, which workers that persist do not see"
+            yield "has a data set with set_epoch, which workers that persist do not see"
         if not getattr(loader, "in_order", True):
             yield "gives batches out of order"
 
