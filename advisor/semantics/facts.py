@@ -356,6 +356,7 @@ class Facts:
         torch_name: what ``import torch`` is called at the top of this document; None where it is not imported so.
         reflects: whether names may be read by their text (``globals()``, ``eval``).
         consulted: other files of the project that were read to find this out.
+        torch_version: the oldest torch that the project supports; None where it does not say.
         program: the facts of all documents that were read as one program, this one among them.
     """
 
@@ -373,6 +374,7 @@ class Facts:
     torch_name: str | None = None
     reflects: bool = False
     consulted: frozenset[str] = frozenset()
+    torch_version: tuple[int, int] | None = None
     program: tuple[Facts, ...] = ()
 
     def does(self, *names: str) -> bool:
@@ -384,6 +386,10 @@ class Facts:
             for operation in facts.operations
             for name in names
         )
+
+    def supports(self, version: tuple[int, int]) -> bool:
+        """Whether the project can rely on what came with a version of torch; yes where it does not say."""
+        return self.torch_version is None or self.torch_version >= version
 
     def reads(self, name: str) -> bool:
         """Whether a name is used anywhere in the document beyond being bound: as a token, or inside a string."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .edits import add_keyword
-from .values import ABSENT, Opaque, Qualified, Unknown, Value, options_of
+from .values import ABSENT, Constant, Opaque, Qualified, Unknown, Value, join_all, options_of
 
 if TYPE_CHECKING:
     from ..finding import Edit
@@ -85,9 +85,9 @@ class Operation:
         node: the call, the assignment or the augmented assignment.
         name: the full name of what is called (``torch.cuda.synchronize``), ``<kind>.<method>`` for a method
             (``Tensor.item``, ``Module.half``, ``torch.optim.SGD.step``, ``DataLoader.__iter__``, ``?.backward`` on
-            something unknown), or ``<name> =`` for an attribute or item that is set (``os.environ['A'] =``), ``read <name>`` for a setting
-            of ``torch.backends`` that is read, ``@<name>`` for a decorator that is not called, ``+=`` for an
-            augmented assignment.
+            something unknown), ``<name> =`` for an attribute or item that is set (``os.environ['A'] =``),
+            ``read <name>`` for a setting of ``torch.backends`` that is read, ``@<name>`` for a decorator that is not
+            called, ``+=`` for an augmented assignment.
         discarded: whether the result of a call is not used.
         framework: the framework whose class it stands in, if any.
         statement: the statement that it stands in.
@@ -100,6 +100,25 @@ class Operation:
     framework: str | None
     statement: cst.CSTNode
     contexts: list[OperationContext] = field(default_factory=list)
+
+    def get(self, name: str, position: int | None = None) -> Value:
+        """What is known of an argument over all contexts; :data:`ABSENT` where none gives it, Unknown where one may
+        give it unseen."""
+        return join_all(context.get(name, position) for context in self.contexts)
+
+    def gives(self, name: str, value: object, position: int | None = None) -> bool:
+        """Whether every context gives an argument this literal value."""
+        known = self.get(name, position)
+        return isinstance(known, Constant) and type(known.value) is type(value) and known.value == value
+
+    def lacks(self, name: str, position: int | None = None) -> bool:
+        """Whether no context gives an argument."""
+        return self.get(name, position) == ABSENT
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a condition decides, in some context, whether it happens."""
+        return any(context.guarded for context in self.contexts)
 
     def keyword_edit(self, name: str, expression: str) -> Edit | None:
         """The edit that gives a call one more keyword; None where it splats arguments or is no call."""

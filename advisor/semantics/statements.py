@@ -32,7 +32,6 @@ from .values import (
     Tensor,
     Value,
     join,
-    options_of,
 )
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Rules about computing: autograd, precision, optimizers, settings of torch's backends."""
