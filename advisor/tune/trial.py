@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from accel_advisor.tune.probe.overlay import read_log
+from accel_advisor.tune.probe.layer import read_log
 from accel_advisor.tune.probe.wire import (
     BASELINE,
     Block,

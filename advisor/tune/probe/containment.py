@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from accel_advisor.tune.probe.imports import ImportHook
+from accel_advisor.tune.probe.layer import Layer
 from accel_advisor.tune.probe.overlay import Overlay
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
@@ -118,7 +119,7 @@ class Containment:
                 able.add(patched)
 
     def _mend_modules(self) -> None:
-        spared = {"posix", "nt", "_io", __name__, Overlay.__module__, "importlib._bootstrap_external"}
+        spared = {"posix", "nt", "_io", __name__, Overlay.__module__, Layer.__module__, "importlib._bootstrap_external"}
         for module in list(sys.modules.values()):
             names = getattr(module, "__dict__", None)
             if names is None or getattr(module, "__name__", "") in spared or "_frozen_importlib" in str(module):
