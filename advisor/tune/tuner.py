@@ -26,6 +26,7 @@ data (pytorch issue 139550)."""
 SHORT_START = 20.0
 """Seconds of start-up up to which old and new source are both started twice for the verification."""
 _VERIFY_BLOCKS = 4
+_NOISY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,12 @@ def tune(
                 outcome.interrupted = True
     else:
         outcome.kept = _kept(search, interrupted or bool(cut))
+    noise = search.readings.noise()
+    if noise > _NOISY:
+        outcome.notes.append(
+            f"readings of the same settings differed by about {100 * noise:.0f} %, so that small gains cannot be seen: "
+            "a quiet machine or a longer --budget helps"
+        )
     outcome.notes += sorted(session.notes)
     outcome.contained, outcome.leaked = tuple(sorted(session.contained)), tuple(sorted(session.leaked))
     outcome.seconds = time.monotonic() - began
@@ -180,9 +187,8 @@ def _kept(search: Search, cut: bool) -> str:
         return search.exhausted
     if cut or search.gain is None:
         return "the search did not come to its end"
-    low = (search.gain.low - 1) * 100
-    high = (search.gain.high - 1) * 100
-    return f"the best settings found are {low:+.0f} to {high:+.0f} % as fast, which is no gain beyond doubt"
+    low, high = search.gain.low, search.gain.high
+    return f"the best settings found run between {low:.2f} and {high:.2f} times as fast, no gain beyond doubt"
 
 
 def side_notes(info: LoaderInfo, old: Settings, new: Settings) -> list[str]:
