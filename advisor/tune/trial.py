@@ -18,6 +18,9 @@ from typing import Any, Self
 from accel_advisor.tune.probe.layer import read_log
 from accel_advisor.tune.probe.wire import (
     BASELINE,
+    FETCHING,
+    STARTING,
+    STARTING_WORKERS,
     Block,
     CandidateFailed,
     Heartbeat,
@@ -34,6 +37,8 @@ from accel_advisor.tune.tree import Tree, project_folders, put_back
 
 STOP_SECONDS = 5.0
 """How long a child may take to leave before it is killed."""
+START_PATIENCE = 4
+"""Workers that start may take so many times longer than a batch: by spawn each imports the script anew."""
 ATEXIT_SECONDS = 5.0
 """How long a script that came to its own end may go on with its exit handlers."""
 
@@ -119,7 +124,8 @@ class Trial:
         command: what to run.
         deadline: on :func:`time.monotonic`, in seconds: the child is killed then, whatever it does.
         start_timeout: seconds from :meth:`start` to the first warm training step.
-        stall_timeout: seconds without a single batch during :meth:`measure` after which the candidate counts as hung.
+        stall_timeout: seconds without a single batch during :meth:`measure` after which the candidate counts as
+            hung; four times as long while its workers start.
         extend_epochs: never end an epoch: for scripts that end before they can be measured.
 
     Attributes:
@@ -149,7 +155,7 @@ class Trial:
         self._closed = False
         self._started = time.monotonic()
         self._batches = 0
-        self._phase = "starting"
+        self._phase = STARTING
         self._stopped = Stopped()
         self.contained: tuple[str, ...] = ()
         self.leaked: tuple[str, ...] = ()
@@ -225,7 +231,8 @@ class Trial:
         child.send(Measure(what, min_batches, min_seconds, fresh))
         moved, batches = time.monotonic(), self._batches
         while True:
-            event = self._next_event(min(moved + self.stall_timeout, self.deadline))
+            stall = self.stall_timeout * (START_PATIENCE if self._phase == STARTING_WORKERS else 1)
+            event = self._next_event(min(moved + stall, self.deadline))
             match event:
                 case Block():
                     return event
@@ -238,16 +245,14 @@ class Trial:
                     raise self._ended(event, what)
                 case Heartbeat():
                     # A loop that is busy with something else, such as an evaluation, is the deadline's business.
-                    if self._batches != batches or self._phase != "fetching":
+                    if self._batches != batches or self._phase not in (FETCHING, STARTING_WORKERS):
                         moved, batches = time.monotonic(), self._batches
                 case None if time.monotonic() >= self.deadline:
                     self._close()
                     raise TimedOut("the time for the trial was spent before this candidate was measured")
                 case None:
                     self._close()
-                    raise TrialEnded(
-                        f"no batch came for {self.stall_timeout:.0f} s with {_named(what)}, so its workers hang"
-                    )
+                    raise TrialEnded(f"no batch came for {stall:.0f} s with {_named(what)}, so its workers hang")
 
     def stop(self) -> Stopped:
         """End the child without returning into user code, and return its last word."""

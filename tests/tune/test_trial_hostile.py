@@ -131,7 +131,7 @@ def test_a_hanging_candidate_costs_the_trial(project: Path) -> None:
     with trial(project, "hanging_worker", stall=2.0) as running:
         running.start()
         check(running.measure(BASELINE, min_batches=8, min_seconds=0.0))
-        with pytest.raises(TrialEnded, match=r"no batch came for 2 s with num_workers=2"):
+        with pytest.raises(TrialEnded, match=r"no batch came for 8 s with num_workers=2"):
             running.measure(Settings(2, 2))
 
 

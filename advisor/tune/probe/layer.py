@@ -32,6 +32,7 @@ real_access, _chmod, _utime, open_real = os.access, os.chmod, os.utime, open
 
 
 def real_exists(path: str) -> bool:
+    """Whether something is there, be it a dangling link."""
     try:
         _lstat(path)
     except (OSError, ValueError):
@@ -40,6 +41,7 @@ def real_exists(path: str) -> bool:
 
 
 def is_real_folder(path: str) -> bool:
+    """Whether a folder, or a link to one, is there."""
     try:
         return stat.S_ISDIR(real_stat(path).st_mode)
     except OSError:
@@ -47,6 +49,7 @@ def is_real_folder(path: str) -> bool:
 
 
 def make_folders(path: str) -> None:
+    """As :func:`os.makedirs`, and content with what is there already."""
     if not is_real_folder(path):
         make_folders(os.path.dirname(path))
         try:
@@ -57,6 +60,7 @@ def make_folders(path: str) -> None:
 
 
 def copy_real(source: str, target: str) -> None:
+    """Copy a file with its times and permissions, but writable; a link as a link."""
     try:
         link = _readlink(source)
     except OSError:

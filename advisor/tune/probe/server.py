@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 from accel_advisor.tune.probe import batches, wire
+from accel_advisor.tune.probe.blocks import Ceiling, Running
 from accel_advisor.tune.probe.meter import WAIT, Device, Meter
 from accel_advisor.tune.probe.pools import IndexStream, Pool, Settling, twin
 from accel_advisor.tune.probe.records import LoaderRecord, Records, length_of, settings_of
 from accel_advisor.tune.probe.session import Session
-from accel_advisor.tune.probe.wire import Block, CandidateFailed, Measure, Ready, Settings
+from accel_advisor.tune.probe.wire import (
+    FETCHING,
+    SCRIPT,
+    STARTING_WORKERS,
+    Block,
+    CandidateFailed,
+    Measure,
+    Ready,
+    Settings,
+)
 
-CACHE_BATCHES = 8
-CACHE_BYTES = 1 << 30
-"""A ceiling is served from at most this many batches and bytes, and from two at least."""
 RESETTLE_MOST = 4
 """How often a block waits for the workers to run steadily again after the loop's pause between two epochs."""
 SETTLE_STEPS = 4
@@ -27,25 +34,6 @@ SETTLE_SECONDS = 10.0
 
 _NO_INDICES: Iterator[Any] = iter(())
 """Stands in the place of a sampler whose indices are wanted elsewhere."""
-
-
-@dataclass(slots=True)
-class Running:
-    """The block that is being served."""
-
-    measure: Measure
-    settings: Settings | None
-    settling: Settling
-    pool_seconds: float = 0.0
-    epoch_seconds: float | None = None
-    began: float = 0.0
-    batches: int = 0
-    samples: int = 0
-    counting: bool = False
-    again: Settling | None = None
-    resettled: int = 0
-    draining: bool = False
-    block: Block | None = None
 
 
 class Server:
@@ -78,9 +66,7 @@ class Server:
         self._exhausted = False
         self._paused: float | None = None
         self._running: Running | None = None
-        self._cache: list[Any] = []
-        self._ceiling: list[batches.Cached] = []
-        self._turned = 0
+        self._ceiling = Ceiling(meter)
         self._teardown: dict[int, float] = {}
         self._epoch_known: set[Settings] = set()
         self.active = False
@@ -102,7 +88,7 @@ class Server:
     def worker_failed(self, error: RuntimeError) -> bool:
         """A worker of some loader died while the loop was in the script's own code; True where the candidate's next
         batch will say so, and the script shall not be interrupted."""
-        if self._pool is None or self._session.phase == "fetching":
+        if self._pool is None or self._session.phase != SCRIPT:
             return False
         self._worker_error = error
         return True
@@ -125,11 +111,11 @@ class Server:
             raise
         self._records.pulled(record, batch, began)
         self._session.batches += 1
-        self._session.phase = "script"
+        self._session.phase = SCRIPT
         if self._first_batch is None:
             self._first_batch = perf_counter()
         if record is self._records.trained:
-            self._remember(batch)
+            self._ceiling.remember(batch)
         self._step_began = perf_counter()
         return batch
 
@@ -206,7 +192,7 @@ class Server:
                     self._fail(_sentence(error))
                 else:
                     self._session.batches += 1
-                    self._session.phase = "script"
+                    self._session.phase = SCRIPT
                     self._records.events_without_batch = 0
                     self._mid_epoch = True
                     return batch
@@ -215,7 +201,7 @@ class Server:
         self._mid_epoch = False
         self._meter.pause()
         self._paused = perf_counter()
-        self._session.phase = "script"
+        self._session.phase = SCRIPT
 
     # -- taking over --------------------------------------------------------------------------------------------
 
@@ -244,11 +230,6 @@ class Server:
         if own is not None and hasattr(own, "_shutdown_workers"):
             own._shutdown_workers()
 
-    def _remember(self, batch: Any) -> None:
-        size = batches.tensor_bytes(batch)
-        if len(self._cache) < 2 or (len(self._cache) < CACHE_BATCHES and (len(self._cache) + 1) * size <= CACHE_BYTES):
-            self._cache.append(batches.rebuild(batch, _own_copy))
-
     # -- blocks -------------------------------------------------------------------------------------------------
 
     def _boundary(self) -> None:
@@ -257,7 +238,7 @@ class Server:
             self._session.leave()
         running = self._running
         if running is not None:
-            if running.counting and self._reached(running):
+            if running.counting and running.reached(self._meter.elapsed()):
                 self._end_block(running)
             elif running.counting and not self._meter.running and (running.again is None or running.again.done):
                 running.again = None
@@ -270,14 +251,6 @@ class Server:
         while self._running is None:
             self._begin(self._session.command())
 
-    def _reached(self, running: Running) -> bool:
-        workers = max(running.settings.num_workers if running.settings else 1, 1)
-        return (
-            running.batches % workers == 0
-            and running.batches >= running.measure.min_batches
-            and self._meter.elapsed() >= running.measure.min_seconds
-        )
-
     def _begin(self, measure: Measure) -> None:
         reason = self._unmeasurable(measure.what)
         if reason is not None:
@@ -285,8 +258,7 @@ class Server:
             return
         if measure.what in (wire.NO_WAIT, wire.NO_TRANSFER):
             self._close_pool()
-            device = self._device_kind if measure.what == wire.NO_TRANSFER else None
-            self._ceiling = [batches.Cached(batch, device) for batch in self._cache]
+            self._ceiling.prepare(self._device_kind if measure.what == wire.NO_TRANSFER else None)
             self._running = Running(measure, None, Settling(None))
             return
         settings = settings_of(self._loader) if measure.what == wire.BASELINE else measure.what
@@ -303,7 +275,7 @@ class Server:
                 self._fail(_sentence(error))
 
     def _open_pool(self, running: Running, settings: Settings) -> None:
-        self._session.phase = "fetching"
+        self._session.phase = STARTING_WORKERS
         began = perf_counter()
         self._pool = Pool(self._loader, settings, self._stream)
         self._exhausted = False
@@ -316,7 +288,7 @@ class Server:
             return "there is no accelerator, so there are no transfers to leave out"
         if isinstance(what, Settings) and on_cpu and (what.pin_memory or what.non_blocking):
             return "pin_memory and non_blocking have no effect without an accelerator"
-        if what in (wire.NO_WAIT, wire.NO_TRANSFER) and not self._cache:
+        if what in (wire.NO_WAIT, wire.NO_TRANSFER) and self._ceiling.empty:
             return "no batch could be kept to serve at once"
         return None
 
@@ -336,7 +308,7 @@ class Server:
         if self._pool is None:
             self._open_pool(running, running.settings)
         assert self._pool is not None
-        self._session.phase = "fetching"
+        self._session.phase = STARTING_WORKERS if running.pool_seconds < 0 else FETCHING
         if self._worker_error is not None:
             error, self._worker_error = self._worker_error, None
             raise error
@@ -372,20 +344,8 @@ class Server:
     def _cached(self, running: Running) -> Any:
         if self._stream is not None:
             self._stream.skip()
-        cached = self._ceiling[self._turned % len(self._ceiling)]
-        self._turned += 1
-        if cached.spoiled:
-            counted = self._meter.running
-            self._meter.pause()
-            cached.restore()
-            batch = cached.hand_out()
-            if counted:
-                self._meter.resume()
-        else:
-            token = self._meter.enter(WAIT)
-            batch = cached.hand_out()
-            self._meter.leave(WAIT, token)
-        self._count(running, cached.size)
+        batch, size = self._ceiling.hand_out()
+        self._count(running, size)
         return batch
 
     def _count(self, running: Running, size: int) -> None:
@@ -436,7 +396,7 @@ class Server:
 
     def _answer(self, message: Block | CandidateFailed) -> None:
         self._running = None
-        self._session.phase = "script"
+        self._session.phase = SCRIPT
         self._session.send(message)
 
     def _fail(self, reason: str) -> None:
@@ -463,17 +423,6 @@ def _same_pool(left: Settings, right: Settings) -> bool:
         right.prefetch_factor,
         right.pin_memory,
     )
-
-
-def _own_copy(leaf: Any) -> Any:
-    import copy
-
-    import torch
-
-    if isinstance(leaf, torch.Tensor):
-        kept = leaf.detach().clone()
-        return kept.pin_memory() if leaf.is_pinned() else kept
-    return copy.deepcopy(leaf)
 
 
 def _sentence(error: Exception) -> str:

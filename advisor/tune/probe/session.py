@@ -12,7 +12,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
-from accel_advisor.tune.probe.wire import Heartbeat, Measure, Stop, Stopped
+from accel_advisor.tune.probe.wire import STARTING, WAITING, Heartbeat, Measure, Stop, Stopped
 
 HEARTBEAT_SECONDS = 0.5
 GUARD_SECONDS = 3.0
@@ -24,7 +24,7 @@ class Session:
     """Speaks to the parent from whatever thread the loop runs in. In forked children it is mute.
 
     Attributes:
-        phase: what the child is doing, told with every heartbeat: ``starting``, ``script``, ``fetching``, ``waiting``.
+        phase: what the child is doing, told with every heartbeat: one of the phases of the wire.
     """
 
     def __init__(self, connection: Connection, contained: Callable[[], tuple[str, ...]]) -> None:
@@ -33,7 +33,7 @@ class Session:
         self._commands: queue.SimpleQueue[Measure | Stop] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._pid = os.getpid()
-        self.phase = "starting"
+        self.phase = STARTING
         self.batches = 0
         os.register_at_fork(after_in_child=self._forked)
         threading.Thread(target=self._listen, name="accel-advisor-wire", daemon=True).start()
@@ -56,7 +56,7 @@ class Session:
 
     def command(self) -> Measure:
         """Wait for the parent's next wish. A stop is obeyed on the spot."""
-        before, self.phase = self.phase, "waiting"
+        before, self.phase = self.phase, WAITING
         command = self._commands.get()
         self.phase = before
         if isinstance(command, Stop):

@@ -15,6 +15,10 @@ NO_WAIT = "no-wait"
 NO_TRANSFER = "no-transfer"
 """Ceiling: cached batches that already are on the device."""
 
+STARTING, SCRIPT, FETCHING, STARTING_WORKERS, WAITING = "starting", "script", "fetching", "starting workers", "waiting"
+"""Phases of the child: before its first batch, in the script's own code, in a loader, in a loader whose workers have
+not given a batch yet, waiting for the parent."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Settings:

@@ -1,0 +1,95 @@
+"""The block that is being served, and the ceilings: batches that were kept and are handed out at once."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+from accel_advisor.tune.probe import batches
+from accel_advisor.tune.probe.meter import WAIT, Meter
+from accel_advisor.tune.probe.pools import Settling
+from accel_advisor.tune.probe.wire import Block, Measure, Settings
+
+CACHE_BATCHES = 8
+CACHE_BYTES = 1 << 30
+"""A ceiling is served from at most this many batches and bytes, and from two at least."""
+
+
+@dataclass(slots=True)
+class Running:
+    """The block that is being served."""
+
+    measure: Measure
+    settings: Settings | None
+    settling: Settling
+    pool_seconds: float = 0.0
+    epoch_seconds: float | None = None
+    began: float = 0.0
+    batches: int = 0
+    samples: int = 0
+    counting: bool = False
+    again: Settling | None = None
+    resettled: int = 0
+    draining: bool = False
+    block: Block | None = None
+
+    def reached(self, elapsed: float) -> bool:
+        """Whether the block is long enough, in whole rounds of the workers, after ``elapsed`` seconds on its clock."""
+        workers = max(self.settings.num_workers if self.settings else 1, 1)
+        return (
+            self.batches % workers == 0
+            and self.batches >= self.measure.min_batches
+            and elapsed >= self.measure.min_seconds
+        )
+
+
+class Ceiling:
+    """Keeps batches of the user's own loop, and serves them without any loader."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+        self._kept: list[Any] = []
+        self._cached: list[batches.Cached] = []
+        self._turn = 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether no batch was kept yet."""
+        return not self._kept
+
+    def remember(self, batch: Any) -> None:
+        """Keep a copy of a batch, if there is room."""
+        room = CACHE_BYTES - (len(self._kept) + 1) * batches.tensor_bytes(batch)
+        if len(self._kept) < 2 or (len(self._kept) < CACHE_BATCHES and room >= 0):
+            self._kept.append(batches.rebuild(batch, _own_copy))
+
+    def prepare(self, device: str | None) -> None:
+        """Make ready to hand out, from host memory or, where ``device`` is given, from there."""
+        self._cached = [batches.Cached(batch, device) for batch in self._kept]
+
+    def hand_out(self) -> tuple[Any, int]:
+        """The next batch and its samples. Where the loop wrote into it, the clock stands while it is restored."""
+        cached = self._cached[self._turn % len(self._cached)]
+        self._turn += 1
+        if not cached.spoiled:
+            token = self._meter.enter(WAIT)
+            batch = cached.hand_out()
+            self._meter.leave(WAIT, token)
+            return batch, cached.size
+        counted = self._meter.running
+        self._meter.pause()
+        cached.restore()
+        batch = cached.hand_out()
+        if counted:
+            self._meter.resume()
+        return batch, cached.size
+
+
+def _own_copy(leaf: Any) -> Any:
+    import torch
+
+    if isinstance(leaf, torch.Tensor):
+        kept = leaf.detach().clone()
+        return kept.pin_memory() if leaf.is_pinned() else kept
+    return copy.deepcopy(leaf)
