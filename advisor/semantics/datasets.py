@@ -10,21 +10,21 @@ import libcst as cst
 from .catalog import (
     DATASET_WRAPPERS,
     DISK_DATASETS,
-    HANDLES,
     MEMORY_DATASETS,
-    RANDOM_STATES,
     SAMPLE_COSTS,
     TENSOR_FACTORIES,
 )
 from .devices import device_kinds
+from .hazards import Veto, held_vetoes, resolve, sample_methods, stream_veto
 from .syntax import descendants, methods_of, self_attribute
 from .values import UNKNOWN, Choice, Class, Function, Instance, Iterated, Opaque, Qualified, Sequence, Value
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
-    from .scope import Scope
 
 Cost = Literal["costly", "light", "memory", "unknown"]
+
+IN_MEMORY = Veto("memory", "its samples are in memory already")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class DatasetFacts:
         value: the expression's value that this was read from.
         cost: ``costly`` reads or decodes for each sample, ``light`` computes a little, ``memory`` only indexes.
         reason: what a sample costs, in words that can stand in a message; empty where nothing is known.
-        vetoes: why workers would break it or gain nothing, in words; empty where nothing speaks against them.
+        vetoes: why workers would break it or gain nothing; empty where nothing speaks against them.
         plain: whether its samples are known to be tensors, numbers and containers of them.
         on_device: whether its samples are on an accelerator already.
         tensors: whether its samples hold anything that can be pinned.
@@ -44,7 +44,7 @@ class DatasetFacts:
     value: Value
     cost: Cost = "unknown"
     reason: str = ""
-    vetoes: tuple[str, ...] = ()
+    vetoes: tuple[Veto, ...] = ()
     plain: bool = False
     on_device: bool = False
     tensors: bool = True
@@ -74,7 +74,7 @@ def describe_dataset(machine: Interpreter, value: Value) -> DatasetFacts:
     if isinstance(value, Instance):
         return _project(machine, value)
     if isinstance(value, (Sequence, Iterated)):
-        return DatasetFacts(value, "memory", "is a list in memory", ("its samples are in memory already",))
+        return DatasetFacts(value, "memory", "is a list in memory", (IN_MEMORY,))
     return DatasetFacts(value)
 
 
@@ -94,9 +94,7 @@ def _library(machine: Interpreter, value: Opaque) -> DatasetFacts:
 
         tensors = [one for one in value.arguments if isinstance(one, Tensor)]
         elsewhere = any(one.place != HOST for one in tensors) or len(tensors) < len(value.arguments)
-        return DatasetFacts(
-            value, "memory", "indexes tensors in memory", ("its samples are in memory already",), True, elsewhere
-        )
+        return DatasetFacts(value, "memory", "indexes tensors in memory", (IN_MEMORY,), True, elsewhere)
     if value.name in DISK_DATASETS:
         name = value.name.rpartition(".")[2]
         return DatasetFacts(value, "costly", f"`{name}` reads and decodes a file for each sample", plain=True)
@@ -108,7 +106,6 @@ def _library(machine: Interpreter, value: Opaque) -> DatasetFacts:
 
 def _project(machine: Interpreter, value: Instance) -> DatasetFacts:
     cls = value.cls
-    vetoes: list[str] = []
     bases = cls.library_bases()
     iterable = any(base.endswith("IterableDataset") for base in bases)
     cost: Cost
@@ -117,14 +114,16 @@ def _project(machine: Interpreter, value: Instance) -> DatasetFacts:
         cost, reason = "costly", f"`{cls.name}` is a `{reading}`, which reads and decodes a file for each sample"
     else:
         cost, reason = _sample_cost(machine, cls)
-    vetoes += _vetoes(machine, cls)
-    if iterable and not _mentions(cls, "get_worker_info"):
-        vetoes.append("it is an IterableDataset that does not share its samples out among workers")
+    vetoes = _vetoes(machine, cls)
+    stream = stream_veto(machine, value) if iterable else None
+    if stream is not None:
+        vetoes.append(stream)
     if cls in machine.recorder.written:
         names = ", ".join(sorted(machine.recorder.written[cls]))
-        vetoes.append(f"its attribute {names} is assigned from outside, which workers would not see")
+        words = f"its attribute {names} is assigned from outside, which workers would not see"
+        vetoes.append(Veto("written", words))
     if cost == "memory":
-        vetoes.append("its samples are in memory already")
+        vetoes.append(IN_MEMORY)
     plain = (
         not any(
             isinstance(node, cst.Name) and "tokenizer" in node.value.lower()
@@ -137,52 +136,20 @@ def _project(machine: Interpreter, value: Instance) -> DatasetFacts:
     return DatasetFacts(value, cost, reason, tuple(vetoes), plain, on_device, iterable=iterable)
 
 
-def _mentions(cls: Class, name: str) -> bool:
-    return any(
-        isinstance(node, cst.Name) and node.value == name for one in cls.lineage() for node in descendants(one.node)
-    )
-
-
-def _resolve(machine: Interpreter, scope: Scope, node: cst.BaseExpression) -> Value:
-    """What a dotted name is worth, seen from a module's globals."""
-    from .calls import attribute
-
-    with machine.entered(None, scope, machine.store.level):
-        if isinstance(node, cst.Name):
-            return machine.lookup(node.value)
-        if isinstance(node, cst.Attribute):
-            owner = _resolve(machine, scope, node.value)
-            return attribute(machine, owner, node.attr.value) if isinstance(owner, Qualified) else UNKNOWN
-    return UNKNOWN
-
-
 def _sample_cost(machine: Interpreter, cls: Class) -> tuple[Cost, str]:
-    table: dict[str, tuple[Class, cst.FunctionDef]] = {}
-    for one in reversed(cls.lineage()):
-        table.update({name: (one, node) for name, node in methods_of(one.node).items()})
-    entrances = ("__getitem__", "__getitems__", "__iter__")
-    pending: list[str] = [name for name in entrances if name in table]
-    if not pending:
+    methods = sample_methods(cls)
+    if not methods:
         return "unknown", ""
-    seen: set[str] = set()
     calls = light = False
-    while pending:
-        name = pending.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        owner, function = table[name]
+    for name, (owner, function) in methods.items():
         for node in descendants(function.body):
             if not isinstance(node, cst.Call):
                 continue
             attribute = self_attribute(node.func)
             if attribute is not None:
-                if attribute in table:
-                    pending.append(attribute)
-                else:
-                    light = True
+                light |= attribute not in methods
                 continue
-            callee = _resolve(machine, owner.scope.globals, node.func)
+            callee = resolve(machine, owner.scope.globals, node.func)
             if isinstance(callee, Qualified):
                 cost = SAMPLE_COSTS.get(callee.name)
                 if cost is not None:
@@ -203,7 +170,7 @@ def _sample_cost(machine: Interpreter, cls: Class) -> tuple[Cost, str]:
 def _function_cost(machine: Interpreter, function: Function) -> str | None:
     for node in descendants(function.node.body):
         if isinstance(node, cst.Call):
-            callee = _resolve(machine, function.scope.globals, node.func)
+            callee = resolve(machine, function.scope.globals, node.func)
             if isinstance(callee, Qualified) and callee.name in SAMPLE_COSTS:
                 return SAMPLE_COSTS[callee.name]
     return None
@@ -215,54 +182,23 @@ def _text(node: cst.BaseExpression) -> str:
     return dotted(node)
 
 
-def _vetoes(machine: Interpreter, cls: Class) -> list[str]:
-    found: list[str] = []
+def _vetoes(machine: Interpreter, cls: Class) -> list[Veto]:
+    found = held_vetoes(machine, cls)
+    sampling = sample_methods(cls)
     for one in cls.lineage():
         for name, function in methods_of(one.node).items():
-            for node in descendants(function):
-                if not isinstance(node, (cst.Assign, cst.AnnAssign)) or node.value is None:
-                    continue
-                targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
-                for target in targets:
-                    if name == "__init__" and self_attribute(target) is not None:
-                        found += _handle(machine, one, target, node.value)
-                    cached = isinstance(target, cst.Subscript) and self_attribute(target.value) is not None
-                    if name != "__init__" and cached and _reached_from_getitem(one, name):
-                        found.append("it caches samples in the process, and every worker would have a cache of its own")
-            for decorator in function.decorators:
-                if _text(decorator.decorator).endswith(("lru_cache", "cache")):
-                    found.append("it caches samples in the process, and every worker would have a cache of its own")
-    return list(dict.fromkeys(found))
-
-
-def _reached_from_getitem(cls: Class, name: str) -> bool:
-    methods = methods_of(cls.node)
-    pending: list[str] = [one for one in ("__getitem__", "__iter__") if one in methods]
-    seen: set[str] = set()
-    while pending:
-        method = pending.pop()
-        if method in seen:
-            continue
-        seen.add(method)
-        for node in descendants(methods[method].body):
-            called = self_attribute(node.func) if isinstance(node, cst.Call) else None
-            if called in methods:
-                pending.append(str(called))
-    return name in seen
-
-
-def _handle(machine: Interpreter, cls: Class, target: cst.BaseExpression, value: cst.BaseExpression) -> list[str]:
-    if not isinstance(value, cst.Call):
-        return []
-    callee = _resolve(machine, cls.scope.globals, value.func)
-    if not isinstance(callee, Qualified):
-        return []
-    name = self_attribute(target)
-    if callee.name in HANDLES:
-        return [f"it opens `self.{name}` before the workers start, which would share the handle"]
-    if callee.name in RANDOM_STATES:
-        return [f"it keeps a random generator in `self.{name}`, of which every worker would get the same copy"]
-    return []
+            caches = any(_text(one.decorator).endswith(("lru_cache", "cache")) for one in function.decorators)
+            if name != "__init__" and name in sampling:
+                caches |= any(
+                    isinstance(node, cst.AssignTarget)
+                    and isinstance(node.target, cst.Subscript)
+                    and self_attribute(node.target.value) is not None
+                    for node in descendants(function)
+                )
+            if caches:
+                words = "it caches samples in the process, and every worker would have a cache of its own"
+                found.append(Veto("cache", words, document=one.document, node=function))
+    return found
 
 
 def _uses_accelerator(machine: Interpreter, cls: Class) -> bool:
@@ -275,7 +211,7 @@ def _uses_accelerator(machine: Interpreter, cls: Class) -> bool:
             if node.func.attr.value == "to" and node.args:
                 value = node.args[0].value
                 known = (
-                    _resolve(machine, cls.scope.globals, value)
+                    resolve(machine, cls.scope.globals, value)
                     if isinstance(value, (cst.Name, cst.Attribute))
                     else UNKNOWN
                 )

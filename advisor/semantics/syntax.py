@@ -9,6 +9,9 @@ import libcst as cst
 _DEVICE_METHODS = frozenset({"to", "cuda", "cpu", "type_as", "pin_memory", "to_empty"})
 
 
+_WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)
+
+
 def descendants(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """A node and everything in it, in source order."""
     stack = [node]
@@ -60,9 +63,7 @@ def names_bound_in(node: cst.CSTNode) -> frozenset[str]:
     found: set[str] = set()
     for one in descendants(node):
         targets: list[cst.CSTNode] = []
-        if isinstance(one, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor)):
-            targets.append(one.target)
-        elif isinstance(one, (cst.NamedExpr, cst.Del)):
+        if isinstance(one, _WITH_TARGET):
             targets.append(one.target)
         elif isinstance(one, cst.AsName):
             targets.append(one.name)

@@ -1,0 +1,261 @@
+"""What goes wrong when workers run a data set: handles and generators that they would share or copy, streams that none
+of them divides (rules.md D03, D10, D11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import libcst as cst
+
+from .catalog import HANDLES, RANDOM_STATES
+from .syntax import descendants, methods_of, self_attribute
+from .values import (
+    UNKNOWN,
+    Class,
+    Configured,
+    Constant,
+    Instance,
+    Iterated,
+    Mapping,
+    Namespace,
+    Opaque,
+    Qualified,
+    Sequence,
+    SourceModule,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from ..source.document import Document
+    from .interpreter import Interpreter
+    from .scope import Scope
+
+VetoKind = Literal["stream", "handle", "generator", "cache", "memory", "written"]
+
+ENTRANCES = ("__getitem__", "__getitems__", "__iter__", "__next__")
+"""Methods of a data set that workers call."""
+
+_FEEDS = frozenset(
+    "iter enumerate zip map filter reversed sorted list tuple set itertools.chain itertools.islice".split()
+)
+"""Callables that yield what their arguments yield."""
+
+_READERS = ("open", "range", "io.", "gzip.", "bz2.", "csv.", "json.", "glob.", "os.", "pathlib.", "numpy.", "pandas.")
+"""Library callables whose result is the same in every worker."""
+
+_CONTENTS = frozenset(
+    "items keys values read readlines split splitlines strip iterrows itertuples glob iterdir".split()
+)
+"""Methods that give what their receiver holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Veto:
+    """Something in a data set that speaks against workers.
+
+    Attributes:
+        kind: what sort of thing.
+        words: why, as a clause that can stand in a message.
+        attribute: the attribute that it is about; empty where it is about none.
+        certain: whether it is seen to go wrong as soon as there are workers: each of them uses the attribute, and
+            nothing in the class makes it anew; a stream is read whole by each of them.
+        document, node: where it is decided, if that is one place.
+    """
+
+    kind: VetoKind
+    words: str
+    attribute: str = ""
+    certain: bool = False
+    document: Document | None = None
+    node: cst.CSTNode | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """An assignment ``self.name = callee(...)`` in a data set's ``__init__``."""
+
+    cls: Class
+    name: str
+    node: cst.Call
+    callee: str
+
+
+def resolve(machine: Interpreter, scope: Scope, node: cst.BaseExpression) -> Value:
+    """What a dotted name is worth, seen from a scope; Unknown for any other expression."""
+    from .calls import attribute
+
+    with machine.entered(None, scope, machine.store.level):
+        if isinstance(node, cst.Name):
+            return machine.lookup(node.value)
+        if isinstance(node, cst.Attribute):
+            owner = resolve(machine, scope, node.value)
+            if isinstance(owner, (Qualified, SourceModule, Namespace)):
+                return attribute(machine, owner, node.attr.value)
+    return UNKNOWN
+
+
+def sample_methods(cls: Class) -> dict[str, tuple[Class, cst.FunctionDef]]:
+    """The methods that making a sample runs: the entrances, and what they call on ``self``."""
+    table: dict[str, tuple[Class, cst.FunctionDef]] = {}
+    for one in reversed(cls.lineage()):
+        table.update({name: (one, node) for name, node in methods_of(one.node).items()})
+    found: dict[str, tuple[Class, cst.FunctionDef]] = {}
+    pending = [name for name in ENTRANCES if name in table]
+    while pending:
+        name = pending.pop()
+        if name in found:
+            continue
+        found[name] = table[name]
+        for node in descendants(table[name][1].body):
+            used = self_attribute(node)
+            if used in table and used != "__init__":
+                pending.append(str(used))
+    return found
+
+
+def holds(machine: Interpreter, cls: Class) -> Iterator[Hold]:
+    """What ``__init__`` keeps under attributes of a data set, where a library made it."""
+    for one in cls.lineage():
+        function = methods_of(one.node).get("__init__")
+        for node in descendants(function) if function is not None else ():
+            if isinstance(node, (cst.Assign, cst.AnnAssign)) and isinstance(node.value, cst.Call):
+                targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
+                callee = resolve(machine, one.scope.globals, node.value.func)
+                for target in targets:
+                    name = self_attribute(target)
+                    if name is not None and isinstance(callee, Qualified):
+                        yield Hold(one, name, node.value, callee.name)
+
+
+def held_vetoes(machine: Interpreter, cls: Class) -> list[Veto]:
+    """Handles and random generators that a data set makes before the workers start."""
+    found: list[Veto] = []
+    for held in holds(machine, cls):
+        if held.callee in HANDLES:
+            kind: VetoKind = "handle"
+            words = f"it opens `self.{held.name}` before the workers start, which would share the handle"
+        elif held.callee in RANDOM_STATES:
+            kind = "generator"
+            words = f"it keeps a random generator in `self.{held.name}`, of which every worker would get the same copy"
+        else:
+            continue
+        certain = _used_as_it_is(cls, held.name)
+        found.append(Veto(kind, words, held.name, certain, held.cls.document, held.node))
+    return found
+
+
+def _used_as_it_is(cls: Class, name: str) -> bool:
+    """Whether making a sample reads an attribute that nothing but one line of ``__init__`` ever sets or closes."""
+    lineage = cls.lineage()
+    assigned = 0
+    for one in lineage:
+        if methods_of(one.node).keys() & {"__getstate__", "__setstate__", "__reduce__"}:
+            return False
+        for node in descendants(one.node):
+            if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Del)):
+                assigned += self_attribute(node.target) == name
+            elif isinstance(node, cst.Attribute) and node.attr.value in ("close", "seed", "manual_seed"):
+                # a generator that is seeded anew for each sample is no copy
+                assigned += self_attribute(node.value) == name
+    if assigned != 1 or "?" in cls.library_bases():
+        return False
+    reading = (function for _, function in sample_methods(cls).values())
+    return any(self_attribute(node) == name for function in reading for node in descendants(function.body))
+
+
+def stream_veto(machine: Interpreter, instance: Instance) -> Veto | None:
+    """An IterableDataset that every worker would read whole."""
+    cls = instance.cls
+    mentioned = {node.value for one in cls.lineage() for node in descendants(one.node) if isinstance(node, cst.Name)}
+    if "get_worker_info" in mentioned:
+        return None
+    divided = any("worker" in name.lower() or "shard" in name.lower() for name in mentioned)
+    certain = not divided and "?" not in cls.library_bases() and _reads_everything(machine, instance)
+    words = "it is an IterableDataset that does not share its samples out among workers"
+    return Veto("stream", words, certain=certain, document=cls.document, node=cls.node.name)
+
+
+def _reads_everything(machine: Interpreter, instance: Instance) -> bool:
+    """Whether all that ``__iter__`` goes over is known to be the same in every worker, and to end."""
+    methods = sample_methods(instance.cls)
+    if "__iter__" not in methods or "__next__" in methods:
+        return False
+    sources = 0
+    for owner, function in methods.values():
+        for node in descendants(function.body):
+            taken: list[cst.BaseExpression] = []
+            if isinstance(node, (cst.For, cst.CompFor)):
+                taken.append(node.iter)
+            elif isinstance(node, cst.From):
+                taken.append(node.item)
+            elif isinstance(node, cst.While):
+                return False
+            elif isinstance(node, cst.Return) and function.name.value == "__iter__" and node.value is not None:
+                taken.append(node.value)
+            sources += len(taken)
+            if not all(_is_common(machine, instance, owner, function, one, 0) for one in taken):
+                return False
+    return sources > 0
+
+
+def _is_common(
+    machine: Interpreter,
+    instance: Instance,
+    owner: Class,
+    function: cst.FunctionDef,
+    node: cst.BaseExpression,
+    depth: int,
+) -> bool:
+    """Whether an expression in a data set's method is worth the same in every worker."""
+    if depth > 8:
+        return False
+
+    def common(one: cst.BaseExpression) -> bool:
+        return _is_common(machine, instance, owner, function, one, depth + 1)
+
+    name = self_attribute(node)
+    if name is not None:
+        held = machine.store.get(instance, name)
+        if isinstance(held, Opaque):
+            return held.name.startswith(_READERS)
+        return isinstance(held, (Sequence, Iterated, Tensor, Constant, Configured, Mapping))
+    if isinstance(node, cst.Subscript):
+        return common(node.value)
+    if isinstance(node, (cst.List, cst.Tuple, cst.SimpleString)):
+        return True
+    if isinstance(node, cst.Name):
+        bound = list(_bindings(function, node.value))
+        return bool(bound) and all(one is None or common(one) for one in bound)
+    if not isinstance(node, cst.Call):
+        return False
+    method = self_attribute(node.func)
+    if method is not None:
+        return method in sample_methods(instance.cls)
+    if isinstance(node.func, cst.Attribute) and node.func.attr.value in _CONTENTS:
+        return common(node.func.value)
+    callee = resolve(machine, owner.scope.globals, node.func)
+    if not isinstance(callee, Qualified):
+        return False
+    if callee.name in _FEEDS:
+        return all(common(arg.value) for arg in node.args if not isinstance(arg.value, (cst.Integer, cst.Lambda)))
+    return callee.name.startswith(_READERS)
+
+
+def _bindings(function: cst.FunctionDef, name: str) -> Iterator[cst.BaseExpression | None]:
+    """The expressions that a local name is bound to; None for a loop's target, whose iterable is looked at itself."""
+    for node in descendants(function.body):
+        if isinstance(node, (cst.For, cst.CompFor)):
+            if any(isinstance(one, cst.Name) and one.value == name for one in descendants(node.target)):
+                yield None
+        elif isinstance(node, cst.WithItem):
+            if node.asname is not None and isinstance(node.asname.name, cst.Name) and node.asname.name.value == name:
+                yield node.item
+        elif isinstance(node, cst.Assign) and any(
+            isinstance(one, cst.Name) and one.value == name
+            for target in node.targets
+            for one in descendants(target.target)
+        ):
+            yield node.value
