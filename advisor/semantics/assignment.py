@@ -9,7 +9,7 @@ import libcst as cst
 from .devices import device_kinds
 from .iteration import element_at, element_of, loaders_of
 from .methods import mutates_in_place
-from .places import SOMEWHERE
+from .places import SOMEWHERE, WITH_MODEL, Place
 from .scope import ANY, OPEN
 from .values import (
     ABSENT,
@@ -77,7 +77,8 @@ def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value)
     for one in options_of(owner):
         if isinstance(one, (Instance, Module, Namespace, Class)):
             if isinstance(one, Module):
-                adopt(machine, value)
+                machine.recorder.operation(machine, target, "Module.attribute =", one, value=value)
+                adopt(machine, value, WITH_MODEL if machine.place_of(one) == WITH_MODEL else SOMEWHERE)
             if isinstance(value, Constant):
                 value = value.at("class attribute", name)
             before = machine.store.get(one, name)
@@ -96,16 +97,16 @@ def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value)
         loader.name = loader.name or name
 
 
-def adopt(machine: Interpreter, value: Value) -> None:
+def adopt(machine: Interpreter, value: Value, place: Place) -> None:
     """A module becomes part of another: from now on it lives where that one lives."""
     for one in options_of(value):
         if isinstance(one, Module):
-            machine.move(one, SOMEWHERE)
+            machine.move(one, place)
         elif isinstance(one, Sequence):
             for item in one.items:
-                adopt(machine, item)
+                adopt(machine, item, SOMEWHERE)
         elif isinstance(one, Iterated):
-            adopt(machine, one.element)
+            adopt(machine, one.element, SOMEWHERE)
 
 
 def _inside(machine: Interpreter, cls: Class) -> bool:
@@ -131,4 +132,5 @@ def _assign_item(machine: Interpreter, target: cst.Subscript, value: Value) -> N
         elif isinstance(one, Qualified) and isinstance(key, Constant):
             machine.recorder.operation(machine, target, f"{one.name}[{key.value!r}] =", value=value)
         elif isinstance(one, Tensor):
+            machine.recorder.operation(machine, target, "Tensor[] =", one, value=value)
             mutates_in_place(machine, one)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -157,7 +157,7 @@ def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
                 kinds |= one
             return Device(kinds)
         if name in ("data", "grad", "T", "mT"):
-            return owner if name == "data" else Tensor(owner.place, proven=owner.proven)
+            return replace(owner, grown=frozenset()) if name == "data" else Tensor(owner.place, proven=owner.proven)
         return Method(owner, name)
     if isinstance(owner, Device) and name == "type":
         return UNKNOWN

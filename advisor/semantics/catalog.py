@@ -276,6 +276,9 @@ LOSS_FUNCTIONS = frozenset(
     ).split()
 )
 
+READS_TENSOR = frozenset({"float", "int", "bool", "print"})
+"""Builtins that copy a tensor to the host, and wait for it."""
+
 WRAPPERS_THAT_MOVE_INPUTS = frozenset(
     {
         "torch.nn.DataParallel",

@@ -12,6 +12,7 @@ from .assignment import assign
 from .calls import attribute, call
 from .iteration import element_at, element_of, loaders_of
 from .mappings import merged_mapping, update_mapping
+from .places import SOMEWHERE
 from .scope import ANY, OPEN, Scope
 from .values import (
     UNKNOWN,
@@ -27,11 +28,14 @@ from .values import (
     Value,
     join,
     join_all,
+    options_of,
 )
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
 
+MOST_GROWN = 24
+"""Calls and sums whose graphs a value is known to carry; one that carries more is not followed."""
 BUILTINS = frozenset(dir(builtins)) - {"True", "False", "None"}
 _CONSTANTS = {"True": True, "False": False, "None": None}
 
@@ -167,17 +171,40 @@ def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right
     if isinstance(left, Mapping) and isinstance(node.operator, cst.BitOr):
         return merged_mapping(machine, left, right)
     if isinstance(left, Tensor) and isinstance(right, Tensor):
+        if left.place != right.place:
+            machine.recorder.operation(machine, node, "operator", left, value=right)
+        grown = left.grown | right.grown
+        grown = sum_of(grown, node) if isinstance(node.operator, cst.Add) else grown
         if left.scalar:
-            return Tensor(right.place, proven=right.proven)
-        return Tensor(left.place if right.scalar else left.place | right.place, proven=left.proven and right.proven)
+            return Tensor(right.place, proven=right.proven, scalar=right.scalar, grown=grown)
+        place = left.place if right.scalar else left.place | right.place
+        return Tensor(place, proven=left.proven and right.proven, grown=grown)
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, Tensor) and isinstance(other, (Constant, Configured)):
-            return Tensor(one.place, proven=one.proven)
+        if isinstance(one, Tensor) and (isinstance(other, (Constant, Configured)) or one.grown):
+            known = isinstance(other, (Constant, Configured))
+            grown = sum_of(one.grown, node) if isinstance(node.operator, cst.Add) else one.grown
+            return Tensor(
+                one.place if known else SOMEWHERE,
+                proven=one.proven and known,
+                scalar=one.scalar and known,
+                grown=grown | graph_of(other),
+            )
     if isinstance(left, (Sequence, Iterated)) and isinstance(node.operator, cst.Add):
         if isinstance(left, Sequence) and isinstance(right, Sequence):
             return Sequence(left.items + right.items)
         return Iterated(join(element_of(machine, left), element_of(machine, right)))
     return UNKNOWN
+
+
+def graph_of(value: Value) -> frozenset[cst.CSTNode]:
+    """The calls and sums whose autograd graph a value may carry."""
+    return frozenset().union(*(one.grown for one in options_of(value) if isinstance(one, Tensor)))
+
+
+def sum_of(grown: frozenset[cst.CSTNode], node: cst.CSTNode) -> frozenset[cst.CSTNode]:
+    """The graph that a sum carries: that of its terms, and the sum itself, so that one that goes on from one pass of a
+    loop to the next is told from one that begins anew. None where it has become too large to follow."""
+    return grown | {node} if 0 < len(grown) < MOST_GROWN else frozenset()
 
 
 def _comparison(machine: Interpreter, node: cst.Comparison) -> Value:

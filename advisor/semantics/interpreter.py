@@ -374,6 +374,10 @@ class Interpreter:
         """Whether autograd certainly records what is computed here."""
         return not any(_may_stop_autograd(one) for value in self.around() for one in options_of(value))
 
+    def grown(self, node: cst.CSTNode) -> frozenset[cst.CSTNode]:
+        """The autograd graph that a call's result carries: none where autograd may not record it."""
+        return frozenset({node}) if self.graphs else frozenset()
+
     # -- modules of torch
 
     def place_of(self, module: Module) -> Place:

@@ -95,7 +95,16 @@ def element_at(machine: Interpreter, value: Value, key: object, count: int | Non
             return value.items[key]
         return join_all(value.items) if count is None else UNKNOWN
     if isinstance(value, Tensor):
-        return Tensor(value.place, value.loader, (*value.path, key), _proven(machine, value))
+        proven = _proven(machine, value)
+        return Tensor(
+            value.place,
+            value.loader,
+            (*value.path, key),
+            proven,
+            born=value.born,
+            grown=value.grown,
+            pending=value.pending,
+        )
     if isinstance(value, Iterated):
         return value.element
     if isinstance(value, Mapping):

@@ -14,6 +14,7 @@ from .catalog import (
     LOSS_FUNCTIONS,
     MODULE_ALIASES,
     PASS_THROUGH,
+    READS_TENSOR,
     TENSOR_FACTORIES,
     TENSOR_FUNCTIONS,
     WRAPPERS_THAT_MOVE_INPUTS,
@@ -27,6 +28,7 @@ from .places import HOST, SOMEWHERE, Place
 from .scope import OPEN
 from .values import (
     UNKNOWN,
+    Birth,
     Class,
     Constant,
     Device,
@@ -36,6 +38,7 @@ from .values import (
     Module,
     Opaque,
     Parser,
+    Qualified,
     Sequence,
     Tensor,
     Value,
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
 def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value:
     """What calling the library object ``name`` returns."""
     recorder = machine.recorder
-    if "." in name:
+    if "." in name or (name in READS_TENSOR and any(isinstance(one, Tensor) for one in arguments.values())):
         recorder.operation(machine, node, name, None, arguments)
     constructor = CONSTRUCTORS.get(name)
     if constructor is not None:
@@ -92,9 +95,10 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
 def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value:
     last = name.rpartition(".")[2]
     if name in TENSOR_FACTORIES or (name.startswith("torch.") and last.endswith("Tensor") and last != "Tensor"):
-        return Tensor(_factory_place(machine, name, arguments), proven=True, scalar=_is_scalar(name, arguments))
+        born = _birth(machine, arguments, node)
+        return Tensor(_factory_place(machine, name, arguments), scalar=_is_scalar(name, arguments), born=born)
     if name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
-        return Tensor(machine.default_places[-1], proven=True)
+        return Tensor(machine.default_places[-1], born=_birth(machine, arguments, node))
     if name in LOSS_FUNCTIONS:
         return _loss_function(machine, arguments, node)
     if name in TENSOR_FUNCTIONS or name.startswith("torch.nn.functional."):
@@ -132,6 +136,19 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
             call_unknown(machine, arguments, node)
     keywords = tuple((key, argument.value) for key, argument in arguments.keywords.items())
     return Opaque(name, tuple(one.value for one in arguments.positional), keywords)
+
+
+def _birth(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Birth:
+    functions = [frame.function for frame in machine.frames if frame.function is not None]
+    dtype = arguments.get("dtype")
+    return Birth(
+        node=node,
+        statement=machine.statement or node,
+        functions=tuple(one.name for one in functions),
+        owner=functions[-1].owner if functions else None,
+        loops=tuple(machine.loops),
+        dtype=dtype.name if isinstance(dtype, Qualified) else None,
+    )
 
 
 def _is_stateless(machine: Interpreter, name: str) -> bool:
@@ -214,7 +231,7 @@ def _loss_function(machine: Interpreter, arguments: Arguments, node: cst.Call) -
         around=machine.around(),
     )
     machine.recorder.module_call(machine, node, True, context)
-    return Tensor(place, proven=True, scalar=True)
+    return Tensor(place, scalar=True, grown=machine.grown(node))
 
 
 def _pass_through(machine: Interpreter, name: str, arguments: Arguments) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -11,9 +12,10 @@ from .facts import ArgumentPlace, ModuleCallContext
 from .iteration import element_at, element_of
 from .mappings import mapping_method
 from .places import SOMEWHERE, Place
-from .transfers import MOVES, transfer
+from .transfers import MOVES, arrives_later, transfer
 from .values import (
     UNKNOWN,
+    Birth,
     Choice,
     Configured,
     Constant,
@@ -26,6 +28,7 @@ from .values import (
     Namespace,
     Opaque,
     Parser,
+    Qualified,
     Sequence,
     Tensor,
     Value,
@@ -47,7 +50,25 @@ READS_MODULE = frozenset(
 )
 
 
-TELLING = frozenset({"backward", "step", "zero_grad", "item", "set_epoch", "update", "eval", "train", "empty_cache"})
+CASTS = {
+    "float": "torch.float32",
+    "double": "torch.float64",
+    "half": "torch.float16",
+    "bfloat16": "torch.bfloat16",
+    "long": "torch.int64",
+    "int": "torch.int32",
+    "short": "torch.int16",
+    "byte": "torch.uint8",
+    "bool": "torch.bool",
+}
+"""Methods of a tensor that change its dtype and leave it where it is."""
+GRAPHLESS = frozenset({"argmax", "eq", "ne", "gt", "lt", "ge", "le"})
+"""Methods of a tensor that no gradient flows through."""
+
+TELLING = frozenset(
+    {"backward", "step", "zero_grad", "item", "set_epoch", "update", "eval", "train", "empty_cache", "synchronize"}
+    | {"wait", "query", "numpy", "tolist"}
+)
 """Methods that are recorded even where the receiver is not known."""
 
 
@@ -86,7 +107,9 @@ def call_method(machine: Interpreter, method: Method, arguments: Arguments, node
     if isinstance(receiver, Instance):
         return _inherited_method(machine, receiver, name, arguments, node)
     if name in MOVES and name != "type":
-        transfer(machine, receiver, name, arguments, node)
+        place = transfer(machine, receiver, name, arguments, node)
+        if place is not None and arrives_later(place, name, arguments):
+            return Tensor(place, proven=False, pending=node)
         return UNKNOWN
     if name == "format" and isinstance(receiver, Constant):
         return UNKNOWN
@@ -109,18 +132,30 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
             other = arguments.positional[0].value if arguments.positional else None
             if isinstance(other, Tensor):
                 return Tensor(other.place, proven=receiver.proven)
-            return Tensor(receiver.place, receiver.loader, receiver.path, receiver.proven, receiver.scalar)
+            dtype = other.name if isinstance(other, Qualified) else None
+            return replace(receiver, born=_recast(receiver.born, dtype) if dtype else None, pending=None)
         moved = any(kinds != frozenset({"cpu"}) for kinds in place)
         if name == "type" and not moved:
             return Tensor(receiver.place, proven=True)
-        return Tensor(place, receiver.loader, receiver.path, receiver.proven or name in ("cuda", "type"))
+        proven = receiver.proven or name in ("cuda", "type")
+        pending = node if arrives_later(place, name, arguments) else None
+        return Tensor(
+            place, receiver.loader, receiver.path, proven, receiver.scalar, grown=receiver.grown, pending=pending
+        )
     if name.endswith("_") and not name.startswith("_"):
         mutates_in_place(machine, receiver)
         return receiver
-    if name in ("view", "unsqueeze", "squeeze", "reshape", "transpose", "permute", "detach", "t", "contiguous"):
+    if name in ("view", "unsqueeze", "squeeze", "reshape", "transpose", "permute", "t", "contiguous"):
         return receiver
+    if name == "detach":
+        return replace(receiver, grown=frozenset())
+    if name == "type_as":
+        other = arguments.positional[0].value if arguments.positional else None
+        return Tensor(other.place if isinstance(other, Tensor) else SOMEWHERE, proven=receiver.proven)
+    if name in CASTS:
+        return replace(receiver, born=_recast(receiver.born, CASTS[name]), pending=None)
     if name in ("mean", "sum", "max", "min", "norm") and not arguments.positional and not arguments.keywords:
-        return Tensor(receiver.place, proven=receiver.proven, scalar=True)
+        return Tensor(receiver.place, proven=receiver.proven, scalar=True, grown=receiver.grown)
     if name in ("size", "dim", "numel", "item", "tolist", "numpy", "get_device", "nelement"):
         return UNKNOWN
     if name in ("items", "keys", "values"):
@@ -133,10 +168,14 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
         for value in arguments.values():
             if isinstance(value, Tensor) and not value.scalar:
                 place = place | value.place
-        return Tensor(place, proven=receiver.proven)
+        return Tensor(place, proven=receiver.proven, grown=frozenset() if name in GRAPHLESS else receiver.grown)
     if name == "backward":
         return Constant(None)
     return UNKNOWN
+
+
+def _recast(born: Birth | None, dtype: str) -> Birth | None:
+    return replace(born, dtype=dtype) if born is not None else None
 
 
 def mutates_in_place(machine: Interpreter, tensor: Tensor) -> None:
@@ -208,12 +247,13 @@ def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node:
     machine.recorder.module_call(machine, node, loss, context)
     if loss:
         first = arguments.positional[0].value if arguments.positional else UNKNOWN
-        return Tensor(first.place if isinstance(first, Tensor) else SOMEWHERE, proven=True, scalar=True)
+        place = first.place if isinstance(first, Tensor) else SOMEWHERE
+        return Tensor(place, scalar=True, grown=machine.grown(node))
     stateless = module.kind.startswith("torch.nn.") and machine.recorder.stateless(module.kind)
     if stateless and arguments.positional and isinstance(arguments.positional[0].value, Tensor):
-        return Tensor(arguments.positional[0].value.place, proven=False)
+        return Tensor(arguments.positional[0].value.place, proven=False, grown=machine.grown(node))
     known = not (escaped or touches) or wrapper is not None
-    return Tensor(place if known else SOMEWHERE, proven=False)
+    return Tensor(place if known else SOMEWHERE, proven=False, grown=machine.grown(node))
 
 
 # -- lists
@@ -227,7 +267,18 @@ def _list_method(
         return element_of(machine, receiver)
     if name in ("set_description", "set_postfix", "update", "close", "write"):
         return UNKNOWN
+    if name == "clear" or (name == "append" and _outlives_the_pass(machine, node)):
+        machine.recorder.operation(machine, node, f"list.{name}", receiver, arguments)
     return _give_away(machine, arguments, node)
+
+
+def _outlives_the_pass(machine: Interpreter, node: cst.Call) -> bool:
+    """Whether the list that a method is called on was bound before the innermost loop of this function began."""
+    name = node.func.value if isinstance(node.func, cst.Attribute) else None
+    if not isinstance(name, cst.Name) or not machine.frame.loop_exits:
+        return False
+    written = machine.store.since(machine.frame.loop_exits[-1][0])
+    return name.value not in written.get(machine.scope, {})
 
 
 # -- argparse

@@ -11,6 +11,9 @@ machine has an accelerator. A value that is moved in one branch only has *two* a
 
 HOST: Place = frozenset({frozenset({"cpu"})})
 SOMEWHERE: Place = frozenset({frozenset({"unknown"})})
+WITH_MODEL: Place = frozenset({frozenset({"model"})})
+"""Where a module of the project lives, seen from its own methods: with its parameters, its layers' results and what
+``forward`` is given, wherever the model was moved to."""
 
 
 def is_host(place: Place) -> bool:
@@ -21,3 +24,8 @@ def is_host(place: Place) -> bool:
 def is_cuda_capable(place: Place) -> bool:
     """Whether every alternative is, on some machine, a CUDA device: moved for certain."""
     return all("cuda" in kinds for kinds in place)
+
+
+def is_on_accelerator(place: Place) -> bool:
+    """Whether every alternative is where the model is, or a CUDA device on some machine."""
+    return bool(place) and all("cuda" in kinds or "model" in kinds for kinds in place)

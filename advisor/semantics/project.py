@@ -11,13 +11,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import libcst as cst
+
 from ..source.document import Document, DocumentError
 from .calls import Arguments, bind_parameters, call_function, class_member
 from .catalog import MODULE_BASES
 from .facts import Facts
 from .interpreter import Interpreter
-from .places import SOMEWHERE
-from .values import Class, Function, Instance, Module, Value
+from .places import WITH_MODEL
+from .values import Class, Function, Instance, Module, Tensor, Value
+
+_TENSOR_NAMES = frozenset({"torch.Tensor", "Tensor", "torch.FloatTensor", "torch.LongTensor"})
 
 MOST_CONSULTED = 100
 MOST_CONSULTED_CHARACTERS = 1_000_000
@@ -234,21 +238,33 @@ def _run_alone(machine: Interpreter, function: Function, receivers: dict[int, Va
                     call_function(machine, init, unknown, None, receiver)
     if id(function.node) not in machine.called or id(function.node) in machine.truncated:
         with machine.at_home(function):
-            machine.inline(function, bind_parameters(machine, function, unknown, receiver), None)
+            bound = bind_parameters(machine, function, unknown, receiver)
+            if isinstance(receiver, Module) and function.name == "forward":
+                bound |= dict.fromkeys(_inputs(function), Tensor(WITH_MODEL, proven=False))
+            machine.inline(function, bound, None)
 
 
 def _sample(machine: Interpreter, cls: Class) -> Instance | Module:
     """An object of a class that nothing in the project builds."""
     if cls.library_bases() & MODULE_BASES:
         module = Module(cls.document, cls.node.name, f"project:{cls.name}", cls)
-        machine.move(module, SOMEWHERE)
+        machine.move(module, WITH_MODEL)
         return module
     return Instance(cls)
 
 
-def _names_in(function: Function) -> set[str]:
-    import libcst as cst
+def _inputs(forward: Function) -> list[str]:
+    """Parameters of a module's ``forward`` that are tensors unless an annotation or a default says otherwise."""
+    found: list[str] = []
+    for param in forward.node.params.params[1:]:
+        annotation = param.annotation.annotation if param.annotation is not None else None
+        plain = isinstance(annotation, (cst.Name, cst.Attribute)) and forward.document.code(annotation) in _TENSOR_NAMES
+        if param.default is None and (annotation is None or plain):
+            found.append(param.name.value)
+    return found
 
+
+def _names_in(function: Function) -> set[str]:
     from .syntax import descendants
 
     own = function.name

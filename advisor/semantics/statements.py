@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -10,9 +11,11 @@ import libcst as cst
 from .assignment import assign
 from .catalog import FRAMEWORK_CLASSES, PASS_THROUGH
 from .control import Left
+from .expressions import graph_of, sum_of
 from .imports import import_module, import_names
 from .iteration import element_of, loaders_of
 from .methods import mutates_in_place
+from .places import SOMEWHERE
 from .scope import OPEN, Scope
 from .values import (
     UNKNOWN,
@@ -62,6 +65,15 @@ def _augmented(machine: Interpreter, node: cst.AugAssign) -> bool:
     before = machine.evaluate(node.target)
     value = machine.evaluate(node.value)
     machine.recorder.operation(machine, node, "+=", before, value=value)
+    kept = graph_of(before) | graph_of(value)
+    if kept and isinstance(node.operator, cst.AddAssign) and not isinstance(before, Cell):
+        place = value.place if isinstance(value, Tensor) else SOMEWHERE
+        if isinstance(before, Tensor):
+            mutates_in_place(machine, before)
+            assign(machine, node.target, replace(before, grown=sum_of(kept, node)))
+        else:
+            assign(machine, node.target, Tensor(place, proven=False, grown=sum_of(kept, node)))
+        return False
     if isinstance(before, Tensor):
         mutates_in_place(machine, before)
         return False

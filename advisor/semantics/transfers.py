@@ -8,7 +8,7 @@ import libcst as cst
 
 from .devices import device_kinds
 from .facts import TransferContext
-from .places import SOMEWHERE, Place
+from .places import HOST, SOMEWHERE, Place
 from .values import UNKNOWN, Choice, Constant, Device, Module, Qualified, Tensor, Value
 
 if TYPE_CHECKING:
@@ -67,6 +67,13 @@ def transfer(machine: Interpreter, receiver: Value, name: str, arguments: Argume
     )
     machine.recorder.transfer(machine, node, name, device_node, non_blocking, context, arguments.open)
     return frozenset({destination})
+
+
+def arrives_later(place: Place, name: str, arguments: Arguments) -> bool:
+    """Whether a move is an asynchronous copy to the host: its result must not be read before it is done."""
+    given = arguments.get("non_blocking")
+    asynchronous = isinstance(given, Constant) and given.value is True
+    return asynchronous and name == "to" and place == HOST
 
 
 def _is_dtype(value: Value) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from ..source.document import Document
-    from .facts import LoaderCall
+    from .facts import LoaderCall, Loop
     from .scope import Scope
 
 MOST_OPTIONS = 6
@@ -303,6 +303,27 @@ class Loader(Value):
 
 
 @dataclass(frozen=True, slots=True)
+class Birth:
+    """The factory call that a tensor came out of.
+
+    Attributes:
+        node: the call.
+        statement: the statement that it stands in.
+        functions: names of the project's functions around it, outermost first.
+        owner: the class whose method it stands in, if any.
+        loops: the loops around it, outermost first.
+        dtype: full name of the dtype that it was given, if one is known.
+    """
+
+    node: cst.Call
+    statement: cst.CSTNode
+    functions: tuple[str, ...]
+    owner: Class | None
+    loops: tuple[Loop, ...]
+    dtype: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Tensor(Value):
     """A tensor, or (``path`` empty, ``proven`` false) a batch that may be a container of tensors.
 
@@ -312,6 +333,10 @@ class Tensor(Value):
         path: which element of the batch: positions and keys, outermost first; ``...`` for "some element".
         proven: whether it is certainly a plain tensor (rules.md 0.4).
         scalar: whether it certainly has no dimensions.
+        born: the factory call that it is the result of, or a view or a cast of.
+        grown: the calls of modules and losses, and the sums, in whose autograd graph it is the last; empty where it
+            carries no graph, or none that is known.
+        pending: the asynchronous copy to the host that it is the result of, and that may not be done yet.
     """
 
     place: Place = SOMEWHERE
@@ -319,6 +344,9 @@ class Tensor(Value):
     path: tuple[object, ...] = ()
     proven: bool = True
     scalar: bool = False
+    born: Birth | None = None
+    grown: frozenset[cst.CSTNode] = frozenset()
+    pending: cst.Call | None = None
 
 
 def join(left: Value, right: Value) -> Value:
@@ -354,6 +382,9 @@ def _merge(left: Value, right: Value) -> Value | None:
                 left.path if left.path == right.path else (...,),
                 left.proven and right.proven,
                 left.scalar and right.scalar,
+                left.born if left.born == right.born else None,
+                left.grown | right.grown,
+                left.pending if left.pending is right.pending else None,
             )
         return None
     if isinstance(left, Device) and isinstance(right, Device):
