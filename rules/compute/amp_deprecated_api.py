@@ -1,0 +1,117 @@
+"""ACC402."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import replace_node
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+
+_POSITIONS = ("enabled", "dtype", "cache_enabled")
+_SINCE = {"autocast": (1, 10), "GradScaler": (2, 3), "custom_fwd": (2, 4), "custom_bwd": (2, 4)}
+
+
+class AmpDeprecatedApi(Rule):
+    """Mixed precision is asked for under names that torch is taking away.
+
+    What it does
+        Finds calls of `autocast`, `GradScaler`, `custom_fwd` and `custom_bwd` from `torch.cuda.amp` and
+        `torch.cpu.amp`.
+
+    Why it costs time
+        Each of them warns (FutureWarning) and binds the code to one kind of accelerator. The new names take the device
+        first, and everything after it moves: `autocast(False)` is `torch.autocast("cuda", enabled=False)`, while
+        `torch.autocast("cuda", False)` takes `False` for a dtype and raises TypeError.
+
+    Example
+        import torch
+
+        scaler = torch.cuda.amp.GradScaler(2.0**16)
+        with torch.cuda.amp.autocast(True):
+            y = torch.ones(2, 2) @ torch.ones(2, 2)
+
+    Use instead
+        import torch
+
+        scaler = torch.amp.GradScaler("cuda", 2.0**16)
+        with torch.autocast("cuda", enabled=True):
+            y = torch.ones(2, 2) @ torch.ones(2, 2)
+
+    When to ignore it
+        Where torch before 2.3 must be supported, which has no `torch.amp.GradScaler`. Say so with `torch-version`, and
+        the rule is silent; it is silent, too, where the program chooses between both names, and with torch_xla.
+
+    Fix safety
+        Safe: the new names do the same. Positional arguments of `autocast` are given by name.
+
+    References
+        - https://docs.pytorch.org/docs/stable/amp.html
+    """
+
+    code = "ACC402"
+    name = "amp-deprecated-api"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        for operation in facts.operations:
+            package, _, last = operation.name.removeprefix("@").rpartition(".")
+            if package not in ("torch.cuda.amp", "torch.cpu.amp") or last not in _SINCE:
+                continue
+            if not facts.supports(_SINCE[last]) or facts.does(f"torch.amp.{last}") or _leaves_torch(facts):
+                continue
+            device = package.split(".")[1]
+            new = f'torch.autocast("{device}", ...)' if last == "autocast" else f"torch.amp.{last}"
+            if last == "GradScaler":
+                new += f'("{device}", ...)'
+            elif last.startswith("custom"):
+                new += f'(device_type="{device}")'
+            message = (
+                f"`{facts.document.code(operation.node)}` uses a name that torch is taking away, and warns each time; "
+                f"use `{new}`"
+            )
+            yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation, last, device))
+
+    def _fix(self, facts: Facts, operation: Operation, last: str, device: str) -> Fix | None:
+        torch, document, node = facts.torch_name, facts.document, operation.node
+        if torch is None:
+            return None
+        new = f"{torch}.autocast" if last == "autocast" else f"{torch}.amp.{last}"
+        if not isinstance(node, cst.Call):
+            edits = [replace_node(document, node, f'{new}(device_type="{device}")')]
+        elif any(arg.star for arg in node.args):
+            return None
+        else:
+            edits = [replace_node(document, node.func, new), *_arguments(facts, node, last, device)]
+        return Fix(f"Use `{new}`", tuple(edits), Applicability.SAFE)
+
+
+def _leaves_torch(facts: Facts) -> bool:
+    patches = ("torch_xla.", "torch_npu.", "intel_extension_for_pytorch.")
+    return any(operation.name.startswith(patches) for one in facts.program for operation in one.operations)
+
+
+def _arguments(facts: Facts, call: cst.Call, last: str, device: str) -> Iterator[Edit]:
+    document = facts.document
+    first = f'device_type="{device}"' if last.startswith("custom") else f'"{device}"'
+    if not call.args:
+        end = document.span(call).end.offset
+        yield document.edit(end - 1, end, f"{first})")
+        return
+    positional = [arg for arg in call.args if arg.keyword is None]
+    if last.startswith("custom"):
+        end = document.span(call.args[-1]).end.offset
+        yield document.edit(end, end, f", {first}")
+        return
+    for index, arg in enumerate(call.args):
+        keyword = f"{_POSITIONS[index]}=" if last == "autocast" and arg in positional else ""
+        start = document.span(arg).start.offset
+        if index == 0:
+            yield document.edit(start, start, f"{first}, {keyword}")
+        elif keyword:
+            yield document.edit(start, start, keyword)

@@ -1,0 +1,69 @@
+"""ACC413."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+
+_CHECKPOINTS = ("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")
+
+
+class CheckpointUseReentrant(Rule):
+    """Activation checkpointing is used without saying which of its two implementations.
+
+    What it does
+        Finds calls of `torch.utils.checkpoint.checkpoint` and `checkpoint_sequential` without `use_reentrant`.
+
+    Why it costs time
+        It warns, and takes the reentrant implementation, which runs the whole segment again even where part of it would
+        do, and whose output silently has no gradient where no input of the segment requires one: its parameters then
+        do not learn. `use_reentrant=False` has neither fault and is what torch recommends.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.checkpoint import checkpoint
+
+        block = nn.Linear(8, 8)
+        y = checkpoint(block, torch.zeros(4, 8))
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.checkpoint import checkpoint
+
+        block = nn.Linear(8, 8)
+        y = checkpoint(block, torch.zeros(4, 8), use_reentrant=False)
+
+    When to ignore it
+        Where the segment relies on what only the reentrant one does: say so with `use_reentrant=True`.
+
+    Fix safety
+        Unsafe: segments that change state as they run, or that some DDP and FSDP set-ups wrap, may behave otherwise.
+
+    References
+        - https://docs.pytorch.org/docs/stable/checkpoint.html
+    """
+
+    code = "ACC413"
+    name = "checkpoint-use-reentrant"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        if not facts.supports((2, 0)):
+            return
+        for operation in facts.operations:
+            if operation.name not in _CHECKPOINTS or not operation.lacks("use_reentrant"):
+                continue
+            message = (
+                f"`{operation.name.rpartition('.')[2]}(...)` does not pass `use_reentrant`, so it warns and takes the "
+                f"reentrant implementation, whose output has no gradient where no input requires one; pass "
+                f"`use_reentrant=False`"
+            )
+            edit = operation.keyword_edit("use_reentrant", "False")
+            fix = Fix("Pass `use_reentrant=False`", (edit,), Applicability.UNSAFE) if edit is not None else None
+            yield self.finding(facts, operation.node, message, fix=fix)
