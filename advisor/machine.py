@@ -154,15 +154,15 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
         if len(fields) < 5 or len(kind) < 3:
             continue
         if kind[0] == "cgroup2":
-            path = memberships.get("")
+            group = memberships.get("")
         elif kind[0] == "cgroup" and controller in kind[2].split(","):
-            path = next((path for names, path in memberships.items() if controller in names.split(",")), None)
+            group = next((path for names, path in memberships.items() if controller in names.split(",")), None)
         else:
             continue
-        if path is None:
+        if group is None:
             continue
         mount = root / fields[4].lstrip("/")
-        inside = PurePosixPath(path)
+        inside = PurePosixPath(group)
         # In a container the mount shows the container's own group as its root, while the path may be the host's.
         relative = inside.relative_to(fields[3]) if inside.is_relative_to(fields[3]) else PurePosixPath()
         folder = mount / relative
