@@ -187,13 +187,16 @@ def _terminable() -> Iterator[None]:
     def end(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {name: signal.signal(getattr(signal, name), end) for name in names}
+    # A signal that whoever started this chose to ignore, as nohup does, stays ignored.
+    found = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = [number for number in found if signal.getsignal(number) == signal.SIG_DFL]
+    for number in numbers:
+        signal.signal(number, end)
     try:
         yield
     finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _spelled(command: Command) -> str:
