@@ -144,6 +144,12 @@ class LoaderCall:
         return min(counts)
 
     @property
+    def initializes_nothing(self) -> bool:
+        """Whether it certainly has no ``worker_init_fn``, which might mend what is wrong with the data set."""
+        given = options_of(self.get("worker_init_fn"))
+        return all(one == ABSENT or (isinstance(one, Constant) and one.value is None) for one in given)
+
+    @property
     def epoch_loops(self) -> list[Loop]:
         """Loops over numbers that it is not built in, and in which all of its batches are taken again and again."""
         built = [loop for context in self.contexts for loop in context.loops]
@@ -358,6 +364,7 @@ class Facts:
         consulted: other files of the project that were read to find this out.
         torch_version: the oldest torch that the project supports; None where it does not say.
         program: the facts of all documents that were read as one program, this one among them.
+        least_python: the oldest Python that the project says it supports, as (major, minor), if it says so.
     """
 
     document: Document
@@ -376,6 +383,7 @@ class Facts:
     consulted: frozenset[str] = frozenset()
     torch_version: tuple[int, int] | None = None
     program: tuple[Facts, ...] = ()
+    least_python: tuple[int, int] | None = None
 
     def does(self, *names: str) -> bool:
         """Whether any document of the program has an operation of one of these names; a name that begins with a dot
