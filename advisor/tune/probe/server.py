@@ -258,6 +258,7 @@ class Server:
             return
         if measure.what in (wire.NO_WAIT, wire.NO_TRANSFER):
             self._close_pool()
+            self.non_blocking = False
             self._ceiling.prepare(self._device_kind if measure.what == wire.NO_TRANSFER else None)
             self._running = Running(measure, None, Settling(None))
             return
