@@ -14,6 +14,7 @@ from .library import call_library
 from .methods import call_method, call_module
 from .operations import Argument
 from .scope import OPEN
+from .syntax import fields_of
 from .values import (
     ABSENT,
     UNKNOWN,
@@ -363,6 +364,12 @@ def instantiate(machine: Interpreter, cls: Class, arguments: Arguments, node: cs
         return module
     instance = Instance(cls)
     if any(isinstance(one, (Qualified, Opaque)) and one.name.startswith("dataclasses.") for one in cls.decorators):
+        fields = [name for one in reversed(cls.lineage()) for name in fields_of(one.node)]
+        if arguments.open:
+            for name in fields:
+                machine.store.set(instance, name, UNKNOWN)
+        for name, argument in zip(dict.fromkeys(fields), arguments.positional, strict=False):
+            machine.store.set(instance, name, UNKNOWN if arguments.starred else argument.value)
         for key, argument in arguments.keywords.items():
             machine.store.set(instance, key, argument.value)
         return instance

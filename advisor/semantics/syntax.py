@@ -39,6 +39,13 @@ def methods_of(cls: cst.ClassDef) -> dict[str, cst.FunctionDef]:
     return {one.name.value: one for one in body if isinstance(one, cst.FunctionDef)}
 
 
+def fields_of(cls: cst.ClassDef) -> list[str]:
+    """The annotated names of a class body, in order: the fields of a dataclass."""
+    lines = [one for one in cls.body.body if isinstance(one, cst.SimpleStatementLine)]
+    small = [one for line in lines for one in line.body]
+    return [one.target.value for one in small if isinstance(one, cst.AnnAssign) and isinstance(one.target, cst.Name)]
+
+
 def self_attribute(node: cst.CSTNode) -> str | None:
     """The attribute's name where ``node`` is ``self.name``."""
     if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "self":

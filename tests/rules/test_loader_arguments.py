@@ -79,6 +79,10 @@ SILENT_CONFLICTS = {
     "DataLoader(data, shuffle=True, sampler=sampler)",
     "unknown sampler": "DataLoader(data, shuffle=True, sampler=conf.sampler)",
     "what a function returns": "DataLoader(data, shuffle=True, sampler=conf.make_sampler())",
+    "configured by a dataclass": (
+        "import dataclasses\n@dataclasses.dataclass\nclass Config:\n    size: int = 2\n    workers: int = None\n"
+        "DataLoader(data, num_workers=Config(**conf.values).workers)\nDataLoader(data, num_workers=Config(1, 4).workers)"
+    ),
     "batch sampler with size one": "DataLoader(data, batch_size=1, batch_sampler=BatchSampler(data, 2, False))",
     "batch sampler alone": "DataLoader(data, batch_sampler=BatchSampler(SequentialSampler(data), 2, True))",
     "stream in its own order": "DataLoader(Rows(data), shuffle=False)",
