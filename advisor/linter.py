@@ -7,7 +7,7 @@ import os
 import traceback
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from multiprocessing import get_context
@@ -278,13 +278,48 @@ def _check(
         for program in todo:
             yield checker.check(program, contents, sources)
         return
+    yield from _pooled(checker, todo, contents, sources, jobs)
+
+
+def _pooled(
+    checker: Checker, todo: Sequence[Program], contents: Mapping[str, bytes], sources: Mapping[str, bytes], jobs: int
+) -> Iterable[Result]:
+    """Results in the order of the programs. Where a process dies, whatever was lost with it is tried again alone, so
+    that one file on which the parser crashes costs its own program only."""
+    lost: list[Program] = []
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = [
-            pool.submit(checker.check, program, {name: contents[name] for name in program.filenames}, dict(sources))
-            for program in todo
-        ]
-        for future in waiting:
-            yield future.result()
+        waiting = [(program, _submit(pool, checker, program, contents, sources)) for program in todo]
+        for program, future in waiting:
+            try:
+                yield future.result()
+            except BrokenExecutor:
+                lost.append(program)
+    for program in lost:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            try:
+                yield _submit(pool, checker, program, contents, sources).result()
+            except BrokenExecutor:
+                message = "Internal error: the process that analysed this file died; please report it."
+                yield Result(
+                    program,
+                    tuple(_tool_finding(one, INTERNAL_ERROR, message, Severity.ERROR) for one in program.filenames),
+                )
+
+
+def _submit(
+    pool: ProcessPoolExecutor,
+    checker: Checker,
+    program: Program,
+    contents: Mapping[str, bytes],
+    sources: Mapping[str, bytes],
+) -> Future[Result]:
+    own = {name: contents[name] for name in program.filenames}
+    try:
+        return pool.submit(checker.check, program, own, dict(sources))
+    except BrokenExecutor as error:  # it broke while there was still something to hand over
+        failed: Future[Result] = Future()
+        failed.set_exception(error)
+        return failed
 
 
 def _parses(filename: str, raw: bytes) -> bool:

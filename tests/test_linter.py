@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from accel_advisor.cache import FOLDER, Cache
 from accel_advisor.config import Config, project_root
@@ -143,6 +145,63 @@ class TestSeveralFiles:
         alone = linted(*names)
         assert len(alone.findings) >= 8
         assert linted(*names, jobs=2).findings == alone.findings
+
+
+DEADLY = """
+    import os
+
+    from accel_advisor.finding import Severity
+    from accel_advisor.rule import Rule
+
+    class RuleThatKills(Rule):
+        code, name, severity = "ZZZ008", "kills", Severity.INFO
+        def check(self, facts):
+            if "DEADLY" in facts.document.text:
+                os._exit(11)
+            return iter(())
+"""
+
+
+def test_a_process_that_dies_costs_its_own_program_only(project: Path, install_rules: Install) -> None:
+    install_rules(DEADLY)
+    text = TRAIN.replace("from loaders", "from gone") + "#" * 450_000
+    for name in ("a.py", "b.py", "c.py"):
+        (project / name).write_text(text + ("  DEADLY\n" if name == "b.py" else "\n"))
+    report = linted("a.py", "b.py", "c.py", jobs=2)
+    (internal,) = [one for one in report.findings if one.code == "ACC003"]
+    assert internal.filename == "b.py"
+    assert "the process that analysed this file died" in internal.message
+    assert {name for one in report.programs for name in one.filenames} == {"a.py", "b.py", "c.py"}
+
+
+def compiles(raw: bytes) -> bool:
+    try:
+        compile(raw, "train.py", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_damaged_programs_are_linted_and_fixed_without_harm(project: Path, data: st.DataObject) -> None:
+    text = LOADERS + "\n\n" + TRAIN.replace("from loaders import build_loader\n", "")
+    for _ in range(data.draw(st.integers(0, 3))):
+        start = data.draw(st.integers(0, len(text)))
+        length = data.draw(st.integers(0, 30))
+        put = data.draw(st.sampled_from(["", "\n", "    ", "(", ")", "é", "# accel: ignore"]))
+        text = text[:start] + put + text[start + length :]
+    (project / "train.py").write_text(text, encoding="utf-8")
+    config = Config.load(project)
+    report = linted("train.py")
+    assert not [one for one in report.findings if one.code == "ACC003"], listed(report)
+    outcome = fix(report, config, frozenset(Applicability))
+    assert not [one for one in outcome.report.findings if one.code == "ACC003"], listed(outcome.report)
+    for name, raw in outcome.after.items():
+        if compiles(text.encode()):
+            assert compiles(raw)
+        (project / name).write_bytes(raw)
+    assert fix(linted("train.py"), config, frozenset(Applicability)).after == {}
 
 
 CROSS = """
