@@ -62,6 +62,21 @@ class OperationContext:
         options = (option for value in self.around for option in options_of(value))
         return tuple(one.name for one in options if isinstance(one, (Opaque, Qualified)))
 
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops around it, innermost first."""
+        found: list[Loop] = []
+        loop = self.inner
+        while loop is not None:
+            found.append(loop)
+            loop = loop.parent
+        return tuple(found)
+
+    @property
+    def run(self) -> Loop | tuple[str, ...]:
+        """What it is a part of as a whole: the outermost loop around it, or else the functions that it is in."""
+        return self.loops[-1] if self.inner is not None else self.functions
+
     def get(self, name: str, position: int | None = None) -> Value:
         """An argument's value; :data:`ABSENT` where it is not given, Unknown where it may be given unseen."""
         for key, argument in self.arguments:
@@ -121,6 +136,11 @@ class Operation:
     def guarded(self) -> bool:
         """Whether a condition decides, in some context, whether it happens."""
         return any(context.guarded for context in self.contexts)
+
+    def runs_with(self, other: Operation) -> bool:
+        """Whether both happen in one outermost loop, or in the same functions outside of loops."""
+        runs = [context.run for context in other.contexts]
+        return any(context.run in runs for context in self.contexts)
 
     def keyword_edit(self, name: str, expression: str) -> Edit | None:
         """The edit that gives a call one more keyword; None where it splats arguments or is no call."""

@@ -1,0 +1,127 @@
+"""ACC404."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import indentation_at, newline_of
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.values import Constant, Opaque
+
+_CLIPS = frozenset(f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"))
+
+
+class ClipBeforeUnscale(Rule):
+    """Gradients are clipped while they are still multiplied by the scale of a GradScaler.
+
+    What it does
+        Finds `clip_grad_norm_` and `clip_grad_value_` between `scaler.scale(loss).backward()` and `scaler.step(...)`,
+        with no `scaler.unscale_(...)` anywhere in the same loop.
+
+    Why it costs time
+        The scale starts at 65536, so that the norm of every gradient is far above the limit and each of them is clipped
+        to it; the step then divides by the scale. Updates become tens of thousands of times too small, and the
+        training stalls without a word.
+
+    Example
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cuda")
+        for step in range(100):
+            optimizer.zero_grad()
+            with torch.autocast("cuda"):
+                loss = model(torch.randn(4, 8, device="cuda")).sum()
+            scaler.scale(loss).backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            scaler.step(optimizer)
+            scaler.update()
+
+    Use instead
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cuda")
+        for step in range(100):
+            optimizer.zero_grad()
+            with torch.autocast("cuda"):
+                loss = model(torch.randn(4, 8, device="cuda")).sum()
+            scaler.scale(loss).backward()
+            scaler.unscale_(optimizer)
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            scaler.step(optimizer)
+            scaler.update()
+
+    When to ignore it
+        Never where the scaler is in use. The rule is silent for `GradScaler(enabled=False)`, for clipping after the
+        step, and for a clip under a condition in a loop that also runs `backward()` without the scaler.
+
+    Fix safety
+        Unsafe: the training takes another course, the intended one. No fix is made where several optimizers step.
+
+    References
+        - https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-clipping
+    """
+
+    code = "ACC404"
+    name = "clip-before-unscale"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each clip once."""
+        for index, clip in enumerate(facts.operations):
+            if clip.name not in _CLIPS:
+                continue
+            before = [one for one in facts.operations[:index] if one.runs_with(clip)]
+            after = [one for one in facts.operations[index:] if one.runs_with(clip)]
+            scales = [one for one in before if one.name.endswith("GradScaler.scale")]
+            steps = [one for one in after if one.name.endswith("GradScaler.step") and _is_on(one)]
+            if scales and steps and not _may_be_right(facts, clip, scales):
+                yield self._report(facts, clip, steps)
+
+    def _report(self, facts: Facts, clip: Operation, steps: list[Operation]) -> Finding:
+        document = facts.document
+        calls = {document.code(one.node.func) for one in steps if isinstance(one.node, cst.Call)}
+        given = {document.code(one.node.args[0]) for one in steps if isinstance(one.node, cst.Call) and one.node.args}
+        remedy = "`unscale_` the optimizer before"
+        fix = None
+        if len(calls) == len(given) == 1:
+            statement = f"{calls.pop().removesuffix('.step')}.unscale_({given.pop()})"
+            remedy = f"call `{statement}` before"
+            start = document.span(clip.statement).start.offset
+            row = document.location(start).row
+            if document.line(row)[: document.location(start).column - 1].strip() == "":
+                text = f"{statement}{newline_of(document)}{indentation_at(document, start)}"
+                fix = Fix(f"Call `{statement}` first", (document.edit(start, start, text),), Applicability.UNSAFE)
+        message = (
+            f"`{document.code(clip.node)}` clips gradients that are still multiplied by the scaler's scale, so that "
+            f"next to nothing is left of each update; {remedy}"
+        )
+        return self.finding(facts, clip.node, message, fix=fix)
+
+
+def _is_on(step: Operation) -> bool:
+    """Whether the scaler is not certainly switched off."""
+    receivers = [context.receiver for context in step.contexts]
+    settings = [dict(one.keywords).get("enabled") for one in receivers if isinstance(one, Opaque)]
+    return not all(isinstance(one, Constant) and one.value is False for one in settings)
+
+
+def _may_be_right(facts: Facts, clip: Operation, scales: list[Operation]) -> bool:
+    for other in (operation for one in facts.program for operation in one.operations):
+        if other.name.endswith("GradScaler.unscale_") and other.runs_with(clip):
+            return True
+        if clip.guarded and other.name.endswith(".backward") and other.runs_with(clip):
+            scaled = isinstance(other.node, cst.Call) and isinstance(other.node.func, cst.Attribute)
+            if not scaled or not any(other.node.func.value is one.node for one in scales):
+                return True
+    return False
