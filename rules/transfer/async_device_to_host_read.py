@@ -1,0 +1,94 @@
+"""ACC202."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import remove_argument
+from accel_advisor.semantics.facts import Facts, Transfer
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.places import is_host
+from accel_advisor.semantics.values import Tensor
+
+READS = frozenset(
+    {"item", "numpy", "tolist", "mean", "sum", "max", "min", "argmax", "softmax", "float", "double", "half", "long"}
+    | {"int", "any", "all", "norm", "clone", "add", "sub", "mul", "div"}
+)
+
+
+class AsyncDeviceToHostRead(Rule):
+    """A tensor is copied to the host asynchronously, and read before the copy is done.
+
+    What it does
+        Finds `.to("cpu", non_blocking=True)` whose result is read on the host (`.item()`, `.numpy()`, `.tolist()`,
+        `.mean()`...) in a program that nowhere waits for the copy.
+
+    Why it costs time
+        It costs correctness: towards the host, `non_blocking=True` returns before the bytes have arrived, and what is
+        read meanwhile is whatever the memory held. Nothing is raised.
+
+    Example
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        out = model(torch.randn(4, 8, device="cuda"))
+        host = out.to("cpu", non_blocking=True)
+        print(host.mean().item())
+
+    Use instead
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        out = model(torch.randn(4, 8, device="cuda"))
+        host = out.to("cpu")
+        print(host.mean().item())
+
+    When to ignore it
+        The rule is silent where the program synchronizes or waits for an event or a stream, and where the result is
+        only sent back to the device.
+
+    Fix safety
+        Safe: without `non_blocking=True` the call waits for the copy, which is what the read needs.
+
+    References
+        - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
+    """
+
+    code = "ACC202"
+    name = "async-device-to-host-read"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each copy once."""
+        if facts.does(".synchronize", ".wait", ".query", ".wait_stream", ".wait_event"):
+            return
+        copies = {one.node: one for one in facts.transfers if one.method == "to"}
+        seen: set[Transfer] = set()
+        for operation in facts.operations:
+            for context in operation.contexts:
+                read = context.receiver
+                copy = copies.get(read.pending) if isinstance(read, Tensor) and read.pending is not None else None
+                if copy is None or copy in seen or operation.name.rpartition(".")[2] not in READS:
+                    continue
+                if not any(is_host(one.source) for one in copy.contexts):
+                    seen.add(copy)
+                    yield self._report(facts, copy, operation)
+
+    def _report(self, facts: Facts, copy: Transfer, read: Operation) -> Finding:
+        document = facts.document
+        message = (
+            f"`{document.code(copy.node)}` returns before the bytes have arrived, but "
+            f"`{document.code(read.node)}` reads them at once: wrong values and no error; drop "
+            "`non_blocking=True`"
+        )
+        given = [arg for arg in copy.node.args if arg.keyword is not None and arg.keyword.value == "non_blocking"]
+        fix = None
+        if len(given) == 1:
+            edit = remove_argument(document, copy.node, given[0])
+            fix = Fix("Drop `non_blocking=True`", (edit,), Applicability.SAFE)
+        related = [Related(document.filename, document.span(read.node), "it is read here")]
+        return self.finding(facts, copy.node, message, fix=fix, related=related)

@@ -1,0 +1,121 @@
+"""ACC205."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import add_keyword
+from accel_advisor.semantics.facts import Facts, Transfer
+from accel_advisor.semantics.operations import Operation, OperationContext
+from accel_advisor.semantics.values import ABSENT, Configured, Constant, Device, Method, Value
+
+EXACT = frozenset({"torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye"})
+RANDOM = frozenset({"torch.rand", "torch.randn", "torch.randint", "torch.randperm"})
+STEPPED = frozenset({"torch.arange", "torch.linspace", "torch.logspace"})
+
+
+class CreateOnCpuThenMove(Rule):
+    """A tensor is filled on the host and then copied to the device on which it could have been filled.
+
+    What it does
+        Finds `torch.zeros(...).to(device)` and its kin (`ones`, `full`, `empty`, `eye`, `arange`, `linspace`, `rand`,
+        `randn`, `randint`, `randperm`) that are moved where they are made.
+
+    Why it costs time
+        The host fills the memory and the program waits while it is copied. The factory fills it on the device when it
+        is told which, without a copy. Inside of a loop or of `forward` that is paid at every step.
+
+    Example
+        import torch
+
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        mask = torch.zeros(4, 8).to(device)
+
+    Use instead
+        import torch
+
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        mask = torch.zeros(4, 8, device=device)
+
+    When to ignore it
+        The rule is silent about tensors that are made from data (`torch.tensor`, `torch.from_numpy`), which have to be
+        copied anyway, and about factories with `out`, `generator`, `pin_memory` or `requires_grad`.
+
+    Fix safety
+        Safe for constant fills and ranges of integers. Unsafe for random tensors, which then come from the device's
+        own generator, so that the same seed gives other numbers, and for ranges of floats.
+
+    References
+        - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+    """
+
+    code = "ACC205"
+    name = "create-on-cpu-then-move"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each move once."""
+        made = {one.node: one for one in facts.operations if one.name in EXACT | RANDOM | STEPPED}
+        for transfer in facts.transfers:
+            func = transfer.node.func
+            factory = made.get(func.value) if isinstance(func, cst.Attribute) else None
+            if factory is not None and self._moves(transfer) and self._plain(factory):
+                yield self._report(facts, transfer, factory)
+
+    def _moves(self, transfer: Transfer) -> bool:
+        if transfer.method not in ("to", "cuda") or not transfer.contexts:
+            return False
+        return all(
+            not context.casts and context.kinds != {"cpu"} and _is_device(context.target)
+            for context in transfer.contexts
+        )
+
+    def _plain(self, factory: Operation) -> bool:
+        unwanted = ("device", "out", "generator", "pin_memory", "requires_grad")
+        return all(context.get(name) == ABSENT for context in factory.contexts for name in unwanted)
+
+    def _report(self, facts: Facts, transfer: Transfer, factory: Operation) -> Finding:
+        document = facts.document
+        assert isinstance(factory.node, cst.Call)
+        often = any(context.inner is not None or "forward" in context.functions for context in factory.contexts)
+        device = document.code(transfer.device) if transfer.device is not None else None
+        if device is None and not transfer.node.args:
+            device = '"cuda"'
+        code = document.code(transfer.node)
+        message = (
+            f"`{code}` fills the tensor on the host and waits for its copy{' at every step' if often else ''}; pass "
+            f"`device={device or '...'}` to `{document.code(factory.node.func)}` instead"
+        )
+        fix = None
+        if device is not None and len(transfer.node.args) <= 1:
+            edit = add_keyword(document, factory.node, "device", device)
+            if edit is not None:
+                start, end = document.span(factory.node).end.offset, document.span(transfer.node).end.offset
+                edits = (edit, document.edit(start, end, ""))
+                fix = Fix(f"Create it with `device={device}`", edits, self._applicability(factory))
+        return self.finding(
+            facts, transfer.node, message, severity=Severity.WARNING if often else Severity.INFO, fix=fix
+        )
+
+    def _applicability(self, factory: Operation) -> Applicability:
+        if factory.name in EXACT or (factory.name == "torch.arange" and all(map(_counts, factory.contexts))):
+            return Applicability.SAFE
+        return Applicability.UNSAFE
+
+
+def _counts(context: OperationContext) -> bool:
+    values = [argument.value for _, argument in context.arguments]
+    return all(isinstance(one, Constant) and type(one.value) is int for one in values)
+
+
+def _is_device(target: Value) -> bool:
+    """Whether the target of a move is a device for certain, and no dtype or tensor."""
+    if isinstance(target, Configured):
+        target = target.default
+    if isinstance(target, Constant):
+        return isinstance(target.value, (str, int))
+    return isinstance(target, Device) or (isinstance(target, Method) and target.name == "device")

@@ -1,0 +1,93 @@
+"""ACC203."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import replace_node
+from accel_advisor.semantics.facts import Facts, Transfer
+from accel_advisor.semantics.values import Constant, Device
+
+
+class NonBlockingToMps(Rule):
+    """A tensor is copied asynchronously to a device that may be MPS, where such copies can corrupt data.
+
+    What it does
+        Finds `.to(device, non_blocking=True)` where the device is, or on some machine is, `mps`.
+
+    Why it costs time
+        It costs correctness: on MPS the copy may read memory of the host that was given back or reused meanwhile. The
+        tensor then holds wrong values, and nothing is raised.
+
+    Example
+        import torch
+
+        use_mps = torch.backends.mps.is_available()
+        device = torch.device("mps" if use_mps else "cpu")
+        x = torch.randn(4, 8)
+        x = x.to(device, non_blocking=True)
+
+    Use instead
+        import torch
+
+        use_mps = torch.backends.mps.is_available()
+        device = torch.device("mps" if use_mps else "cpu")
+        x = torch.randn(4, 8)
+        x = x.to(device, non_blocking=device.type == "cuda")
+
+    When to ignore it
+        The rule is silent where the device cannot be MPS, where `non_blocking` is not a literal, and where a condition
+        decides about the call.
+
+    Fix safety
+        Safe where the device is a `torch.device`. Unsafe where it is a string: `str(device).startswith("cuda")` is
+        written.
+
+    References
+        - https://github.com/pytorch/pytorch/issues/139550
+        - https://github.com/huggingface/transformers/pull/43042
+    """
+
+    code = "ACC203"
+    name = "non-blocking-to-mps"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        guarded = {
+            operation.node
+            for operation in facts.operations
+            if operation.contexts and all(context.guarded for context in operation.contexts)
+        }
+        for transfer in facts.transfers:
+            asynchronous = isinstance(transfer.non_blocking, Constant) and transfer.non_blocking.value is True
+            if not asynchronous or transfer.node in guarded or transfer.method != "to" or not transfer.contexts:
+                continue
+            if all("mps" in context.kinds for context in transfer.contexts):
+                yield self._report(facts, transfer)
+
+    def _report(self, facts: Facts, transfer: Transfer) -> Finding:
+        document = facts.document
+        device = document.code(transfer.device) if transfer.device is not None else "the device"
+        fix = self._fix(facts, transfer)
+        remedy = fix.title[0].lower() + fix.title[1:] if fix is not None else "copy without `non_blocking`"
+        message = (
+            f"`{document.code(transfer.node)}` copies asynchronously, and `{device}` can be MPS, where that silently "
+            f"corrupts data; {remedy}"
+        )
+        return self.finding(facts, transfer.node, message, fix=fix)
+
+    def _fix(self, facts: Facts, transfer: Transfer) -> Fix | None:
+        given = [arg for arg in transfer.node.args if arg.keyword is not None and arg.keyword.value == "non_blocking"]
+        if len(given) != 1 or not isinstance(transfer.device, (cst.Name, cst.Attribute)):
+            return None
+        device = facts.document.code(transfer.device)
+        typed = all(isinstance(context.target, Device) for context in transfer.contexts)
+        expression = f'{device}.type == "cuda"' if typed else f'str({device}).startswith("cuda")'
+        edit = replace_node(facts.document, given[0].value, expression)
+        applicability = Applicability.SAFE if typed else Applicability.UNSAFE
+        return Fix(f"Write `non_blocking={expression}`", (edit,), applicability)
