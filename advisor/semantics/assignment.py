@@ -86,6 +86,8 @@ def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value)
             machine.store.set(one, name, value if certain or before is None else join(before, value))
             if isinstance(one, Instance) and not _inside(machine, one.cls):
                 machine.recorder.written.setdefault(one.cls, set()).add(name)
+            elif isinstance(one, Instance) and machine.loops and not _building(machine, one.cls):
+                machine.recorder.changed.add(one.cls)
         elif isinstance(one, SourceModule):
             machine.store.set(one.scope, name, value)
         elif isinstance(one, Qualified):
@@ -111,6 +113,11 @@ def adopt(machine: Interpreter, value: Value, place: Place) -> None:
 
 def _inside(machine: Interpreter, cls: Class) -> bool:
     return any(frame.function is not None and frame.function.owner in cls.lineage() for frame in machine.frames)
+
+
+def _building(machine: Interpreter, cls: Class) -> bool:
+    functions = [frame.function for frame in machine.frames if frame.function is not None]
+    return any(one.name == "__init__" and one.owner in cls.lineage() for one in functions)
 
 
 def _assign_item(machine: Interpreter, target: cst.Subscript, value: Value) -> None:

@@ -39,6 +39,8 @@ class DatasetFacts:
         plain: whether its samples are known to be tensors, numbers and containers of them.
         on_device: whether its samples are on an accelerator already.
         tensors: whether its samples hold anything that can be pinned.
+        iterable: whether it is a stream.
+        changes: whether the program changes it, or may change it, while it is in use.
     """
 
     value: Value
@@ -49,6 +51,7 @@ class DatasetFacts:
     on_device: bool = False
     tensors: bool = True
     iterable: bool = False
+    changes: bool = False
 
 
 def describe_dataset(machine: Interpreter, value: Value) -> DatasetFacts:
@@ -68,6 +71,7 @@ def describe_dataset(machine: Interpreter, value: Value) -> DatasetFacts:
             all(one.plain for one in found),
             any(one.on_device for one in found),
             iterable=any(one.iterable for one in found),
+            changes=any(one.changes for one in found),
         )
     if isinstance(value, Opaque):
         return _library(machine, value)
@@ -86,7 +90,15 @@ def _library(machine: Interpreter, value: Opaque) -> DatasetFacts:
             inner = inner.items[0]
         facts = describe_dataset(machine, inner)
         return DatasetFacts(
-            value, facts.cost, facts.reason, facts.vetoes, facts.plain, facts.on_device, facts.tensors, facts.iterable
+            value,
+            facts.cost,
+            facts.reason,
+            facts.vetoes,
+            facts.plain,
+            facts.on_device,
+            facts.tensors,
+            facts.iterable,
+            facts.changes,
         )
     if value.name == "torch.utils.data.TensorDataset":
         from .places import HOST
@@ -133,7 +145,8 @@ def _project(machine: Interpreter, value: Instance) -> DatasetFacts:
         and "?" not in bases
     )
     on_device = any(_uses_accelerator(machine, one) for one in cls.lineage())
-    return DatasetFacts(value, cost, reason, tuple(vetoes), plain, on_device, iterable=iterable)
+    changes = cls in machine.recorder.written or cls in machine.recorder.changed
+    return DatasetFacts(value, cost, reason, tuple(vetoes), plain, on_device, iterable=iterable, changes=changes)
 
 
 def _sample_cost(machine: Interpreter, cls: Class) -> tuple[Cost, str]:

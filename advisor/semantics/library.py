@@ -34,6 +34,7 @@ from .values import (
     Device,
     Function,
     Iterated,
+    Loader,
     Mapping,
     Module,
     Opaque,
@@ -79,6 +80,7 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
         return _map(machine, arguments, node)
     if name == "next" and arguments.positional:
         element = element_of(machine, arguments.positional[0].value)
+        _note_first_batch(machine, arguments, node)
         recorder.take_one(element, machine)
         return element
     if name == "dict":
@@ -149,6 +151,18 @@ def _birth(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Birth:
         loops=tuple(machine.loops),
         dtype=dtype.name if isinstance(dtype, Qualified) else None,
     )
+
+
+def _note_first_batch(machine: Interpreter, arguments: Arguments, node: cst.Call) -> None:
+    """Records ``next(iter(loader))``, which begins the loader anew."""
+    given = arguments.positional[0].node
+    inner = given.value if given is not None else None
+    if isinstance(inner, cst.Call) and isinstance(inner.func, cst.Name) and len(inner.args) == 1:
+        source = inner.args[0].value
+        if inner.func.value == "iter" and isinstance(source, (cst.Name, cst.Attribute)):
+            loader = machine.evaluate(source)
+            if isinstance(loader, Loader):
+                machine.recorder.operation(machine, node, "next(iter(DataLoader))", loader)
 
 
 def _is_stateless(machine: Interpreter, name: str) -> bool:

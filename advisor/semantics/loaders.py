@@ -10,7 +10,7 @@ from .catalog import Constructor
 from .facts import LoaderContext
 from .operations import Argument
 from .places import SOMEWHERE
-from .syntax import names_bound_in, names_read_in
+from .syntax import descendants, names_bound_in, names_read_in
 from .values import Loader, Qualified, Value
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ def _repeats(machine: Interpreter, node: cst.Call) -> bool:
         return False
     loop = machine.loops[-1]
     if loop.document is not machine.document or not isinstance(loop.node, (cst.For, cst.While)):
+        return False
+    if any(isinstance(one, cst.Del) for one in descendants(loop.node)):
         return False
     span, inner = machine.document.span(loop.node), machine.document.span(node)
     within = span.start.offset <= inner.start.offset and inner.end.offset <= span.end.offset

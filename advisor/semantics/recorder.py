@@ -39,12 +39,14 @@ class Recorder:
         facts: the facts of each document that was interpreted, by its filename.
         discarding: whether the result of the call that is being looked at is thrown away.
         written: attributes of data sets (or any instance) that code outside the class assigns.
+        changed: classes whose own methods assign attributes in a loop, after ``__init__``.
     """
 
     def __init__(self) -> None:
         self.facts: dict[str, Facts] = {}
         self.discarding = False
         self.written: dict[Class, set[str]] = {}
+        self.changed: set[Class] = set()
         self._loaders: dict[int, LoaderCall] = {}
         self._transfers: dict[int, Transfer] = {}
         self._loops: dict[int, Loop] = {}
@@ -61,6 +63,7 @@ class Recorder:
     def finish(self, machine: Interpreter, consulted: frozenset[str]) -> None:
         """Everything was interpreted: what holds for the program as a whole is told to each of its documents."""
         everything = list(self.facts.values())
+        self._datasets.clear()  # what was described along the way may have been written to since
         frameworks = frozenset().union(*(one.frameworks for one in everything))
         trains = any(loop.backward for one in everything for loop in one.loops)
         placed = bool(frameworks) or machine.default_places[0] != HOST
