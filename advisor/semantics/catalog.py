@@ -163,6 +163,13 @@ STOPS_AUTOGRAD = frozenset(
 )
 """Context managers and decorators under which autograd records nothing, or perhaps nothing."""
 
+LEAVES_AUTOGRAD = (
+    *("torch.", "tqdm.", "functools.", "hydra.", "click.", "abc.", "typing.", "warnings.", "rich.", "time."),
+    *("contextlib.nullcontext", "contextlib.suppress", "contextlib.redirect", "contextlib.contextmanager"),
+    *("staticmethod", "classmethod", "property", "open", "PIL.", "h5py.", "wandb.", "mlflow.", "numpy."),
+)
+"""Beginnings of names of context managers and decorators that have nothing to do with autograd otherwise."""
+
 MODULE_BASES = frozenset({"torch.nn.Module", "lightning.LightningModule", "torch.jit.ScriptModule"})
 
 DATASET_BASES = frozenset(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import libcst as cst
 
-from .catalog import STOPS_AUTOGRAD
+from .autograd import may_stop_autograd
 from .control import Left
 from .facts import CallSite, Loop
 from .places import HOST, SOMEWHERE, Place
@@ -22,19 +22,14 @@ from .scope import Layer, Scope, Store
 from .values import (
     UNKNOWN,
     Class,
-    Constant,
-    Device,
     Function,
     Iterated,
-    Loader,
     Module,
-    Opaque,
     Pending,
     Qualified,
     SourceModule,
     Tensor,
     Value,
-    options_of,
 )
 
 if TYPE_CHECKING:
@@ -300,7 +295,7 @@ class Interpreter:
         return result
 
     def _run(self, function: Function, scope: Scope, bound: dict[str, Value]) -> Value:
-        from .values import Iterated, join_all
+        from .values import join_all
 
         level, guards = self.store.level, self.guards
         self.store.push()
@@ -333,6 +328,7 @@ class Interpreter:
         """A loop that is being interpreted."""
         functions = tuple(frame.function.name for frame in self.frames if frame.function is not None)
         loop = self.recorder.loop(self.document, node, functions, self.loops[-1] if self.loops else None)
+        loop.function = self.frame.function.node if self.frame.function is not None else None
         self.loops.append(loop)
         guards, self.guards = self.guards, 0
         try:
@@ -372,7 +368,7 @@ class Interpreter:
     @property
     def graphs(self) -> bool:
         """Whether autograd certainly records what is computed here."""
-        return not any(_may_stop_autograd(one) for value in self.around() for one in options_of(value))
+        return not any(may_stop_autograd(value) for value in self.around())
 
     def grown(self, node: cst.CSTNode) -> frozenset[cst.CSTNode]:
         """The autograd graph that a call's result carries: none where autograd may not record it."""
@@ -388,12 +384,6 @@ class Interpreter:
     def move(self, module: Module, place: Place) -> None:
         """A module moves, in place, with everything in it."""
         self.store.set(module, "place", Tensor(place))
-
-
-def _may_stop_autograd(value: Value) -> bool:
-    if isinstance(value, (Opaque, Qualified)):
-        return value.name in STOPS_AUTOGRAD
-    return not isinstance(value, (Constant, Device, Iterated, Loader))
 
 
 def _unknown(machine: Interpreter, node: cst.CSTNode) -> Value:

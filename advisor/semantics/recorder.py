@@ -153,7 +153,15 @@ class Recorder:
         for loop in reversed(machine.loops):
             loop.calls_model = True
             loop.graphs |= graphs
-            loop.graph_free |= not graphs
+            if loop.loaders:
+                break
+        if not graphs:
+            self.autograd_stopped(machine.loops)
+
+    def autograd_stopped(self, loops: list[Loop]) -> None:
+        """What is computed here may not be recorded by autograd."""
+        for loop in reversed(loops):
+            loop.graph_free = True
             if loop.loaders:
                 break
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .assignment import assign
+from .autograd import may_stop_autograd
 from .catalog import FRAMEWORK_CLASSES, PASS_THROUGH
 from .control import Left
 from .expressions import graph_of, sum_of
@@ -195,6 +196,8 @@ def _with(machine: Interpreter, node: cst.With) -> bool:
         value = machine.evaluate(item.item)
         frame.managers.append(value)
         entered += 1
+        if may_stop_autograd(value):
+            machine.recorder.autograd_stopped(machine.loops)
         if isinstance(value, Device):
             machine.default_places.append(frozenset({value.kinds}))
             places += 1

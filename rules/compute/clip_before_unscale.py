@@ -121,7 +121,8 @@ def _may_be_right(facts: Facts, clip: Operation, scales: list[Operation]) -> boo
         if other.name.endswith("GradScaler.unscale_") and other.runs_with(clip):
             return True
         if clip.guarded and other.name.endswith(".backward") and other.runs_with(clip):
-            scaled = isinstance(other.node, cst.Call) and isinstance(other.node.func, cst.Attribute)
-            if not scaled or not any(other.node.func.value is one.node for one in scales):
+            func = other.node.func if isinstance(other.node, cst.Call) else None
+            owner = func.value if isinstance(func, cst.Attribute) else None
+            if not any(owner is one.node for one in scales):
                 return True
     return False

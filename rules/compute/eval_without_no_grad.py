@@ -1,0 +1,186 @@
+"""ACC401."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import indentation_at, insert_after, newline_of
+from accel_advisor.semantics.facts import Facts, Loop
+from accel_advisor.semantics.values import Module
+
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_EVALUATES = frozenset("eval evaluate evaluation val valid validate validation test".split())
+_DIFFERENTIATES = frozenset(
+    "train training fit attack adversarial adv fgsm pgd saliency explain attribute maml meta penalty grad".split()
+)
+_GRADIENTS = (
+    ".requires_grad_",
+    ".requires_grad =",
+    "torch.autograd.grad",
+    "torch.func.grad",
+    "torch.autograd.backward",
+)
+
+
+class EvalWithoutNoGrad(Rule):
+    """A model is evaluated while autograd records everything that it computes.
+
+    What it does
+        Finds loops over a DataLoader that call a model, never call `backward()`, are clearly an evaluation (the model
+        is in `eval()` mode, or the function is named for it), and run under neither `torch.no_grad()` nor
+        `torch.inference_mode()`, in themselves or in their callers.
+
+    Why it costs time
+        Every activation is kept for a backward pass that never comes: memory that would allow far larger batches, and
+        the time to build the graph. A loss that is summed up without `.item()` keeps the graphs of all batches.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2)
+        loader = DataLoader(TensorDataset(torch.zeros(64, 8)))
+
+        def evaluate():
+            model.eval()
+            total = 0.0
+            for (x,) in loader:
+                total += float(model(x).sum())
+            return total
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2)
+        loader = DataLoader(TensorDataset(torch.zeros(64, 8)))
+
+        @torch.no_grad()
+        def evaluate():
+            model.eval()
+            total = 0.0
+            for (x,) in loader:
+                total += float(model(x).sum())
+            return total
+
+    When to ignore it
+        Where gradients with respect to the input are taken by code that the rule cannot see. It is silent beside
+        `autograd.grad` and `requires_grad_`, in adversarial and meta-learning code, in the hooks of frameworks, and
+        in programs that call `torch.set_grad_enabled`.
+
+    Fix safety
+        Unsafe: what the function returns has no gradient any more. `torch.inference_mode()` is not used: its tensors
+        raise when they are saved for a backward pass later. No fix is made for a function that also trains.
+
+    References
+        - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#disable-gradient-calculation-for-validation-or-inference
+    """
+
+    code = "ACC401"
+    name = "eval-without-no-grad"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each function once, at its first such loop, and each such loop outside of functions."""
+        if facts.does("torch.set_grad_enabled", "torch.autograd.set_grad_enabled"):
+            return
+        seen: set[int] = set()
+        for loop in facts.loops:
+            if not (loop.loaders and loop.graphs) or loop.graph_free or loop.backward or id(loop.function) in seen:
+                continue
+            if self._evaluates(facts, loop) and not self._needs_gradients(facts, loop):
+                if loop.function is not None:
+                    seen.add(id(loop.function))
+                yield self._report(facts, loop)
+
+    def _evaluates(self, facts: Facts, loop: Loop) -> bool:
+        words = _words(loop.functions[-1]) if loop.functions else frozenset()
+        if words & _DIFFERENTIATES:
+            return False
+        contexts = [
+            context
+            for one in facts.program
+            for call in one.module_calls
+            for context in call.contexts
+            if not call.loss
+            and context.loop is loop
+            and isinstance(context.module, Module)
+            and context.module.has_state
+        ]
+        if any(context.evaluating for context in contexts):
+            return True
+        learning = any(outer.backward for outer in _outer(loop))
+        return self._mode(facts, loop) == "eval" or bool(contexts and words & _EVALUATES and not learning)
+
+    def _mode(self, facts: Facts, loop: Loop) -> str | None:
+        """The mode that the function puts a model into before the loop, where it does."""
+        start, mode = facts.document.span(loop.node).start.offset, None
+        for operation in facts.operations:
+            if not operation.name.endswith((".eval", ".train")):
+                continue
+            here = any(context.functions == loop.functions for context in operation.contexts)
+            if here and facts.document.span(operation.node).start.offset < start:
+                stays = operation.name.endswith(".eval") or operation.gives("mode", False, 0)
+                mode = "eval" if stays else "train"
+        return mode
+
+    def _needs_gradients(self, facts: Facts, loop: Loop) -> bool:
+        for operation in (operation for one in facts.program for operation in one.operations):
+            inside = any(loop in context.loops for context in operation.contexts)
+            if inside and (operation.framework or operation.name.endswith(_GRADIENTS)):
+                return True
+        return any(
+            call.framework and context.loop is loop
+            for one in facts.program
+            for call in one.module_calls
+            for context in call.contexts
+        )
+
+    def _report(self, facts: Facts, loop: Loop) -> Finding:
+        torch = facts.torch_name or "torch"
+        loader = loop.loaders[0].label
+        cost = "keeps every activation for a backward pass that never comes"
+        if not isinstance(loop.function, cst.FunctionDef):
+            message = f"the evaluation over `{loader}` {cost}; put the loop under `with {torch}.no_grad():`"
+            return self.finding(facts, loop.node, message)
+        name = loop.function.name.value
+        fix = None
+        if not any(name in other.functions for other in _training(facts)):
+            message = f"`{name}` evaluates over `{loader}` and {cost}; decorate it with `@{torch}.no_grad()`"
+            if facts.torch_name is not None:
+                fix = self._fix(facts, loop.function)
+        else:
+            message = f"`{name}` evaluates over `{loader}` and {cost}; put the loop under `with {torch}.no_grad():`"
+        return self.finding(facts, loop.node, message, fix=fix)
+
+    def _fix(self, facts: Facts, function: cst.FunctionDef) -> Fix:
+        document, decorator = facts.document, f"@{facts.torch_name}.no_grad()"
+        start = document.span(function).start.offset
+        lead = newline_of(document) + indentation_at(document, start)
+        if function.decorators:
+            edit = insert_after(document, function.decorators[-1], lead + decorator)
+        else:
+            edit = document.edit(start, start, decorator + lead)
+        return Fix(f"Decorate `{function.name.value}` with `{decorator}`", (edit,), Applicability.UNSAFE)
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORDS.findall(name))
+
+
+def _outer(loop: Loop) -> Iterator[Loop]:
+    outer = loop.parent
+    while outer is not None:
+        yield outer
+        outer = outer.parent
+
+
+def _training(facts: Facts) -> Iterator[Loop]:
+    return (loop for one in facts.program for loop in one.loops if loop.backward)
