@@ -90,6 +90,7 @@ class LoaderCall:
         name: what the loader is called in the source, or the callee where it has no name.
         contexts: one for each way in which the call is reached.
         loops: where its batches are taken.
+        passes: those of the loops that go over all of its batches.
         transfers: moves of its batches to a device.
         moved_by: the framework that moves its batches, if one does.
         mutated: whether the loop changes a batch in place while it is on the host.
@@ -104,6 +105,7 @@ class LoaderCall:
     name: str = ""
     contexts: list[LoaderContext] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
+    passes: list[Loop] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
     moved_by: str | None = None
     mutated: bool = False
@@ -156,7 +158,7 @@ class LoaderCall:
         """Loops over numbers that it is not built in, and in which all of its batches are taken again and again."""
         built = [loop for context in self.contexts for loop in context.loops]
         found: dict[Loop, None] = {}
-        for loop in self.loops:
+        for loop in self.passes:
             outer = loop.parent
             while outer is not None:
                 if outer.counts and self not in outer.loaders and outer not in built:

@@ -1,0 +1,106 @@
+"""ACC106."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts, LoaderCall
+from accel_advisor.semantics.start_method import start_method
+from accel_advisor.semantics.values import Qualified, Unknown, options_of
+
+
+class DataLoaderMissingPersistentWorkers(Rule):
+    """A DataLoader starts its worker processes anew in every epoch.
+
+    What it does
+        Finds a DataLoader with workers but without `persistent_workers` that is iterated again and again.
+
+    Why it costs time
+        At the end of each epoch the workers end, and the next one starts others: each is a process that imports torch
+        and unpickles the data set where it is not forked, as on macOS, on Windows and from Python 3.14 on. The GPU
+        waits until the first batch is there. With fork the start is cheap, and the finding is only `info`.
+
+    Example
+        from torch import nn
+        from torch.utils.data import DataLoader
+
+        model = nn.Linear(1, 1)
+        loader = DataLoader([[1.0], [2.0]], num_workers=2)
+        for epoch in range(10):
+            for x in loader:
+                model(x).sum().backward()
+
+    Use instead
+        from torch import nn
+        from torch.utils.data import DataLoader
+
+        model = nn.Linear(1, 1)
+        loader = DataLoader([[1.0], [2.0]], num_workers=2, persistent_workers=True)
+        for epoch in range(10):
+            for x in loader:
+                model(x).sum().backward()
+
+    When to ignore it
+        Where the data set is changed between epochs: workers that live on keep the copy that they began with. The rule
+        is silent where it sees that, or does not know the data set. Workers that live on also keep their memory.
+
+    Fix safety
+        Unsafe: random generators and caches of the workers live on from one epoch to the next.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
+    """
+
+    code = "ACC106"
+    name = "dataloader-missing-persistent-workers"
+    severity = Severity.INFO
+    knob = "persistent_workers"
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, at its call."""
+        for loader in facts.loaders:
+            if not loader.constructor.advises or not (loader.fixed_workers or 0) > 0:
+                continue
+            if not loader.gives("persistent_workers", None) or loader.moved_by == "lightning":
+                continue
+            if any(context.loops for context in loader.contexts) or not loader.epoch_loops:
+                continue
+            if not self._may_change(facts, loader):
+                yield self._report(facts, loader)
+
+    def _may_change(self, facts: Facts, loader: LoaderCall) -> bool:
+        """Whether the data set is, or may be, changed between epochs."""
+        dataset = loader.dataset
+        if (
+            dataset is None
+            or dataset.changes
+            or any(isinstance(one, (Unknown, Qualified)) for one in options_of(dataset.value))
+        ):
+            return True
+        return any(
+            context.receiver == dataset.value
+            for one in facts.program
+            for operation in one.operations
+            for context in operation.contexts
+            if operation.name.endswith(" =") or operation.name.rpartition(".")[2].startswith("set_")
+        )
+
+    def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
+        loop = loader.epoch_loops[0]
+        row = loop.document.span(loop.node).start.row
+        started = start_method(facts, loader)
+        spawned = started in ("spawn", "forkserver")
+        cost = f", by {started}, which imports torch in each of them" if spawned else ""
+        count = loader.fixed_workers
+        workers = "the worker" if count == 1 else f"the {count} workers"
+        message = (
+            f"{workers} of `{loader.label}` {'is' if count == 1 else 'are'} started anew in every pass of the loop in "
+            f"line {row}{cost}; pass `persistent_workers=True`"
+        )
+        edit = loader.keyword_edit("persistent_workers", "True")
+        fix = Fix("Pass `persistent_workers=True`", (edit,), Applicability.UNSAFE) if edit is not None else None
+        severity = Severity.WARNING if spawned else Severity.INFO
+        related = [Related(loop.document.filename, loop.document.span(loop.node), "the loop over epochs")]
+        return self.finding(facts, loader.node, message, severity=severity, fix=fix, related=related)

@@ -1,0 +1,106 @@
+"""ACC107."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import indentation_at, newline_of, remove_statement
+from accel_advisor.semantics.facts import Facts, LoaderCall, Loop
+
+
+class DataLoaderRebuiltPerEpoch(Rule):
+    """The same DataLoader is built again in every epoch, so that its workers cannot live on.
+
+    What it does
+        Finds a DataLoader with workers that is built inside of the loop over epochs, of nothing that the loop changes.
+
+    Why it costs time
+        Each new loader starts new worker processes, and the GPU waits for their first batch. Building the loader once
+        gains nothing by itself: only together with `persistent_workers=True` do the workers live on.
+
+    Example
+        from torch import nn
+        from torch.utils.data import DataLoader
+
+        model = nn.Linear(1, 1)
+        for epoch in range(10):
+            loader = DataLoader([[1.0], [2.0]], num_workers=2)
+            for x in loader:
+                model(x).sum().backward()
+
+    Use instead
+        from torch import nn
+        from torch.utils.data import DataLoader
+
+        model = nn.Linear(1, 1)
+        loader = DataLoader([[1.0], [2.0]], num_workers=2, persistent_workers=True)
+        for epoch in range(10):
+            for x in loader:
+                model(x).sum().backward()
+
+    When to ignore it
+        Where the loader is dropped on purpose to free memory. The rule is silent where the loader depends on the epoch,
+        or on anything else that the loop assigns or calls a method of.
+
+    Fix safety
+        Unsafe: the state of the workers lives on, and so does the memory that they hold.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
+    """
+
+    code = "ACC107"
+    name = "dataloader-rebuilt-per-epoch"
+    severity = Severity.INFO
+    knob = "persistent_workers"
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, at its call."""
+        for loader in facts.loaders:
+            if not loader.constructor.advises or not (loader.fixed_workers or 0) > 0 or len(loader.contexts) != 1:
+                continue
+            context = loader.contexts[0]
+            dataset = loader.dataset
+            if not context.repeats or not context.loops[-1].counts or (dataset is not None and dataset.changes):
+                continue
+            epochs = context.loops[-1]
+            if any(loop.parent is epochs for loop in loader.loops):
+                yield self._report(facts, loader, epochs)
+
+    def _report(self, facts: Facts, loader: LoaderCall, epochs: Loop) -> Finding:
+        row = facts.document.span(epochs.node).start.row
+        count = loader.fixed_workers
+        workers = "a worker" if count == 1 else f"{count} workers"
+        message = (
+            f"`{loader.label}` is built again in every pass of the loop in line {row}, and starts "
+            f"{workers} each time; build it once before the loop, with `persistent_workers=True`"
+        )
+        return self.finding(facts, loader.node, message, fix=self._fix(facts, loader, epochs))
+
+    def _fix(self, facts: Facts, loader: LoaderCall, epochs: Loop) -> Fix | None:
+        built = next((one for one in facts.operations if one.node is loader.node), None)
+        statement = built.statement if built is not None else None
+        if not isinstance(statement, cst.Assign) or statement.value is not loader.node:
+            return None
+        document = facts.document
+        code = document.code(statement)
+        splats = any(arg.star for arg in loader.node.args)
+        if (
+            "\n" in code
+            or splats
+            or not loader.gives("persistent_workers", None)
+            or not isinstance(epochs.node, cst.For)
+        ):
+            return None
+        removal = remove_statement(document, statement, epochs.node.body)
+        if removal is None:
+            return None
+        start = document.span(epochs.node).start.offset
+        indent = indentation_at(document, start)
+        content = f"{code[:-1].rstrip(', ')}, persistent_workers=True){newline_of(document)}{indent}"
+        insertion = document.edit(start, start, content)
+        return Fix(f"Build `{loader.label}` once, before the loop", (insertion, removal), Applicability.UNSAFE)
