@@ -89,6 +89,9 @@ def main(args: list[str] | None = None) -> NoReturn:
         # The reader of our output left; Python would complain when it flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 141
+    except OSError as error:
+        click.echo(f"Error: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}", err=True)
+        status = 2
     except Exception as error:
         if os.environ.get(DEBUG_VARIABLE):
             raise

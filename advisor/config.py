@@ -115,14 +115,19 @@ def project_root(path: Path, config: Config) -> Path:
     return found or folder
 
 
-@cache
 def _marked_root(folder: Path) -> Path | None:
     """The nearest repository upwards, else the nearest package."""
-    for markers in (REPOSITORY_MARKERS, PACKAGE_MARKERS):
-        for one in (folder, *folder.parents):
-            if any((one / marker).exists() for marker in markers):
-                return one
-    return None
+    found = _nearest(str(folder), REPOSITORY_MARKERS) or _nearest(str(folder), PACKAGE_MARKERS)
+    return Path(found) if found else None
+
+
+@cache
+def _nearest(folder: str, markers: tuple[str, ...]) -> str | None:
+    """The nearest folder upwards with a marker; each folder is looked at once, however many files lie below it."""
+    if any(os.path.exists(os.path.join(folder, marker)) for marker in markers):
+        return folder
+    parent = os.path.dirname(folder)
+    return None if parent == folder else _nearest(parent, markers)
 
 
 def _table(path: Path) -> dict[str, Any] | None:

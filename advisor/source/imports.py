@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 MOST_BYTES = 3_000_000
 """A program larger than this is taken in pieces, so that its trees fit in memory."""
@@ -37,8 +37,9 @@ def programs(files: Mapping[str, bytes], root: str) -> list[list[str]]:
             filename = leader[filename]
         return filename
 
+    tops = _tops(known)
     for path, filename in known.items():
-        for target in _imported(files[filename], path, os.path.abspath(root), known):
+        for target in _imported(files[filename], path, os.path.abspath(root), known, tops):
             leader[find(target)] = find(filename)
     groups: dict[str, list[str]] = {}
     for filename in files:
@@ -58,7 +59,20 @@ def _pieces(group: list[str], files: Mapping[str, bytes]) -> Iterator[list[str]]
     yield piece
 
 
-def _imported(raw: bytes, path: str, root: str, known: Mapping[str, str]) -> Iterator[str]:
+def _tops(paths: Iterable[str]) -> frozenset[bytes]:
+    """What an absolute import can begin with that means one of the files: most name a library and need no look."""
+    names: set[str] = set()
+    folders: set[str] = set()
+    for path in paths:
+        folder, name = os.path.split(path)
+        names.add(os.path.splitext(name)[0])
+        folders.add(folder)
+    for folder in folders:
+        names.update(folder.split(os.sep))
+    return frozenset(name.encode(errors="surrogateescape") for name in names)
+
+
+def _imported(raw: bytes, path: str, root: str, known: Mapping[str, str], tops: Collection[bytes]) -> Iterator[str]:
     folder = os.path.dirname(path)
     for found in _IMPORT.finditer(raw):
         wanted: list[tuple[int, bytes, list[bytes]]]
@@ -68,6 +82,8 @@ def _imported(raw: bytes, path: str, root: str, known: Mapping[str, str]) -> Ite
             names = _NAME.findall(found["many"] if found["many"] is not None else found["one"])
             wanted = [(len(found["dots"]), found["module"], names)]
         for level, module, names in wanted:
+            if not level and module.partition(b".")[0] not in tops:
+                continue
             parts = [part.decode() for part in module.split(b".") if part]
             for base in _bases(level, folder, root):
                 targets = [parts, *([*parts, name.decode()] for name in names)]
