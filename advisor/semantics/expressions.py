@@ -10,7 +10,7 @@ import libcst as cst
 
 from .assignment import assign
 from .calls import attribute, call
-from .iteration import element_at, element_of, loaders_of
+from .iteration import element_at, element_of
 from .mappings import merged_mapping, update_mapping
 from .places import SOMEWHERE
 from .scope import ANY, OPEN, Scope
@@ -233,7 +233,7 @@ def _comprehension(machine: Interpreter, node: cst.ListComp | cst.SetComp | cst.
             part: cst.CompFor | None = node.for_in
             while part is not None:
                 element = element_of(machine, machine.evaluate(part.iter))
-                machine.recorder.take(loop, loaders_of(element), machine)
+                machine.recorder.go_over(loop, element, machine)
                 assign(machine, part.target, element)
                 for condition in part.ifs:
                     machine.evaluate(condition.test)

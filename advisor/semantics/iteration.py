@@ -30,25 +30,25 @@ if TYPE_CHECKING:
     from .interpreter import Interpreter
 
 
-def loaders_of(value: Value) -> list[LoaderCall]:
-    """The loaders that a value is, or whose batches it holds, in a stable order."""
-    return list(dict.fromkeys(_loaders(value)))
+def loaders_of(value: Value, *, whole: bool = False) -> list[LoaderCall]:
+    """The loaders that a value is, or whose batches it holds, in a stable order; ``whole``: no parts of batches."""
+    return list(dict.fromkeys(_loaders(value, whole)))
 
 
-def _loaders(value: Value) -> Iterator[LoaderCall]:
+def _loaders(value: Value, whole: bool) -> Iterator[LoaderCall]:
     if isinstance(value, Loader):
         yield value.call
     elif isinstance(value, Tensor):
-        if value.loader is not None:
+        if value.loader is not None and not (whole and value.path):
             yield value.loader
     elif isinstance(value, Sequence):
         for item in value.items:
-            yield from _loaders(item)
+            yield from _loaders(item, whole)
     elif isinstance(value, Iterated):
-        yield from _loaders(value.element)
+        yield from _loaders(value.element, whole)
     elif isinstance(value, Choice):
         for option in value.options:
-            yield from _loaders(option)
+            yield from _loaders(option, whole)
 
 
 def element_of(machine: Interpreter, value: Value) -> Value:

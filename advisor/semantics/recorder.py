@@ -127,20 +127,25 @@ class Recorder:
         known.parent = known.parent or parent
         return known
 
-    def take(self, loop: Loop, loaders: list[LoaderCall], machine: Interpreter, *, all_of_them: bool = True) -> None:
+    def take(self, loop: Loop, loaders: list[LoaderCall], machine: Interpreter) -> None:
         """A loop takes its batches from these loaders."""
         for loader in loaders:
-            if all_of_them and loop not in loader.passes:
-                loader.passes.append(loop)
             if loader not in loop.loaders:
                 loop.loaders.append(loader)
             if loop not in loader.loops:
                 loader.loops.append(loop)
 
+    def go_over(self, loop: Loop, element: Value, machine: Interpreter) -> None:
+        """A loop has ``element`` in each of its turns: batches of loaders, or parts of one batch."""
+        self.take(loop, loaders_of(element), machine)
+        for loader in loaders_of(element, whole=True):
+            if loop not in loader.passes:
+                loader.passes.append(loop)
+
     def take_one(self, element: Value, machine: Interpreter) -> None:
         """``next(iterator)``: the loop around it takes batches."""
         if machine.loops:
-            self.take(machine.loops[-1], loaders_of(element), machine, all_of_them=False)
+            self.take(machine.loops[-1], loaders_of(element), machine)
 
     def backward(self, loops: list[Loop]) -> None:
         """The model learns here: every loop around it, down to the innermost that takes batches, trains."""

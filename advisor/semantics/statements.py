@@ -14,7 +14,7 @@ from .catalog import FRAMEWORK_CLASSES, PASS_THROUGH
 from .control import Left
 from .expressions import graph_of, sum_of
 from .imports import import_module, import_names
-from .iteration import element_of, loaders_of
+from .iteration import element_of
 from .methods import mutates_in_place
 from .places import SOMEWHERE
 from .scope import OPEN, Scope
@@ -157,7 +157,7 @@ def _for(machine: Interpreter, node: cst.For) -> bool:
     with machine.looping(node) as loop:
         element = element_of(machine, iterable)
         loop.counts = _counts(machine, node.iter)
-        machine.recorder.take(loop, loaders_of(element), machine)
+        machine.recorder.go_over(loop, element, machine)
         machine.repeat(node.body.body, element, node.target)
     if node.orelse is not None:
         return machine.execute(node.orelse.body.body)
