@@ -79,3 +79,10 @@ def names_bound_in(node: cst.CSTNode) -> frozenset[str]:
         for target in targets:
             found |= names_read_in(target)
     return frozenset(found)
+
+
+def assigned_value(statement: cst.CSTNode) -> cst.BaseExpression | None:
+    """What an assignment to a single target assigns; None for any other statement."""
+    if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
+        return statement.value
+    return None

@@ -54,7 +54,7 @@ class BackwardRetainGraphInLoop(Rule):
 
     When to ignore it
         Where something that the rule cannot see differentiates the same graph again. It is silent beside any other
-        backward pass or `autograd.grad` of the same loop, and with `create_graph`.
+        backward pass or `autograd.grad` of the same loop or function, and with `create_graph`.
 
     Fix safety
         Unsafe: where state is carried over on purpose, the next step raises, and the state must be detached.
@@ -91,9 +91,12 @@ class BackwardRetainGraphInLoop(Rule):
 
     def _is_alone(self, facts: Facts, operation: Operation) -> bool:
         loops = [context.inner for context in operation.contexts]
+        functions = [context.functions for context in operation.contexts]
         for other in (one for facts_ in facts.program for one in facts_.operations):
             if other is operation or not other.name.endswith(_DIFFERENTIATES):
                 continue
+            if any(context.functions in functions for context in other.contexts):
+                return False
             if any(loop in loops for context in other.contexts for loop in context.loops):
                 return False
         return True

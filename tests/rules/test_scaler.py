@@ -257,6 +257,9 @@ RETAIN_SILENT = {
     "double backward": "    model(x).sum().backward(retain_graph=True, create_graph=True)",
     "one for each loss": "    for loss in model(x):\n        loss.backward(retain_graph=True)",
     "an adversary in a helper": "    attack(x)\n    model(x).sum().backward(retain_graph=True)",
+    "the graphs are used after the loop": (
+        "    loss = model(x).sum()\n    loss.backward(retain_graph=True)\n    total = loss\ntotal.backward()"
+    ),
     "the graph was made before": "    y.backward(retain_graph=True)",
 }
 

@@ -1,0 +1,98 @@
+"""ACC410."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import replace_node
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.syntax import assigned_value
+from accel_advisor.semantics.values import Constant
+
+_CUDNN = "torch.backends.cudnn."
+
+
+class CudnnFlags(Rule):
+    """cuDNN is switched off, or told to be deterministic and to choose by the clock at once.
+
+    What it does
+        Finds `torch.backends.cudnn.enabled = False`, and `deterministic = True` together with `benchmark = True` set
+        in the same place.
+
+    Why it costs time
+        Without cuDNN convolutions and recurrent layers run on much slower kernels. `benchmark` times the algorithms
+        and takes the fastest, which may be another one in the next run: results then differ between runs although
+        `deterministic` was asked for.
+
+    Example
+        import torch
+
+        torch.backends.cudnn.deterministic = True
+        torch.backends.cudnn.benchmark = True
+
+    Use instead
+        import torch
+
+        torch.backends.cudnn.deterministic = True
+        torch.backends.cudnn.benchmark = False
+
+    When to ignore it
+        Where cuDNN is switched off around an error of its own. The rule is silent under conditions, and where a value
+        is not a literal.
+
+    Fix safety
+        Unsafe: another choice of algorithms changes the last bits of results, and their speed.
+
+    References
+        - https://docs.pytorch.org/docs/stable/notes/randomness.html
+        - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#enable-cudnn-auto-tuner
+    """
+
+    code = "ACC410"
+    name = "cudnn-flags"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each switch once."""
+        for operation in facts.operations:
+            if operation.name == f"{_CUDNN}enabled =" and _sets(operation, False):
+                message = (
+                    f"`{facts.document.code(operation.node)} = False` makes convolutions and recurrent layers run "
+                    f"without cuDNN, on much slower kernels; leave it on"
+                )
+                fix = self._fix(facts, operation, "True")
+                yield self.finding(facts, operation.node, message, severity=Severity.WARNING, fix=fix)
+            elif operation.name == f"{_CUDNN}benchmark =" and _sets(operation, True):
+                yield from self._contradiction(facts, operation)
+
+    def _contradiction(self, facts: Facts, benchmark: Operation) -> Iterator[Finding]:
+        document = facts.document
+        flags = [one for one in facts.operations if one.name in (benchmark.name, f"{_CUDNN}deterministic =")]
+        others = [one for one in flags if one is not benchmark]
+        if len(others) != 1 or others[0].name == benchmark.name or not _sets(others[0], True):
+            return
+        other = others[0]
+        if {context.functions for context in other.contexts} != {one.functions for one in benchmark.contexts}:
+            return
+        message = (
+            f"`{document.code(benchmark.node)} = True` lets the clock choose the algorithms, so that runs differ "
+            f"although `{document.code(other.node)} = True` asks for the same results each time; keep one of them"
+        )
+        related = Related(document.filename, document.span(other.node), "asked for the same results here")
+        fix = self._fix(facts, benchmark, "False")
+        yield self.finding(facts, benchmark.node, message, fix=fix, related=[related])
+
+    def _fix(self, facts: Facts, operation: Operation, value: str) -> Fix | None:
+        node = assigned_value(operation.statement)
+        if node is None:
+            return None
+        edit = replace_node(facts.document, node, value)
+        return Fix(f"Set it to `{value}`", (edit,), Applicability.UNSAFE)
+
+
+def _sets(operation: Operation, value: bool) -> bool:
+    given = operation.get("", 0)
+    return isinstance(given, Constant) and given.value is value and not operation.guarded
