@@ -84,9 +84,34 @@ def plan_edits(
     Raises:
         DocumentError: a file of the user's own in the stack cannot be read or parsed.
     """
-    own = [frame for frame in stack if _is_own(frame.filename, root)]
+    own = _own_frames(stack, root)
     if not own:
         return EditPlan("", 0, "", (), "", ("the loader is built by a library, out of reach of the script's source",))
+    found = _locate(own, root)
+    if found is None:
+        last = own[-1]
+        refusal = f"no call that builds a loader was recognised in {last.filename}, line {last.row}"
+        return EditPlan(last.filename, last.row, "", (), "", (refusal,))
+    loader, callers = found
+    return _plan(loader, callers, wanted, {**DEFAULTS, **(current or {})}, argv)
+
+
+def loader_of(stack: Sequence[Frame], *, root: Path) -> LoaderCall | None:
+    """What the source says about the loader that ``stack`` built; None where its call is not recognised.
+
+    Raises:
+        DocumentError: a file of the user's own in the stack cannot be read or parsed.
+    """
+    found = _locate(_own_frames(stack, root), root)
+    return found[0] if found is not None else None
+
+
+def _own_frames(stack: Sequence[Frame], root: Path) -> list[Frame]:
+    return [frame for frame in stack if _is_own(frame.filename, root)]
+
+
+def _locate(own: list[Frame], root: Path) -> tuple[LoaderCall, list[Frame]] | None:
+    """The loader that the innermost of these frames built, and the frames that led to its call."""
     documents = {name: Document.read(name) for name in dict.fromkeys(frame.filename for frame in own)}
     for document in documents.values():
         _ = document.tree
@@ -95,11 +120,8 @@ def plan_edits(
         frame = own[index]
         loader = _loader_at(facts.get(frame.filename), documents[frame.filename], frame)
         if loader is not None:
-            callers = own[:index]
-            return _plan(loader, callers, wanted, {**DEFAULTS, **(current or {})}, argv)
-    last = own[-1]
-    refusal = f"no call that builds a loader was recognised in {last.filename}, line {last.row}"
-    return EditPlan(last.filename, last.row, "", (), "", (refusal,))
+            return loader, own[:index]
+    return None
 
 
 def _is_own(filename: str, root: Path) -> bool:

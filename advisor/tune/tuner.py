@@ -17,6 +17,7 @@ from .rewrite import Planner, Recommendation, RewriteError, recommend
 from .search import BaselineError, Request, Search, block_seconds
 from .session import Session, Watch
 from .settings import KNOBS, Limits, consistent, prefetch
+from .standing import Standing, standing_of
 from .statistics import Interval, gain
 from .trial import Command, NotMeasurable, TrialEnded, TrialError
 
@@ -68,9 +69,10 @@ def tune(
         watch("starting the script", None)
         ready = session.start()
         info = ready.loaders[0]
+        standing = standing_of(info, root)
         search = Search(
-            Loop(info.settings, info.length, ready.device in TRANSFER_DEVICES, _may_persist(info)),
-            limits_for(inspect_machine(), info),
+            Loop(info.settings, info.length, ready.device in TRANSFER_DEVICES, not standing.persistence),
+            limits_for(inspect_machine(), info, standing),
             knobs=options.knobs,
             budget=options.budget,
             seed=options.seed,
@@ -97,7 +99,7 @@ def tune(
         outcome.recommendation = recommend(
             search.baseline, recommended, found, info.stack, root=root, argv=command.args, planner=planner
         )
-        outcome.notes += side_notes(info, search.baseline, recommended)
+        outcome.notes += side_notes(info, search.baseline, recommended, standing)
         if options.apply and outcome.recommendation.editable and not interrupted:
             watch("old source against new", search)
             try:
@@ -107,6 +109,7 @@ def tune(
                 outcome.interrupted = True
     else:
         outcome.kept = _kept(search, interrupted or bool(cut))
+        outcome.notes += barred_notes(info.settings, standing)
     noise = search.readings.noise()
     if noise > _NOISY:
         outcome.notes.append(
@@ -123,29 +126,15 @@ def _deadline(options: Options) -> float:
     return time.monotonic() + options.start_timeout + 2 * options.budget + 60
 
 
-def limits_for(machine: Machine, info: LoaderInfo) -> Limits:
+def limits_for(machine: Machine, info: LoaderInfo, standing: Standing) -> Limits:
     """What candidates for a loader may take on a machine."""
     return Limits(
         cores=machine.cores,
         memory=machine.memory_free,
         shared_memory=machine.shared_memory_free,
         batch=info.batch_bytes,
-        workers=max(1, info.settings.num_workers) if _is_iterable(info) else None,
+        workers=max(1, info.settings.num_workers) if standing.workers else None,
     )
-
-
-def _is_iterable(info: LoaderInfo) -> bool:
-    return any("is iterable" in note for note in info.notes)
-
-
-def _may_persist(info: LoaderInfo) -> bool:
-    """Whether workers could outlive an epoch, and would compute the same: not where the script changes the data set
-    between epochs, nor where it builds the loader anew for each."""
-    return not any(_against_keeping(note) for note in info.notes)
-
-
-def _against_keeping(note: str) -> bool:
-    return any(word in note for word in ("attribute", "set_epoch", "built anew"))
 
 
 def _outcome(ready: Ready, search: Search, root: Path) -> Outcome:
@@ -191,7 +180,7 @@ def _kept(search: Search, cut: bool) -> str:
     return f"the best settings found run between {low:.2f} and {high:.2f} times as fast, no gain beyond doubt"
 
 
-def side_notes(info: LoaderInfo, old: Settings, new: Settings) -> list[str]:
+def side_notes(info: LoaderInfo, old: Settings, new: Settings, standing: Standing) -> list[str]:
     """What a person must know before taking over ``new``."""
     notes = []
     if (old.num_workers == 0) != (new.num_workers == 0) or old.num_workers != new.num_workers:
@@ -203,23 +192,23 @@ def side_notes(info: LoaderInfo, old: Settings, new: Settings) -> list[str]:
         notes.append(
             "persistent workers keep their copy of the data set: changes to it between epochs do not reach them"
         )
-    if not _may_persist(info) and new.num_workers:
-        notes += [
-            f"persistent_workers was not tried, because the loader {note}"
-            for note in info.notes
-            if _against_keeping(note)
-        ]
-    if _is_iterable(info) and old.num_workers <= 1:
-        notes.append(
-            "more than one worker was not tried: each would yield the whole iterable data set unless it is shared out "
-            "by torch.utils.data.get_worker_info()"
-        )
+    if new.num_workers > old.num_workers:
+        notes += [f"with more workers, {caution}" for caution in standing.cautions]
+    notes += barred_notes(new, standing)
     if new.num_workers and info.start_method != "fork" and old.num_workers == 0:
         notes.append(f"workers start by {info.start_method}, so the script needs an `if __name__ == '__main__':` guard")
     if new.num_workers or prefetch(new) != prefetch(old):
         notes.append(
             "a trial reads the data from the page cache: where it is larger than memory, a full run waits longer for it"
         )
+    return notes
+
+
+def barred_notes(settings: Settings, standing: Standing) -> list[str]:
+    """What was not tried because it would change what the training computes."""
+    notes = [f"more workers were not tried: {reason}" for reason in standing.workers]
+    if settings.num_workers:
+        notes += [f"persistent_workers was not tried: {reason}" for reason in standing.persistence]
     return notes
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.tune.outcome import Outcome
-from accel_advisor.tune.probe.wire import LoaderInfo, Settings
 from accel_advisor.tune.record import record, write_record
 from accel_advisor.tune.report import print_report
 from accel_advisor.tune.search import Search
 from accel_advisor.tune.trial import Command
-from accel_advisor.tune.tuner import Options, side_notes, tune
+from accel_advisor.tune.tuner import Options, tune
 
 pytest.importorskip("torch")
 
@@ -168,32 +167,3 @@ def test_an_interrupted_run_keeps_what_it_knows(tmp_path: Path) -> None:
     assert outcome.recommendation is None
     assert files(tmp_path) == before
     assert "Interrupted" in printed(outcome)
-
-
-def info(**changes: object) -> LoaderInfo:
-    values: dict[str, object] = {
-        "number": 0,
-        "role": "train",
-        "stack": (),
-        "settings": Settings(),
-        "batch_size": 4,
-        "length": 100,
-        "batch_bytes": 64,
-        "dataset": "x.Samples",
-        "start_method": "fork",
-        "notes": (),
-    }
-    return LoaderInfo(**{**values, **changes})  # type: ignore[arg-type]
-
-
-def test_side_effects_of_workers_are_told() -> None:
-    assert side_notes(info(), Settings(), Settings()) == []
-    assert any("augmentations" in note for note in side_notes(info(), Settings(), Settings(4)))
-    assert any("copy of the data set" in note for note in side_notes(info(), Settings(4), Settings(4, None, True)))
-    assert any("__main__" in note for note in side_notes(info(start_method="spawn"), Settings(), Settings(4)))
-    assert any(
-        "get_worker_info" in note
-        for note in side_notes(info(notes=("its data set is iterable: ...",)), Settings(), Settings(1))
-    )
-    rebuilt = info(notes=("is built anew for every epoch, so its workers start anew too",))
-    assert any("persistent_workers was not tried" in note for note in side_notes(rebuilt, Settings(), Settings(4)))
