@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .datasets import DatasetFacts
     from .scope import Scope
     from .values import Mapping
+    from .worker_code import WorkerIssue
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ class LoaderCall:
         moved_by: the framework that moves its batches, if one does.
         mutated: whether the loop changes a batch in place while it is on the host.
         dataset: what its samples cost and contain.
+        issues: what goes wrong in its workers.
         opaque: its arguments are not those of the call (a subclass with an ``__init__`` of its own).
         evidence: whether a document that builds, iterates or moves it shows that an accelerator is meant.
     """
@@ -110,6 +112,7 @@ class LoaderCall:
     moved_by: str | None = None
     mutated: bool = False
     dataset: DatasetFacts | None = None
+    issues: tuple[WorkerIssue, ...] = ()
     opaque: bool = False
     evidence: bool = False
 
@@ -398,6 +401,11 @@ class Facts:
             for operation in facts.operations
             for name in names
         )
+
+    def named(self, names: Iterable[str]) -> list[Operation]:
+        """The operations of this document that have one of these names."""
+        wanted = frozenset(names)
+        return [operation for operation in self.operations if operation.name in wanted]
 
     def supports(self, version: tuple[int, int]) -> bool:
         """Whether the project can rely on what came with a version of torch; yes where it does not say."""

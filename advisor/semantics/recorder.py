@@ -14,6 +14,7 @@ from .operations import Argument, Operation, OperationContext
 from .places import HOST
 from .syntax import touches_devices
 from .values import ABSENT, UNKNOWN, Class, Value, join
+from .worker_code import worker_issues
 
 if TYPE_CHECKING:
     from ..source.document import Document
@@ -63,6 +64,7 @@ class Recorder:
     def finish(self, machine: Interpreter, consulted: frozenset[str]) -> None:
         """Everything was interpreted: what holds for the program as a whole is told to each of its documents."""
         everything = list(self.facts.values())
+        operations = {key: one for (key, _), one in self._operations.items()}
         self._datasets.clear()  # what was described along the way may have been written to since
         frameworks = frozenset().union(*(one.frameworks for one in everything))
         trains = any(loop.backward for one in everything for loop in one.loops)
@@ -75,6 +77,7 @@ class Recorder:
             facts.frameworks, facts.trains, facts.placed, facts.consulted = frameworks, trains, placed, consulted
             for loader in facts.loaders:
                 self.dataset(machine, loader)
+                loader.issues = worker_issues(machine, loader, self._transfers, operations)
                 documents = [loader.document, *(loop.document for loop in loader.loops)]
                 documents += [transfer.document for transfer in loader.transfers]
                 documents += [site.document for context in loader.contexts for site in context.chain]

@@ -86,3 +86,9 @@ def assigned_value(statement: cst.CSTNode) -> cst.BaseExpression | None:
     if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
         return statement.value
     return None
+
+
+def main_guards(module: cst.Module) -> list[cst.If]:
+    """The statements ``if __name__ == "__main__":`` of a module."""
+    statements = [one for one in module.body if isinstance(one, cst.If)]
+    return [one for one in statements if "__name__" in names_read_in(one.test)]

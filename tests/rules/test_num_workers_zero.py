@@ -31,8 +31,9 @@ data = Rows()
 """,
     "CUDA in the data set": """
 class Moved(Dataset):
+    def __init__(self): self.x = torch.from_numpy(np.load("a")).cuda()
     def __len__(self): return 2
-    def __getitem__(self, i): return torch.from_numpy(np.load("a")).cuda(), 1
+    def __getitem__(self, i): return self.x[i] + torch.from_numpy(np.load("b")), 1
 data = Moved()
 """,
     "handle opened in init": """

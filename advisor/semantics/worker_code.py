@@ -1,0 +1,142 @@
+"""What a loader's workers run, and what of it goes wrong there (rules.md D09, D12, D13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import libcst as cst
+
+from .catalog import HARMLESS_CUDA, TENSOR_FACTORIES
+from .devices import device_kinds
+from .hazards import resolve, sample_methods
+from .syntax import descendants
+from .values import Bound, Configured, Constant, Function, Instance, Opaque, Value, options_of
+
+if TYPE_CHECKING:
+    from ..source.document import Document
+    from .facts import LoaderCall, Transfer
+    from .interpreter import Interpreter
+    from .operations import Operation
+    from .scope import Scope
+
+IssueKind = Literal["device", "constant seed", "unpicklable"]
+
+_SEEDERS = frozenset({"numpy.random.seed", "random.seed", "torch.manual_seed"})
+_ASKING = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.is_initialized"})
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerIssue:
+    """Something that goes wrong in worker processes.
+
+    Attributes:
+        label: what it happens in, as a message names it: ``Photos.__getitem__``, ``collate_fn``.
+        document, node: where.
+    """
+
+    kind: IssueKind
+    label: str
+    document: Document
+    node: cst.CSTNode
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFunction:
+    """A function that workers run."""
+
+    label: str
+    document: Document
+    node: cst.FunctionDef | cst.Lambda
+    scope: Scope
+
+
+def worker_issues(
+    machine: Interpreter, loader: LoaderCall, transfers: Mapping[int, Transfer], operations: Mapping[int, Operation]
+) -> tuple[WorkerIssue, ...]:
+    """Everything that goes wrong in the workers of one loader.
+
+    Args:
+        transfers, operations: what was recorded, by the identity of the node.
+    """
+    found = list(_unpicklable(machine, loader))
+    for function in _functions(loader):
+        for node in descendants(function.node.body):
+            transfer, operation = transfers.get(id(node)), operations.get(id(node))
+            if (transfer is not None and "cuda" in transfer.kinds) or (operation and _uses_device(operation)):
+                found.append(WorkerIssue("device", function.label, function.document, node))
+            seeds = function.label == "worker_init_fn" and operation is not None and operation.name in _SEEDERS
+            if seeds and isinstance(node, cst.Call) and _is_constant(machine, function, node):
+                found.append(WorkerIssue("constant seed", function.label, function.document, node))
+    return tuple(found)
+
+
+def _functions(loader: LoaderCall) -> Iterator[WorkerFunction]:
+    dataset = loader.dataset.value if loader.dataset is not None else None
+    for value in options_of(dataset) if dataset is not None else ():
+        if isinstance(value, Instance):
+            for name, (cls, node) in sample_methods(value.cls).items():
+                yield WorkerFunction(f"{cls.name}.{name}", cls.document, node, cls.scope.globals)
+    for name in ("collate_fn", "worker_init_fn"):
+        for value in options_of(loader.get(name)):
+            function = _function(value)
+            if function is not None:
+                yield WorkerFunction(name, function.document, function.node, function.scope)
+
+
+def _function(value: Value) -> Function | None:
+    if isinstance(value, Opaque) and value.name == "functools.partial" and value.arguments:
+        return _function(value.arguments[0])
+    if isinstance(value, Bound):
+        return value.function
+    return value if isinstance(value, Function) else None
+
+
+def _uses_device(operation: Operation) -> bool:
+    """Whether an operation puts something on a CUDA device, or needs one."""
+    if operation.name in TENSOR_FACTORIES:
+        return all("cuda" in device_kinds(context.get("device")) for context in operation.contexts)
+    stateful = operation.name.startswith("torch.cuda.") and not operation.name.startswith("torch.cuda.amp")
+    return stateful and operation.name not in HARMLESS_CUDA | _ASKING
+
+
+def _is_constant(machine: Interpreter, function: WorkerFunction, call: cst.Call) -> bool:
+    """Whether a seed is made of nothing but the worker's number and what is the same in every epoch."""
+    params = function.node.params.params
+    worker = params[0].name.value if params else ""
+
+    def constant(node: cst.BaseExpression) -> bool:
+        if isinstance(node, cst.Integer):
+            return True
+        if isinstance(node, cst.BinaryOperation):
+            return constant(node.left) and constant(node.right)
+        if isinstance(node, cst.Name) and node.value == worker:
+            return True
+        if isinstance(node, (cst.Name, cst.Attribute)):
+            return isinstance(resolve(machine, function.scope, node), (Constant, Configured))
+        return False
+
+    return len(call.args) == 1 and not call.args[0].star and constant(call.args[0].value)
+
+
+def _unpicklable(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIssue]:
+    for name in ("collate_fn", "worker_init_fn"):
+        for value in options_of(loader.get(name)):
+            function = _function(value)
+            if function is not None and function.owner is None and _is_local(function):
+                yield WorkerIssue("unpicklable", name, function.document, function.node)
+    dataset = loader.dataset.value if loader.dataset is not None else None
+    for value in options_of(dataset) if dataset is not None else ():
+        if not isinstance(value, Instance):
+            continue
+        cls = value.cls
+        if cls.scope.parent is not None and cls.scope.parent.kind == "function":
+            yield WorkerIssue("unpicklable", cls.name, cls.document, cls.node.name)
+        for attribute, held in machine.store.entries(value).items():
+            if isinstance(held, Function) and _is_local(held):
+                yield WorkerIssue("unpicklable", f"{cls.name}.{attribute}", held.document, held.node)
+
+
+def _is_local(function: Function) -> bool:
+    return isinstance(function.node, cst.Lambda) or function.scope.kind == "function"

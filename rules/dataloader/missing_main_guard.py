@@ -1,0 +1,77 @@
+"""ACC114."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts, Loop
+from accel_advisor.semantics.start_method import start_method
+from accel_advisor.semantics.syntax import main_guards
+
+
+class MissingMainGuard(Rule):
+    """A script starts spawned workers from its top level, and each of them runs the script again.
+
+    What it does
+        Finds a loop over a DataLoader with workers at the top level of a module, outside of
+        `if __name__ == "__main__":`, in a program whose workers are not forked.
+
+    Why it costs time
+        A worker that is not forked imports the script first. Without the guard it comes to the loop as well, and the
+        program ends with "DataLoader worker exited unexpectedly".
+
+    Example
+        from torch.utils.data import DataLoader
+
+        loader = DataLoader([1, 2, 3], num_workers=2, multiprocessing_context="spawn")
+        for x in loader:
+            print(x)
+
+    Use instead
+        from torch.utils.data import DataLoader
+
+        loader = DataLoader([1, 2, 3], num_workers=2, multiprocessing_context="spawn")
+        if __name__ == "__main__":
+            for x in loader:
+                print(x)
+
+    When to ignore it
+        In a notebook, whose workers do not run its cells. The rule is silent where workers are forked, as on Linux
+        before Python 3.14.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors
+    """
+
+    code = "ACC114"
+    name = "missing-main-guard"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, at its call."""
+        if facts.document.filename.endswith(".ipynb"):
+            return
+        for loader in facts.loaders:
+            started = start_method(facts, loader) if (loader.fixed_workers or 0) > 0 else None
+            if started not in ("spawn", "forkserver"):
+                continue
+            bare = [loop for loop in loader.passes if loop.document is facts.document and self._is_bare(facts, loop)]
+            if bare:
+                span = facts.document.span(bare[0].node)
+                message = (
+                    f"the workers of `{loader.label}` are started by {started} and run this script again, down to the "
+                    f'loop in line {span.start.row}, which fails; put it under `if __name__ == "__main__":`'
+                )
+                related = [Related(facts.document.filename, span, "runs in every worker")]
+                yield self.finding(facts, loader.node, message, related=related)
+
+    def _is_bare(self, facts: Facts, loop: Loop) -> bool:
+        """Whether a loop stands at the top level of its module without the guard."""
+        document = facts.document
+        if loop.functions:
+            return False
+        start = document.span(loop.node).start
+        guards = [document.span(one) for one in main_guards(document.tree)]
+        return not any(span.start <= start < span.end for span in guards)
