@@ -99,7 +99,11 @@ ALIASES = {
     "torch.nn.utils.clip_grad.clip_grad_norm_": "torch.nn.utils.clip_grad_norm_",
     "torch.nn.utils.clip_grad.clip_grad_value_": "torch.nn.utils.clip_grad_value_",
     "torch.utils.data.distributed.DistributedSampler": "torch.utils.data.DistributedSampler",
+    "torch.nn.parallel.distributed.DistributedDataParallel": "torch.nn.parallel.DistributedDataParallel",
+    "torch.nn.parallel.DataParallel": "torch.nn.DataParallel",
     "torch.utils.data.sampler.SequentialSampler": "torch.utils.data.SequentialSampler",
+    "transformers.training_args.TrainingArguments": "transformers.TrainingArguments",
+    "transformers.training_args_seq2seq.Seq2SeqTrainingArguments": "transformers.Seq2SeqTrainingArguments",
     "timm.data.loader.create_loader": "timm.data.create_loader",
     "torch.cuda.device": "torch.cuda.device",
     "accelerate.accelerator.Accelerator": "accelerate.Accelerator",
@@ -152,6 +156,9 @@ FRAMEWORK_CALLS = {
     "fastai.learner.Learner": "fastai",
     "colossalai.booster.Booster": "colossalai",
 }
+
+TRAINING_ARGUMENTS = ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments")
+"""The classes that a transformers Trainer takes its settings from."""
 
 PREPARES = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders", "setup"})
 """Methods of an Accelerator or a Fabric that return a loader which delivers device batches."""
@@ -296,6 +303,13 @@ WRAPPERS_THAT_MOVE_INPUTS = frozenset(
     }
 )
 """Module wrappers whose forward moves its inputs to the module's device (targets stay where they are)."""
+
+PARALLEL_WRAPPERS = (
+    "torch.nn.parallel.DistributedDataParallel",
+    "torch.distributed.fsdp.FullyShardedDataParallel",
+    "torch.distributed.fsdp.fully_shard",
+)
+"""What makes several processes train one model, each on its own samples."""
 
 MODULE_ALIASES = frozenset({"torch.compile", "torch.jit.script", "torch.nn.utils.spectral_norm"})
 """Callables that return a module which lives where their argument lives."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from .catalog import PARALLEL_WRAPPERS
 from .edits import add_keyword
 from .operations import Argument, Operation
 from .places import Place
@@ -391,6 +392,12 @@ class Facts:
     torch_version: tuple[int, int] | None = None
     program: tuple[Facts, ...] = ()
     least_python: tuple[int, int] | None = None
+
+    @property
+    def trains_in_parallel(self) -> bool:
+        """Whether the program itself, and no framework, wraps a model for training in several processes."""
+        wrapped = self.does(*PARALLEL_WRAPPERS)
+        return wrapped and self.does("torch.distributed.init_process_group") and not self.frameworks
 
     def does(self, *names: str) -> bool:
         """Whether any document of the program has an operation of one of these names; a name that begins with a dot

@@ -1,0 +1,105 @@
+"""ACC607."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import replace_node
+from accel_advisor.semantics.facts import Facts
+
+
+class AccelerateRawBackward(Rule):
+    """`loss.backward()` is called where `accelerator.backward(loss)` belongs.
+
+    What it does
+        Finds `loss.backward()` in a loop over a loader that an `Accelerator` prepared, where no
+        `accelerator.backward(...)` stands in the same loop.
+
+    Why it costs time
+        The call skips the loss scaling of float16, the division by the number of accumulated steps, and DeepSpeed: the
+        training is wrong as soon as one of them is switched on.
+
+    Example
+        import torch
+        from accelerate import Accelerator
+        from accelerate.utils import DataLoaderConfiguration
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        accelerator = Accelerator(dataloader_config=DataLoaderConfiguration(non_blocking=True))
+        model = nn.Linear(8, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        loader = DataLoader(TensorDataset(torch.zeros(64, 8)), pin_memory=True)
+        model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+        for (x,) in loader:
+            loss = model(x).sum()
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+    Use instead
+        import torch
+        from accelerate import Accelerator
+        from accelerate.utils import DataLoaderConfiguration
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        accelerator = Accelerator(dataloader_config=DataLoaderConfiguration(non_blocking=True))
+        model = nn.Linear(8, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        loader = DataLoader(TensorDataset(torch.zeros(64, 8)), pin_memory=True)
+        model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+        for (x,) in loader:
+            loss = model(x).sum()
+            accelerator.backward(loss)
+            optimizer.step()
+            optimizer.zero_grad()
+
+    When to ignore it
+        Where the loss comes from a second model that was not prepared.
+
+    Fix safety
+        Unsafe: a loss that the code already divides by the accumulated steps would be divided twice. No fix is made
+        where `backward` is given arguments.
+
+    References
+        - https://huggingface.co/docs/accelerate/package_reference/accelerator#accelerate.Accelerator.backward
+    """
+
+    code = "ACC607"
+    name = "accelerate-raw-backward"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each backward pass once."""
+        right = [one for facts_ in facts.program for one in facts_.named(["accelerate.Accelerator.backward"])]
+        for operation in facts.named(["Tensor.backward", "?.backward"]):
+            loops = [context.loop for context in operation.contexts]
+            if not all(loop and any(one.moved_by == "accelerate" for one in loop.loaders) for loop in loops):
+                continue
+            if any(operation.runs_with(one) for one in right) or not isinstance(operation.node, cst.Call):
+                continue
+            yield self._report(facts, operation.node)
+
+    def _report(self, facts: Facts, call: cst.Call) -> Finding:
+        document = facts.document
+        loss = document.code(call.func.value) if isinstance(call.func, cst.Attribute) else "loss"
+        prepares = {
+            document.code(one.node.func.value)
+            for one in facts.named(["accelerate.Accelerator.prepare"])
+            if isinstance(one.node, cst.Call) and isinstance(one.node.func, cst.Attribute)
+        }
+        name = prepares.pop() if len(prepares) == 1 else "accelerator"
+        message = (
+            f"`{document.code(call)}` goes past `{name}`: no loss scaling, no division by accumulated steps, no "
+            f"DeepSpeed; call `{name}.backward({loss})`"
+        )
+        fix = None
+        if name.isidentifier() and not call.args and not prepares:
+            edit = replace_node(document, call, f"{name}.backward({loss})")
+            fix = Fix(f"Call `{name}.backward`", (edit,), Applicability.UNSAFE)
+        return self.finding(facts, call, message, fix=fix)

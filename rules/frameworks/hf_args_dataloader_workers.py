@@ -1,0 +1,70 @@
+"""ACC601."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.catalog import TRAINING_ARGUMENTS
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+
+
+class HfArgsDataloaderWorkers(Rule):
+    """A transformers Trainer loads every batch in the process that trains.
+
+    What it does
+        Finds `TrainingArguments(...)` without `dataloader_num_workers`.
+
+    Why it costs time
+        The default is 0: between two steps the accelerator waits until the main process has fetched, tokenized and
+        collated the next batch.
+
+    Example
+        from transformers import TrainingArguments
+
+        args = TrainingArguments("out", max_steps=9, accelerator_config={"non_blocking": True})
+
+    Use instead
+        from transformers import TrainingArguments
+
+        args = TrainingArguments("out", max_steps=9, accelerator_config={"non_blocking": True}, dataloader_num_workers=4)
+
+    When to ignore it
+        Where the data set is small and tokenized beforehand, or `accel-advisor tune` shows no wait. The rule is silent
+        for streamed data sets, which can use no more workers than they have shards, on the CPU, and where the arguments
+        come from a dict or a command line.
+
+    Fix safety
+        Unsafe: how many workers pay depends on the machine and the data.
+
+    References
+        - https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments
+    """
+
+    code = "ACC601"
+    name = "hf-args-dataloader-workers"
+    severity = Severity.INFO
+    knob = "num_workers"
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        for arguments in facts.named(TRAINING_ARGUMENTS):
+            if not arguments.lacks("dataloader_num_workers") or _elsewhere(facts, arguments):
+                continue
+            message = (
+                f"`{arguments.name.rpartition('.')[2]}(...)` leaves `dataloader_num_workers` at 0, so that each batch "
+                f"is loaded between two steps of the training; pass some workers"
+            )
+            edit = arguments.keyword_edit("dataloader_num_workers", "4")
+            fix = Fix("Pass `dataloader_num_workers=4`", (edit,), Applicability.UNSAFE) if edit is not None else None
+            yield self.finding(facts, arguments.node, message, fix=fix)
+
+
+def _elsewhere(facts: Facts, arguments: Operation) -> bool:
+    """Whether the training runs on the CPU, or streams its data."""
+    if arguments.gives("use_cpu", True) or arguments.gives("no_cuda", True):
+        return True
+    loads = [one for facts_ in facts.program for one in facts_.named(["datasets.load_dataset"])]
+    return any(not one.lacks("streaming") and not one.gives("streaming", False) for one in loads)

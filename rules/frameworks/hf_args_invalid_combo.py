@@ -1,0 +1,77 @@
+"""ACC603."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.catalog import TRAINING_ARGUMENTS
+from accel_advisor.semantics.edits import remove_argument
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.values import Constant
+
+
+class HfArgsInvalidCombo(Rule):
+    """Two settings of a transformers Trainer exclude each other.
+
+    What it does
+        Finds `TrainingArguments` with `dataloader_prefetch_factor` and no workers, or with both `fp16=True` and
+        `bf16=True`.
+
+    Why it costs time
+        Either raises ValueError: nothing can be fetched ahead without a worker, and a model trains in one precision.
+
+    Example
+        from transformers import TrainingArguments
+
+        args = TrainingArguments(
+            "out", dataloader_num_workers=0, accelerator_config={"non_blocking": True}, dataloader_prefetch_factor=2
+        )
+
+    Use instead
+        from transformers import TrainingArguments
+
+        args = TrainingArguments(
+            "out", dataloader_num_workers=0, accelerator_config={"non_blocking": True}
+        )
+
+    When to ignore it
+        Never: the call raises. The rule is silent where a value is not a literal.
+
+    Fix safety
+        Safe: a `dataloader_prefetch_factor` without workers is dropped, which is what its value then means. Which of
+        two precisions was meant is not known, and that has no fix.
+
+    References
+        - https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments
+    """
+
+    code = "ACC603"
+    name = "hf-args-invalid-combo"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once for each pair."""
+        for arguments in facts.named(TRAINING_ARGUMENTS):
+            ahead = arguments.get("dataloader_prefetch_factor")
+            idle = arguments.lacks("dataloader_num_workers") or arguments.gives("dataloader_num_workers", 0)
+            if isinstance(ahead, Constant) and ahead.value is not None and idle:
+                message = (
+                    f"`dataloader_prefetch_factor={ahead.value}` without workers raises ValueError; drop it, or pass "
+                    f"`dataloader_num_workers`"
+                )
+                yield self.finding(facts, arguments.node, message, fix=self._fix(facts, arguments))
+            if arguments.gives("fp16", True) and arguments.gives("bf16", True):
+                message = "`fp16=True` and `bf16=True` together raise ValueError; keep one of them"
+                yield self.finding(facts, arguments.node, message)
+
+    def _fix(self, facts: Facts, arguments: Operation) -> Fix | None:
+        argument = arguments.contexts[0].argument("dataloader_prefetch_factor")
+        if argument is None or argument.node is None or not isinstance(arguments.node, cst.Call):
+            return None
+        edit = remove_argument(facts.document, arguments.node, argument.node)
+        return Fix("Drop `dataloader_prefetch_factor`", (edit,), Applicability.SAFE)

@@ -1,0 +1,79 @@
+"""ACC604."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.catalog import TRAINING_ARGUMENTS
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.values import ABSENT, Constant, Value
+
+
+class HfArgsPersistentWorkers(Rule):
+    """A transformers Trainer starts its worker processes anew for every epoch.
+
+    What it does
+        Finds `TrainingArguments` with workers, more than one epoch and no `dataloader_persistent_workers`.
+
+    Why it costs time
+        Workers end with the epoch. The next one starts them again, which takes from a fraction of a second (fork) to
+        many seconds (spawn and forkserver, which import everything again), while the accelerator waits.
+
+    Example
+        from transformers import TrainingArguments
+
+        args = TrainingArguments(
+            "out",
+            num_train_epochs=3,
+            dataloader_num_workers=4,
+            accelerator_config={"non_blocking": True},
+        )
+
+    Use instead
+        from transformers import TrainingArguments
+
+        args = TrainingArguments(
+            "out",
+            num_train_epochs=3,
+            dataloader_num_workers=4,
+            accelerator_config={"non_blocking": True},
+            dataloader_persistent_workers=True,
+        )
+
+    When to ignore it
+        Where the data set is changed between epochs: workers that persist keep the copy that they were started with.
+        The rule is silent where the number of epochs or workers is not a literal, and where `max_steps` is given.
+
+    Fix safety
+        Unsafe: the workers hold their memory between epochs, and do not see a data set that changes.
+
+    References
+        - https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments
+    """
+
+    code = "ACC604"
+    name = "hf-args-persistent-workers"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        for arguments in facts.named(TRAINING_ARGUMENTS):
+            if not arguments.lacks("dataloader_persistent_workers") or not arguments.lacks("max_steps"):
+                continue
+            workers, epochs = arguments.get("dataloader_num_workers"), arguments.get("num_train_epochs")
+            if not _above(workers, 0) or not (epochs == ABSENT or _above(epochs, 1)):
+                continue
+            message = (
+                "the workers of this Trainer are started anew for each epoch while the training waits; pass "
+                "`dataloader_persistent_workers=True`"
+            )
+            edit = arguments.keyword_edit("dataloader_persistent_workers", "True")
+            title = "Pass `dataloader_persistent_workers=True`"
+            fix = Fix(title, (edit,), Applicability.UNSAFE) if edit is not None else None
+            yield self.finding(facts, arguments.node, message, fix=fix)
+
+
+def _above(value: Value, limit: int) -> bool:
+    return isinstance(value, Constant) and isinstance(value.value, (int, float)) and value.value > limit

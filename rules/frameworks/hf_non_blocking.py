@@ -1,0 +1,64 @@
+"""ACC606."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.catalog import TRAINING_ARGUMENTS
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.values import ABSENT
+
+
+class HfNonBlocking(Rule):
+    """A transformers Trainer pins its batches and still waits for each copy to the GPU.
+
+    What it does
+        Finds `TrainingArguments` without `accelerator_config`, where pinning is not switched off.
+
+    Why it costs time
+        Copies from pinned memory can run while the program goes on, but transformers asks for that only with
+        `accelerator_config={"non_blocking": True}`.
+
+    Example
+        from transformers import TrainingArguments
+
+        args = TrainingArguments("o", max_steps=9, dataloader_num_workers=4)
+
+    Use instead
+        from transformers import TrainingArguments
+
+        args = TrainingArguments("o", max_steps=9, dataloader_num_workers=4, accelerator_config={"non_blocking": True})
+
+    When to ignore it
+        On machines without CUDA. The rule is silent with `use_cpu=True`, where the program names the device `mps`, and
+        where the arguments come from a dict or a command line.
+
+    Fix safety
+        Unsafe: on MPS an asynchronous copy may be read before it is done.
+
+    References
+        - https://github.com/huggingface/transformers/pull/30465
+    """
+
+    code = "ACC606"
+    name = "hf-non-blocking"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        names_mps = any("mps" in device.kinds for one in facts.program for device in one.devices)
+        for arguments in facts.named(TRAINING_ARGUMENTS):
+            given = arguments.get("dataloader_pin_memory")
+            pins = given == ABSENT or arguments.gives("dataloader_pin_memory", True)
+            on_host = arguments.gives("use_cpu", True) or arguments.gives("no_cuda", True)
+            if names_mps or on_host or not pins or not arguments.lacks("accelerator_config"):
+                continue
+            message = (
+                "the Trainer waits for the copy of every batch to the GPU although it pins them; pass "
+                '`accelerator_config={"non_blocking": True}`'
+            )
+            edit = arguments.keyword_edit("accelerator_config", '{"non_blocking": True}')
+            fix = Fix("Copy without waiting", (edit,), Applicability.UNSAFE) if edit is not None else None
+            yield self.finding(facts, arguments.node, message, fix=fix)

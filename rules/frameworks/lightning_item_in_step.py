@@ -1,0 +1,85 @@
+"""ACC611."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.places import is_host
+from accel_advisor.semantics.values import Tensor, Value
+
+
+class LightningItemInStep(Rule):
+    """A `training_step` fetches a value from the device in every step.
+
+    What it does
+        Finds `.item()` in the `training_step` of a LightningModule, where no condition decides about it.
+
+    Why it costs time
+        The host waits until the device has computed the value, and cannot prepare the next step meanwhile. `self.log`
+        takes the tensor itself, detaches it and fetches it when it is due.
+
+    Example
+        import lightning as L
+        from torch import nn
+
+        class Net(L.LightningModule):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(8, 2)
+
+            def training_step(self, batch, index):
+                loss = self.layer(batch).sum()
+                self.log("loss", loss.item())
+                return loss
+
+    Use instead
+        import lightning as L
+        from torch import nn
+
+        class Net(L.LightningModule):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(8, 2)
+
+            def training_step(self, batch, index):
+                loss = self.layer(batch).sum()
+                self.log("loss", loss)
+                return loss
+
+    When to ignore it
+        Where the program needs the value on the host in each step. The rule is silent under a condition, and where the
+        value is known to be on the host.
+
+    References
+        - https://lightning.ai/docs/pytorch/stable/extensions/logging.html
+    """
+
+    code = "ACC611"
+    name = "lightning-item-in-step"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each class once, at the first value, with the others as related places."""
+        by_class: dict[str, list[Operation]] = {}
+        for operation in facts.named(["Tensor.item", "?.item"]):
+            steps = all(context.functions[-1:] == ("training_step",) for context in operation.contexts)
+            on_host = any(_is_on_host(context.receiver) for context in operation.contexts)
+            if operation.framework == "lightning" and steps and not operation.guarded and not on_host:
+                by_class.setdefault(str(operation.contexts[0].functions), []).append(operation)
+        for operations in by_class.values():
+            first, *others = operations
+            document = facts.document
+            message = (
+                f"`{document.code(first.node)}` makes each `training_step` wait for the device; give `self.log` the "
+                f"tensor, which it detaches and fetches when it is due"
+            )
+            related = [Related(document.filename, document.span(one.node), "waits as well") for one in others]
+            yield self.finding(facts, first.node, message, related=related)
+
+
+def _is_on_host(value: Value | None) -> bool:
+    return isinstance(value, Tensor) and is_host(value.place)

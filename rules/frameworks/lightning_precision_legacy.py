@@ -1,0 +1,69 @@
+"""ACC609."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import replace_node
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.values import Constant
+
+_INSTEAD = {"16": "16-mixed", "bf16": "bf16-mixed"}
+
+
+class LightningPrecisionLegacy(Rule):
+    """A Lightning Trainer is given its precision under a name of version 1.
+
+    What it does
+        Finds `Trainer(precision=16)` and `Trainer(precision="bf16")` of the `lightning` package.
+
+    Why it costs time
+        It costs a warning in each run. The names of version 2 say what is meant: `"16-mixed"` keeps the weights in
+        float32 under autocast, `"16-true"` makes them float16.
+
+    Example
+        import lightning as L
+
+        trainer = L.Trainer(precision=16)
+
+    Use instead
+        import lightning as L
+
+        trainer = L.Trainer(precision="16-mixed")
+
+    When to ignore it
+        Where Lightning 1 must be supported. The rule is silent in files that use `pytorch_lightning`, which may be
+        version 1, and for 32 and 64, which no version warns of.
+
+    Fix safety
+        Safe: Lightning 2 translates the old names to these.
+
+    References
+        - https://lightning.ai/docs/pytorch/stable/common/precision_basic.html
+    """
+
+    code = "ACC609"
+    name = "lightning-precision-legacy"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each Trainer once."""
+        if "pytorch_lightning" in facts.document.text:
+            return
+        for operation in facts.named(["lightning.Trainer", "lightning.Fabric"]):
+            given = operation.get("precision")
+            instead = _INSTEAD.get(str(given.value)) if isinstance(given, Constant) else None
+            argument = operation.contexts[0].argument("precision")
+            if instead is None or argument is None or not isinstance(given, Constant):
+                continue
+            fix = None
+            node = argument.node.value if argument.node is not None else operation.node
+            if argument.node is not None and isinstance(node, (cst.Integer, cst.SimpleString)):
+                edit = replace_node(facts.document, node, f'"{instead}"')
+                fix = Fix(f'Use `"{instead}"`', (edit,), Applicability.SAFE)
+            message = f'`precision={given.value!r}` is a name of Lightning 1 and warns; say `"{instead}"`'
+            yield self.finding(facts, node, message, fix=fix)

@@ -1,0 +1,63 @@
+"""ACC612."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+
+
+class TimmPinMemory(Rule):
+    """A loader of timm copies its batches to the GPU from memory that is not pinned.
+
+    What it does
+        Finds `timm.data.create_loader(...)` without `pin_memory`, in a program that uses CUDA.
+
+    Why it costs time
+        Its prefetcher copies the next batch with `non_blocking=True` while the current one is computed. From pageable
+        memory the driver stages that copy, and the overlap is lost. The default is `pin_memory=False`.
+
+    Example
+        import torch
+        from timm.data import create_dataset, create_loader
+
+        dataset = create_dataset("", root="images")
+        loader = create_loader(dataset, (3, 224, 224), 64, device=torch.device("cuda"))
+
+    Use instead
+        import torch
+        from timm.data import create_dataset, create_loader
+
+        dataset = create_dataset("", root="images")
+        loader = create_loader(dataset, (3, 224, 224), 64, device=torch.device("cuda"), pin_memory=True)
+
+    When to ignore it
+        Where page-locked memory is scarce. The rule is silent where nothing shows that a GPU is meant.
+
+    Fix safety
+        Unsafe: batches take page-locked memory.
+
+    References
+        - https://github.com/huggingface/pytorch-image-models/blob/main/timm/data/loader.py
+    """
+
+    code = "ACC612"
+    name = "timm-pin-memory"
+    severity = Severity.INFO
+    knob = "pin_memory"
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once."""
+        if not any(one.evidence for one in facts.program):
+            return
+        for operation in facts.named(["timm.data.create_loader"]):
+            if operation.lacks("pin_memory"):
+                message = (
+                    "`create_loader(...)` leaves `pin_memory` off, so that its prefetcher copies batches to the GPU "
+                    "from pageable memory; pass `pin_memory=True`"
+                )
+                edit = operation.keyword_edit("pin_memory", "True")
+                fix = Fix("Pass `pin_memory=True`", (edit,), Applicability.UNSAFE) if edit is not None else None
+                yield self.finding(facts, operation.node, message, fix=fix)
