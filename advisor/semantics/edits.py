@@ -125,3 +125,20 @@ def insert_statement(document: Document, body: cst.BaseSuite, statement: str) ->
         return None
     start = document.span(body.body[0]).start.offset
     return document.edit(start, start, f"{statement}{newline_of(document)}{indentation_at(document, start)}")
+
+
+def remove_statement(document: Document, statement: cst.CSTNode, body: cst.BaseSuite) -> Edit | None:
+    """The edit that takes a statement that is alone on its line out of ``body``, line and all; None where it stands
+    elsewhere, shares its line, or is all that the body has."""
+    lines = body.body if isinstance(body, cst.IndentedBlock) else ()
+    if len(lines) < 2 or not any(
+        isinstance(one, cst.SimpleStatementLine) and list(one.body) == [statement] for one in lines
+    ):
+        return None
+    span = document.span(statement)
+    start = document.text.rfind("\n", 0, span.start.offset) + 1
+    end = document.text.find("\n", span.end.offset)
+    rest = document.text[span.end.offset : end if end >= 0 else None].strip()
+    if rest and not rest.startswith("#"):
+        return None
+    return document.edit(start, len(document.text) if end < 0 else end + 1, "")

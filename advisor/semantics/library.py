@@ -144,6 +144,7 @@ def _birth(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Birth:
     functions = [frame.function for frame in machine.frames if frame.function is not None]
     dtype = arguments.get("dtype")
     return Birth(
+        document=machine.document,
         node=node,
         statement=machine.statement or node,
         functions=tuple(one.name for one in functions),

@@ -307,7 +307,7 @@ class Birth:
     """The factory call that a tensor came out of.
 
     Attributes:
-        node: the call.
+        document, node: the call, and where it stands.
         statement: the statement that it stands in.
         functions: names of the project's functions around it, outermost first.
         owner: the class whose method it stands in, if any.
@@ -315,6 +315,7 @@ class Birth:
         dtype: full name of the dtype that it was given, if one is known.
     """
 
+    document: Document
     node: cst.Call
     statement: cst.CSTNode
     functions: tuple[str, ...]

@@ -1,0 +1,82 @@
+"""ACC216."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+
+
+class CatAccumulateInLoop(Rule):
+    """Results are joined to a growing tensor at every step.
+
+    What it does
+        Finds `kept = torch.cat([kept, out])` in the loop over a loader.
+
+    Why it costs time
+        Every step allocates a new tensor and copies everything that was kept so far: the work grows with the square of
+        the number of steps. A list keeps the parts, and one `torch.cat` behind the loop joins them.
+
+    Example
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset
+
+        kept = torch.zeros(0, 8)
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16):
+            kept = torch.cat([kept, x * 2])
+        print(kept)
+
+    Use instead
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset
+
+        parts = []
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16):
+            parts.append(x * 2)
+        kept = torch.cat(parts)
+        print(kept)
+
+    When to ignore it
+        Where each step needs the whole tensor. The rule speaks about loops over loaders only, where no condition
+        decides about the call.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.cat.html
+    """
+
+    code = "ACC216"
+    name = "cat-accumulate-in-loop"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        for operation in facts.operations:
+            if operation.name in ("torch.cat", "torch.concat", "torch.hstack", "torch.vstack"):
+                holder = self._holder(facts, operation)
+                if holder is not None and self._at_every_step(operation):
+                    message = (
+                        f"`{holder}` is copied whole at every step, which is quadratic in their number; append to a "
+                        f"list and call `{operation.name}` once behind the loop"
+                    )
+                    yield self.finding(facts, operation.node, message)
+
+    def _at_every_step(self, operation: Operation) -> bool:
+        return bool(operation.contexts) and all(
+            one.loop is not None and one.inner is one.loop and not one.guarded for one in operation.contexts
+        )
+
+    def _holder(self, facts: Facts, operation: Operation) -> str | None:
+        """The name that is assigned and joined to, where the call is all that is assigned."""
+        statement, call = operation.statement, operation.node
+        if not isinstance(statement, cst.Assign) or not isinstance(call, cst.Call) or statement.value is not call:
+            return None
+        parts = call.args[0].value if call.args else None
+        if not isinstance(parts, (cst.List, cst.Tuple)) or len(statement.targets) != 1 or len(parts.elements) < 2:
+            return None
+        holder = facts.document.code(statement.targets[0].target)
+        return holder if holder in [facts.document.code(one.value) for one in parts.elements] else None

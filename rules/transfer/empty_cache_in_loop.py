@@ -1,0 +1,92 @@
+"""ACC214."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import remove_statement
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+
+CLEANERS = {
+    "torch.cuda.empty_cache": "gives the allocator's cache back and pays for it again at the next batch",
+    "gc.collect": "walks all Python objects",
+}
+
+
+class EmptyCacheInLoop(Rule):
+    """The memory cache is emptied, or the garbage collector run, at every step.
+
+    What it does
+        Finds `torch.cuda.empty_cache()` and `gc.collect()` in the loop over a loader, where nothing decides whether
+        they run.
+
+    Why it costs time
+        `empty_cache` waits for the GPU and returns memory that the next batch asks for again. It does not make more
+        memory available to PyTorch. `gc.collect` looks at every object of the process.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True):
+            model(x.cuda(non_blocking=True)).sum().backward()
+            torch.cuda.empty_cache()
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True):
+            model(x.cuda(non_blocking=True)).sum().backward()
+
+    When to ignore it
+        Where other processes need the memory. The rule is silent where a condition or an exception leads there, outside
+        of the loop over batches, and in programs that measure memory.
+
+    Fix safety
+        Unsafe: a program that is close to the limit of memory may behave differently.
+
+    References
+        - https://docs.pytorch.org/docs/stable/notes/cuda.html#memory-management
+    """
+
+    code = "ACC214"
+    name = "empty-cache-in-loop"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        if facts.does(".max_memory_allocated", ".memory_allocated", ".reset_peak_memory_stats", ".memory_reserved"):
+            return
+        for operation in facts.operations:
+            if operation.name in CLEANERS and operation.contexts and self._at_every_step(operation):
+                yield self._report(facts, operation)
+
+    def _at_every_step(self, operation: Operation) -> bool:
+        return all(
+            one.loop is not None
+            and one.inner is one.loop
+            and not one.guarded
+            and (one.loop.backward or one.loop.calls_model)
+            for one in operation.contexts
+        )
+
+    def _report(self, facts: Facts, operation: Operation) -> Finding:
+        document = facts.document
+        code, harm = document.code(operation.node), CLEANERS[operation.name]
+        message = f"`{code}` {harm}, at every step; drop it, or call it once an epoch"
+        loop = operation.contexts[0].inner
+        edit = None
+        if loop is not None and loop.document is document and isinstance(loop.node, (cst.For, cst.While)):
+            edit = remove_statement(document, operation.statement, loop.node.body)
+        fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
+        return self.finding(facts, operation.node, message, fix=fix)

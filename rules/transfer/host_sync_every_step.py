@@ -1,0 +1,111 @@
+"""ACC208."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts, Loop
+from accel_advisor.semantics.operations import Operation, OperationContext
+from accel_advisor.semantics.places import is_cuda_capable
+from accel_advisor.semantics.values import Tensor
+
+METHODS = frozenset({"Tensor.item", "Tensor.tolist", "Tensor.cpu", "Tensor.numpy", "Tensor.nonzero"})
+FUNCTIONS = frozenset({"float", "int", "bool", "print"})
+WARN_FROM = 3
+
+
+class HostSyncEveryStep(Rule):
+    """Every step of a training loop waits for the GPU several times to read single values.
+
+    What it does
+        Finds `.item()`, `.tolist()`, `.cpu()`, `float(...)`, `print(...)` and the like on tensors that are on the GPU,
+        where a training loop does two or more of them at every step.
+
+    Why it costs time
+        The host runs ahead of the GPU and queues its work. To read a value it has to wait until everything queued is
+        done; the GPU then idles until new work arrives.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        criterion = nn.MSELoss()
+        data = TensorDataset(torch.zeros(64, 8), torch.zeros(64, 2))
+        total = largest = 0.0
+        for x, y in DataLoader(data, batch_size=16, pin_memory=True):
+            out = model(x.cuda(non_blocking=True))
+            loss = criterion(out, y.cuda(non_blocking=True))
+            loss.backward()
+            total += loss.item()
+            largest = max(largest, out.max().item())
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        criterion = nn.MSELoss()
+        data = TensorDataset(torch.zeros(64, 8), torch.zeros(64, 2))
+        losses, maxima = [], []
+        for x, y in DataLoader(data, batch_size=16, pin_memory=True):
+            out = model(x.cuda(non_blocking=True))
+            loss = criterion(out, y.cuda(non_blocking=True))
+            loss.backward()
+            losses.append(loss.detach())
+            maxima.append(out.detach().max())
+        total, largest = torch.stack(losses).sum().item(), torch.stack(maxima).max().item()
+
+    When to ignore it
+        Where a step is long: a wait costs little then. The rule is silent about one wait at each step, about what a
+        condition guards (`if step % 100 == 0`), about evaluation, and where the optimizer is LBFGS.
+
+    References
+        - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+    """
+
+    code = "ACC208"
+    name = "host-sync-every-step"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loop once, at the first wait."""
+        if facts.does("torch.optim.LBFGS"):
+            return
+        waits: dict[Loop, list[Operation]] = {}
+        for operation in facts.operations:
+            loops = {context.loop for context in operation.contexts if self._waits(operation, context)}
+            if len(loops) == 1 and all(self._waits(operation, context) for context in operation.contexts):
+                loop = loops.pop()
+                if loop is not None and loop.backward:
+                    waits.setdefault(loop, []).append(operation)
+        for found in waits.values():
+            if len(found) > 1:
+                yield self._report(facts, found)
+
+    def _waits(self, operation: Operation, context: OperationContext) -> bool:
+        if context.guarded or context.loop is None or context.inner is not context.loop or operation.framework:
+            return False
+        if operation.name in METHODS:
+            read = [context.receiver]
+        elif operation.name in FUNCTIONS:
+            read = [argument.value for _, argument in context.arguments]
+        else:
+            return False
+        return any(isinstance(one, Tensor) and one.place and is_cuda_capable(one.place) for one in read)
+
+    def _report(self, facts: Facts, found: list[Operation]) -> Finding:
+        document = facts.document
+        first, *others = found
+        message = (
+            f"this training loop waits for the GPU {len(found)} times at every step, first at "
+            f"`{document.code(first.node)}`; keep the values as tensors (`.detach()`) and read them "
+            f"once an epoch or every few hundred steps"
+        )
+        related = [Related(document.filename, document.span(one.node), "it waits here too") for one in others]
+        severity = Severity.WARNING if len(found) >= WARN_FROM else Severity.INFO
+        return self.finding(facts, first.node, message, severity=severity, related=related)

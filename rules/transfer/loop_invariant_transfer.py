@@ -1,0 +1,107 @@
+"""ACC212."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts, Transfer, TransferContext
+from accel_advisor.semantics.places import is_host
+from accel_advisor.semantics.values import Birth, Tensor
+
+
+class LoopInvariantTransfer(Rule):
+    """The same tensor is copied to the GPU again for every batch.
+
+    What it does
+        Finds `.to(device)` and `.cuda()` in a loop over a loader, on a tensor that was made before the loop and that
+        stays on the host.
+
+    Why it costs time
+        The same bytes are copied at every step, and every copy waits.
+
+    Example
+        import torch
+        import torch.nn.functional as F
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        weight = torch.tensor([1.0, 5.0])
+        data = TensorDataset(torch.zeros(64, 8), torch.zeros(64, dtype=torch.long))
+        for x, y in DataLoader(data, batch_size=16, pin_memory=True):
+            out = model(x.cuda(non_blocking=True))
+            F.cross_entropy(out, y.cuda(non_blocking=True), weight.cuda()).backward()
+
+    Use instead
+        import torch
+        import torch.nn.functional as F
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        weight = torch.tensor([1.0, 5.0], device="cuda")
+        data = TensorDataset(torch.zeros(64, 8), torch.zeros(64, dtype=torch.long))
+        for x, y in DataLoader(data, batch_size=16, pin_memory=True):
+            out = model(x.cuda(non_blocking=True))
+            F.cross_entropy(out, y.cuda(non_blocking=True), weight).backward()
+
+    When to ignore it
+        Where the tensor is too large to stay on the device. The rule is silent where the loop changes the tensor or
+        binds its name anew (`w = w.to(device)` copies once), and about modules.
+
+    References
+        - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+    """
+
+    code = "ACC212"
+    name = "loop-invariant-transfer"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        changed = self._changed(facts)
+        for transfer in facts.transfers:
+            func = transfer.node.func
+            named = isinstance(func, cst.Attribute) and isinstance(func.value, (cst.Name, cst.Attribute))
+            if named and transfer.contexts and all(self._repeats(one, changed) for one in transfer.contexts):
+                yield self._report(facts, transfer)
+
+    def _changed(self, facts: Facts) -> set[Birth]:
+        """Tensors that are written to after they were made."""
+        found: set[Birth] = set()
+        for operation in facts.operations:
+            writes = operation.name in ("Tensor[] =", "+=") or (
+                operation.name.startswith("Tensor.") and operation.name.endswith("_")
+            )
+            for context in operation.contexts if writes else ():
+                if isinstance(context.receiver, Tensor) and context.receiver.born is not None and context.inner:
+                    found.add(context.receiver.born)
+        return found
+
+    def _repeats(self, context: TransferContext, changed: set[Birth]) -> bool:
+        tensor = context.receiver
+        if not isinstance(tensor, Tensor) or tensor.born is None or tensor.path or tensor.born in changed:
+            return False
+        loop = context.loop
+        return (
+            loop is not None and loop not in tensor.born.loops and is_host(context.source) and "cuda" in context.kinds
+        )
+
+    def _report(self, facts: Facts, transfer: Transfer) -> Finding:
+        document = facts.document
+        assert isinstance(transfer.node.func, cst.Attribute)
+        name = document.code(transfer.node.func.value)
+        tensor = transfer.contexts[0].receiver
+        assert isinstance(tensor, Tensor)
+        assert tensor.born is not None
+        message = (
+            f"`{document.code(transfer.node)}` copies the same tensor to the GPU for every batch; move `{name}` once, "
+            f"before the loop"
+        )
+        born = tensor.born
+        related = [Related(born.document.filename, born.document.span(born.node), "it is made here")]
+        return self.finding(facts, transfer.node, message, related=related)

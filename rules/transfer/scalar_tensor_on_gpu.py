@@ -1,0 +1,84 @@
+"""ACC219."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.devices import device_kinds
+from accel_advisor.semantics.edits import replace_node
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation, OperationContext
+from accel_advisor.semantics.values import Constant
+
+
+class ScalarTensorOnGpu(Rule):
+    """A Python number is copied to the GPU where the GPU could have filled it in.
+
+    What it does
+        Finds `torch.tensor(0.5, device=device)` in `forward` or in a loop, where the device can be a GPU.
+
+    Why it costs time
+        The number is put into a tensor on the host and copied over at every step, and a CUDA graph cannot capture it.
+        `torch.full((), 0.5, device=device)` queues a kernel instead.
+
+    Example
+        import torch
+
+        device = torch.device("cuda")
+        for step in range(9):
+            half = torch.tensor(0.5, device=device)
+
+    Use instead
+        import torch
+
+        device = torch.device("cuda")
+        for step in range(9):
+            half = torch.full((), 0.5, device=device)
+
+    When to ignore it
+        The rule is off by default: one small copy seldom matters. It is silent in `__init__`.
+
+    Fix safety
+        Safe: both have the same value, dtype and place.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.full.html
+    """
+
+    code = "ACC219"
+    name = "scalar-tensor-on-gpu"
+    severity = Severity.INFO
+    enabled = False
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        for operation in facts.operations:
+            if operation.name == "torch.tensor" and operation.contexts and all(map(self._often, operation.contexts)):
+                yield self._report(facts, operation)
+
+    def _often(self, context: OperationContext) -> bool:
+        value, device = context.get("data", 0), context.get("device")
+        number = isinstance(value, Constant) and isinstance(value.value, (bool, int, float))
+        repeated = context.inner is not None or "forward" in context.functions
+        return number and repeated and "__init__" not in context.functions and "cuda" in device_kinds(device)
+
+    def _report(self, facts: Facts, operation: Operation) -> Finding:
+        document, call = facts.document, operation.node
+        assert isinstance(call, cst.Call)
+        first = call.args[0]
+        fix = None
+        if first.keyword is None and not first.star:
+            edits = (
+                replace_node(document, call.func, document.code(call.func).removesuffix("tensor") + "full"),
+                replace_node(document, first.value, f"(), {document.code(first.value)}"),
+            )
+            fix = Fix("Fill it on the device with `torch.full`", edits, Applicability.SAFE)
+        message = (
+            f"`{document.code(call)}` copies a number from the host each time; `torch.full((), ...)` fills it in "
+            f"on the device"
+        )
+        return self.finding(facts, call, message, fix=fix)

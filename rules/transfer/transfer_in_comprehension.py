@@ -1,0 +1,72 @@
+"""ACC211."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts, Transfer
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.places import is_host
+from accel_advisor.semantics.values import Tensor
+
+
+class TransferInComprehension(Rule):
+    """Tensors are copied to the GPU one by one in a comprehension, and each copy waits.
+
+    What it does
+        Finds `[t.to(device) for t in tensors]` on tensors that are on the host, without `non_blocking`.
+
+    Why it costs time
+        Each copy waits before the next one is queued.
+
+    Example
+        import torch
+
+        tensors = [torch.zeros(8) for _ in range(64)]
+        moved = [t.to("cuda") for t in tensors]
+
+    Use instead
+        import torch
+
+        tensors = [torch.zeros(8) for _ in range(64)]
+        moved = [t.to("cuda", non_blocking=True) for t in tensors]
+
+    When to ignore it
+        The rule is off by default. Copies one by one are right for tensors of different sizes (targets of detection,
+        graphs); what remains to gain is that they need not wait for each other.
+
+    References
+        - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
+    """
+
+    code = "ACC211"
+    name = "transfer-in-comprehension"
+    severity = Severity.INFO
+    enabled = False
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each copy once."""
+        comprehended = {one.node for one in facts.operations if self._in_comprehension(one)}
+        for transfer in facts.transfers:
+            if transfer.node in comprehended and transfer.waits and self._from_host(transfer):
+                message = (
+                    f"`{facts.document.code(transfer.node)}` waits for each copy in turn; pass `non_blocking=True`, or "
+                    f"join the tensors first where they have one size"
+                )
+                yield self.finding(facts, transfer.node, message)
+
+    def _in_comprehension(self, operation: Operation) -> bool:
+        loops = [context.inner for context in operation.contexts]
+        return all(
+            loop is not None and isinstance(loop.node, (cst.ListComp, cst.DictComp, cst.GeneratorExp)) for loop in loops
+        )
+
+    def _from_host(self, transfer: Transfer) -> bool:
+        return bool(transfer.contexts) and all(
+            isinstance(one.receiver, Tensor) and one.proven and is_host(one.source) and "cuda" in one.kinds
+            for one in transfer.contexts
+        )

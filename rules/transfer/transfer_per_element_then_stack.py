@@ -1,0 +1,82 @@
+"""ACC210."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts, Transfer
+from accel_advisor.semantics.places import is_host
+from accel_advisor.semantics.values import Tensor
+
+
+class TransferPerElementThenStack(Rule):
+    """Tensors are copied to the GPU one by one, and joined there.
+
+    What it does
+        Finds `torch.stack([t.to(device) for t in tensors])`, and `torch.cat` likewise, where the tensors are on the
+        host.
+
+    Why it costs time
+        Each copy has a cost of its own, and each one waits. Joined on the host first, all of them go over in one.
+
+    Example
+        import torch
+
+        tensors = [torch.zeros(8) for _ in range(64)]
+        batch = torch.stack([t.to("cuda") for t in tensors])
+
+    Use instead
+        import torch
+
+        tensors = [torch.zeros(8) for _ in range(64)]
+        batch = torch.stack([t for t in tensors]).to("cuda")
+
+    When to ignore it
+        The rule is silent where the tensors are not proven to be on the host.
+
+    Fix safety
+        Unsafe: the joined tensor takes memory on the host too.
+
+    References
+        - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
+    """
+
+    code = "ACC210"
+    name = "transfer-per-element-then-stack"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        moves = {one.node: one for one in facts.transfers if self._from_host(one)}
+        for operation in facts.operations:
+            if operation.name not in ("torch.stack", "torch.cat") or not isinstance(operation.node, cst.Call):
+                continue
+            first = operation.node.args[0].value if operation.node.args else None
+            move = moves.get(first.elt) if isinstance(first, (cst.ListComp, cst.GeneratorExp)) else None  # type: ignore[call-overload]
+            if move is not None:
+                yield self._report(facts, operation.node, move)
+
+    def _from_host(self, move: Transfer) -> bool:
+        return bool(move.contexts) and all(
+            isinstance(one.receiver, Tensor) and is_host(one.source) and "cuda" in one.kinds and not one.casts
+            for one in move.contexts
+        )
+
+    def _report(self, facts: Facts, call: cst.Call, move: Transfer) -> Finding:
+        document = facts.document
+        assert isinstance(move.node.func, cst.Attribute)
+        element = document.code(move.node.func.value)
+        moved = document.code(move.node).removeprefix(element)
+        message = (
+            f"`{document.code(move.node)}` copies the tensors one by one; join them on the host and copy once, with "
+            f"`{moved}` behind `{document.code(call.func)}(...)`"
+        )
+        start, end = document.span(move.node.func.value).end.offset, document.span(move.node).end.offset
+        behind = document.span(call).end.offset
+        edits = (document.edit(start, end, ""), document.edit(behind, behind, moved))
+        fix = Fix("Join first, then copy once", edits, Applicability.UNSAFE)
+        return self.finding(facts, call, message, fix=fix)

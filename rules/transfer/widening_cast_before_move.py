@@ -1,0 +1,103 @@
+"""ACC213."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import replace_node
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import OperationContext
+from accel_advisor.semantics.places import is_host
+from accel_advisor.semantics.values import Tensor
+
+BYTES = {
+    "torch.uint8": 1,
+    "torch.int8": 1,
+    "torch.bool": 1,
+    "torch.int16": 2,
+    "torch.float16": 2,
+    "torch.half": 2,
+    "torch.bfloat16": 2,
+    "torch.int32": 4,
+    "torch.float32": 4,
+    "torch.float": 4,
+    "torch.int64": 8,
+    "torch.long": 8,
+    "torch.float64": 8,
+    "torch.double": 8,
+}
+CASTS = {"float": 4, "double": 8, "long": 8, "int": 4}
+
+
+class WideningCastBeforeMove(Rule):
+    """A tensor is made larger by a cast on the host, and copied to the GPU after it.
+
+    What it does
+        Finds `x.float().cuda()` and the like where `x` has fewer bytes an element than the cast gives it.
+
+    Why it costs time
+        Images of bytes are a quarter of what they are as floats: the copy takes four times as long, and the host does
+        a cast that the GPU would do in passing. The result of the cast is not in pinned memory either.
+
+    Example
+        import torch
+
+        x = torch.zeros(4, 3, 8, 8, dtype=torch.uint8)
+        x = x.float().cuda()
+
+    Use instead
+        import torch
+
+        x = torch.zeros(4, 3, 8, 8, dtype=torch.uint8)
+        x = x.cuda().float()
+
+    When to ignore it
+        The rule is silent where the dtype is not known, and where the cast makes the tensor smaller, which belongs
+        before the copy.
+
+    Fix safety
+        Unsafe: the copy on the device and its cast both take memory there for a moment.
+
+    References
+        - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
+    """
+
+    code = "ACC213"
+    name = "widening-cast-before-move"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each move once."""
+        casts = {one.node: one for one in facts.operations if one.name.removeprefix("Tensor.") in CASTS}
+        for transfer in facts.transfers:
+            func = transfer.node.func
+            cast = casts.get(func.value) if isinstance(func, cst.Attribute) else None
+            if cast is None or transfer.method not in ("to", "cuda") or not transfer.contexts:
+                continue
+            width = CASTS[cast.name.removeprefix("Tensor.")]
+            moves = all("cuda" in one.kinds and not one.casts for one in transfer.contexts)
+            if moves and cast.contexts and all(self._narrow(one, width) for one in cast.contexts):
+                yield self._report(facts, transfer.node, cast.node)
+
+    def _narrow(self, context: OperationContext, width: int) -> bool:
+        tensor = context.receiver
+        if not isinstance(tensor, Tensor) or tensor.born is None or not is_host(tensor.place):
+            return False
+        return BYTES.get(tensor.born.dtype or "", width) < width
+
+    def _report(self, facts: Facts, move: cst.Call, cast: cst.CSTNode) -> Finding:
+        document = facts.document
+        assert isinstance(cast, cst.Call)
+        assert isinstance(cast.func, cst.Attribute)
+        source, inner, whole = document.code(cast.func.value), document.code(cast), document.code(move)
+        turned = f"{source}{whole.removeprefix(inner)}{inner.removeprefix(source)}"
+        message = (
+            f"`{whole}` makes the tensor larger and then copies it; write `{turned}`, which copies fewer bytes and "
+            f"casts on the GPU"
+        )
+        fix = Fix("Copy first, then cast", (replace_node(document, move, turned),), Applicability.UNSAFE)
+        return self.finding(facts, move, message, fix=fix)
