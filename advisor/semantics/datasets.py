@@ -15,7 +15,7 @@ from .catalog import (
     TENSOR_FACTORIES,
 )
 from .devices import device_kinds
-from .hazards import Veto, held_vetoes, resolve, sample_methods, stream_veto
+from .hazards import Veto, held_vetoes, knows_its_rank, reads_everything, resolve, sample_methods, stream_veto
 from .syntax import descendants, methods_of, self_attribute
 from .values import UNKNOWN, Choice, Class, Function, Instance, Iterated, Opaque, Qualified, Sequence, Value
 
@@ -40,6 +40,8 @@ class DatasetFacts:
         on_device: whether its samples are on an accelerator already.
         tensors: whether its samples hold anything that can be pinned.
         iterable: whether it is a stream.
+        ranked: whether it may know which of several processes it is read in.
+        whole: whether it is a stream that is seen to give every process the same samples.
         changes: whether the program changes it, or may change it, while it is in use.
     """
 
@@ -52,6 +54,8 @@ class DatasetFacts:
     tensors: bool = True
     iterable: bool = False
     changes: bool = False
+    ranked: bool = True
+    whole: bool = False
 
 
 def describe_dataset(machine: Interpreter, value: Value) -> DatasetFacts:
@@ -109,10 +113,14 @@ def _library(machine: Interpreter, value: Opaque) -> DatasetFacts:
         return DatasetFacts(value, "memory", "indexes tensors in memory", (IN_MEMORY,), True, elsewhere)
     if value.name in DISK_DATASETS:
         name = value.name.rpartition(".")[2]
-        return DatasetFacts(value, "costly", f"`{name}` reads and decodes a file for each sample", plain=True)
+        return DatasetFacts(
+            value, "costly", f"`{name}` reads and decodes a file for each sample", plain=True, ranked=False
+        )
     if value.name in MEMORY_DATASETS:
         name = value.name.rpartition(".")[2]
-        return DatasetFacts(value, "light", f"`{name}` is in memory and runs its transform for each sample", plain=True)
+        return DatasetFacts(
+            value, "light", f"`{name}` is in memory and runs its transform for each sample", plain=True, ranked=False
+        )
     return DatasetFacts(value)
 
 
@@ -145,8 +153,21 @@ def _project(machine: Interpreter, value: Instance) -> DatasetFacts:
         and "?" not in bases
     )
     on_device = any(_uses_accelerator(machine, one) for one in cls.lineage())
+    ranked = knows_its_rank(cls)
+    whole = iterable and not ranked and reads_everything(machine, value)
     changes = cls in machine.recorder.written or cls in machine.recorder.changed
-    return DatasetFacts(value, cost, reason, tuple(vetoes), plain, on_device, iterable=iterable, changes=changes)
+    return DatasetFacts(
+        value,
+        cost,
+        reason,
+        tuple(vetoes),
+        plain,
+        on_device,
+        iterable=iterable,
+        changes=changes,
+        ranked=ranked,
+        whole=whole,
+    )
 
 
 def _sample_cost(machine: Interpreter, cls: Class) -> tuple[Cost, str]:

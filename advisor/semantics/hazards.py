@@ -173,12 +173,20 @@ def stream_veto(machine: Interpreter, instance: Instance) -> Veto | None:
     if "get_worker_info" in mentioned:
         return None
     divided = any("worker" in name.lower() or "shard" in name.lower() for name in mentioned)
-    certain = not divided and "?" not in cls.library_bases() and _reads_everything(machine, instance)
+    certain = not divided and "?" not in cls.library_bases() and reads_everything(machine, instance)
     words = "it is an IterableDataset that does not share its samples out among workers"
     return Veto("stream", words, certain=certain, document=cls.document, node=cls.node.name)
 
 
-def _reads_everything(machine: Interpreter, instance: Instance) -> bool:
+def knows_its_rank(cls: Class) -> bool:
+    """Whether a data set mentions ranks or the world size, or has a base that is not known."""
+    names = {
+        node.value.lower() for one in cls.lineage() for node in descendants(one.node) if isinstance(node, cst.Name)
+    }
+    return "?" in cls.library_bases() or any("rank" in name or "world" in name or "shard" in name for name in names)
+
+
+def reads_everything(machine: Interpreter, instance: Instance) -> bool:
     """Whether all that ``__iter__`` goes over is known to be the same in every worker, and to end."""
     methods = sample_methods(instance.cls)
     if "__iter__" not in methods or "__next__" in methods:

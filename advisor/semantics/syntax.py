@@ -92,3 +92,9 @@ def main_guards(module: cst.Module) -> list[cst.If]:
     """The statements ``if __name__ == "__main__":`` of a module."""
     statements = [one for one in module.body if isinstance(one, cst.If)]
     return [one for one in statements if "__name__" in names_read_in(one.test)]
+
+
+def decides(function: cst.FunctionDef) -> bool:
+    """Whether a function's code branches or loops, so that different calls may do different things."""
+    kinds = (cst.If, cst.IfExp, cst.For, cst.While, cst.Try, cst.Match, cst.BooleanOperation)
+    return any(isinstance(one, kinds) for one in descendants(function.body))

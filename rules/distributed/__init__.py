@@ -1,0 +1,1 @@
+"""ACC5xx: more than one GPU."""
