@@ -95,6 +95,7 @@ class Interpreter:
         self._memo: dict[tuple[object, ...], Value] = {}
         self._contexts: dict[int, int] = {}
         self.truncated: set[int] = set()
+        self._settling: set[Pending] = set()
         self._steps_left = 4_000
 
     # -- where we are
@@ -214,6 +215,16 @@ class Interpreter:
         """A value whose import, if it is one, has been followed."""
         if not isinstance(value, Pending):
             return value
+        if value in self._settling:
+            # modules that import a name from each other: nobody defines it
+            return UNKNOWN
+        self._settling.add(value)
+        try:
+            return self._follow(value)
+        finally:
+            self._settling.discard(value)
+
+    def _follow(self, value: Pending) -> Value:
         scope = self.module(value.filename)
         if scope is None:
             return UNKNOWN

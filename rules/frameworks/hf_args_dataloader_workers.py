@@ -24,12 +24,12 @@ class HfArgsDataloaderWorkers(Rule):
     Example
         from transformers import TrainingArguments
 
-        args = TrainingArguments("out", max_steps=9, accelerator_config={"non_blocking": True})
+        args = TrainingArguments("o", max_steps=9, accelerator_config={"non_blocking": True})
 
     Use instead
         from transformers import TrainingArguments
 
-        args = TrainingArguments("out", max_steps=9, accelerator_config={"non_blocking": True}, dataloader_num_workers=4)
+        args = TrainingArguments("o", max_steps=9, accelerator_config={"non_blocking": True}, dataloader_num_workers=4)
 
     When to ignore it
         Where the data set is small and tokenized beforehand, or `accel-advisor tune` shows no wait. The rule is silent
