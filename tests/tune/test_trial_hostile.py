@@ -55,6 +55,7 @@ def check(block: Block) -> Block:
         "leaves_processes",
         "own_iterator",
         "saves_everywhere",
+        "slows_down",
         "zip_two",
     ],
 )

@@ -125,11 +125,15 @@ class Server:
         The user's own workers may hold batches that the epoch counts on. They get no further indices, and are taken
         over from once they run ``dry``.
         """
-        if self.active or not self._session.here or record is not self._records.trained or not self._warm():
+        if self.active or not self._session.here or record is not self._records.trained:
             return False
-        if getattr(own, "_task_info", None) and own._sampler_iter is not _NO_INDICES:
-            self._withheld, own._sampler_iter = own._sampler_iter, _NO_INDICES
-        if getattr(own, "_sampler_iter", None) is _NO_INDICES and not dry:
+        withheld = getattr(own, "_sampler_iter", None) is _NO_INDICES
+        # A loader that was cut off from its indices has no other way on, however long its last step took.
+        if not withheld and not self._warm():
+            return False
+        if getattr(own, "_task_info", None) and not withheld:
+            self._withheld, own._sampler_iter, withheld = own._sampler_iter, _NO_INDICES, True
+        if withheld and not dry:
             return False
         with self._lock:
             loader = record.reference()
