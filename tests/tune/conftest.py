@@ -30,6 +30,18 @@ def segments() -> set[str]:
     return set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
 
 
+def orphans(before: set[str]) -> set[str]:
+    """Shared-memory segments that are new and that no living process has mapped: other programs have segments too."""
+    found = segments() - before
+    for process in Path("/proc").glob("[0-9]*") if found else ():
+        try:
+            maps = (process / "maps").read_text()
+        except OSError:
+            continue
+        found -= {name for name in found if f"/dev/shm/{name}" in maps}
+    return found
+
+
 def traces(temporary: Path) -> set[str]:
     """What a trial must not leave in or of its temporary folder: files, and processes whose environment names it."""
     found = {str(path) for path in temporary.iterdir()}
@@ -49,11 +61,11 @@ def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     before = segments()
     yield folder
-    patience = time.monotonic() + 10  # other programs have segments too, and they come and go
-    while (traces(folder) or segments() - before) and time.monotonic() < patience:
+    patience = time.monotonic() + 10  # segments of other programs come and go
+    while (traces(folder) or orphans(before)) and time.monotonic() < patience:
         time.sleep(0.1)
     assert traces(folder) == set()
-    assert segments() - before == set()
+    assert orphans(before) == set()
 
 
 @pytest.fixture
