@@ -21,6 +21,7 @@ from .values import (
     Function,
     Iterated,
     Mapping,
+    Opaque,
     Origin,
     Qualified,
     Sequence,
@@ -180,6 +181,8 @@ def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right
         place = left.place if right.scalar else left.place | right.place
         return Tensor(place, proven=left.proven and right.proven, grown=grown)
     for one, other in ((left, right), (right, left)):
+        if isinstance(one, Tensor) and one.born is not None and isinstance(other, Opaque):
+            machine.recorder.operation(machine, node, "operator", left, value=right)
         if isinstance(one, Tensor) and (isinstance(other, (Constant, Configured)) or one.grown):
             known = isinstance(other, (Constant, Configured))
             grown = sum_of(one.grown, node) if isinstance(node.operator, cst.Add) else one.grown

@@ -1,0 +1,132 @@
+"""ACC306."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import replace_node
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.values import Iterated, Module, Sequence, Value
+
+
+class ModulesInPythonContainer(Rule):
+    """A module keeps layers in a Python list, where neither `.to`, an optimizer nor `state_dict` sees them.
+
+    What it does
+        Finds `self.layers = [nn.Linear(...), ...]`, or a comprehension of layers, in a module that calls them.
+
+    Why it costs time
+        Layers in a list are not registered: they stay on the host when the module moves, are not among its
+        parameters, so that they are never trained, and are not saved with it.
+
+    Example
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = [nn.Linear(8, 8) for _ in range(3)]
+
+            def forward(self, x):
+                for layer in self.layers:
+                    x = layer(x)
+                return x
+
+    Use instead
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(3)])
+
+            def forward(self, x):
+                for layer in self.layers:
+                    x = layer(x)
+                return x
+
+    When to ignore it
+        The rule is silent where the layers are registered elsewhere too (`nn.Sequential(*self.layers)`,
+        `add_module`, attributes of their own), where they are moved by hand, and about a list of one, which is how a
+        frozen helper is kept out on purpose.
+
+    Fix safety
+        Unsafe: the state dict and the parameters grow by those of the layers.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html
+    """
+
+    code = "ACC306"
+    name = "modules-in-python-container"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each attribute once."""
+        called = {one.module for call in facts.module_calls for one in call.contexts}
+        registered = self._registered(facts)
+        for operation in facts.operations:
+            if operation.name != "Module.attribute =" or not operation.contexts:
+                continue
+            held = [set(_modules(context.get("value", 0))) for context in operation.contexts]
+            if all(one and one & called and not one & registered for one in held):
+                yield self._report(facts, operation)
+
+    def _registered(self, facts: Facts) -> set[Value]:
+        found: set[Value] = set()
+        for facts_of_file in facts.program:
+            for operation in facts_of_file.operations:
+                for context in operation.contexts:
+                    if operation.name == "Module.attribute =":
+                        value = context.get("value", 0)
+                        found |= {value} if isinstance(value, Module) else set()
+                    elif operation.name.startswith(("torch.nn.", "Module.")) and operation.name != "Module.parameters":
+                        for _, argument in context.arguments:
+                            found |= {argument.value, *_modules(argument.value, least=1)}
+                        moved = operation.name in ("Module.to", "Module.cuda") and context.receiver is not None
+                        found |= {context.receiver} if moved and context.receiver is not None else set()
+        return found
+
+    def _report(self, facts: Facts, operation: Operation) -> Finding:
+        document = facts.document
+        name = document.code(operation.node)
+        message = (
+            f"`{name}` is a plain Python list, so its layers are neither moved nor trained nor saved with the module; "
+            f"wrap it in `nn.ModuleList(...)`"
+        )
+        statement = operation.statement
+        fix = None
+        prefix = f"{facts.torch_name}.nn" if facts.torch_name is not None else None
+        if prefix is not None and isinstance(statement, cst.Assign):
+            layer = self._prefix(facts, statement.value) or prefix
+            text = f"{layer}.ModuleList({document.code(statement.value)})"
+            fix = Fix("Wrap it in `ModuleList`", (replace_node(document, statement.value, text),), Applicability.UNSAFE)
+        return self.finding(facts, operation.statement, message, fix=fix)
+
+    def _prefix(self, facts: Facts, value: cst.BaseExpression) -> str | None:
+        """What the layers in the list are taken from: ``nn`` where the first is ``nn.Linear(...)``."""
+        first = value.elt if isinstance(value, cst.ListComp) else None
+        if isinstance(value, cst.List) and value.elements:
+            first = value.elements[0].value
+        if isinstance(first, cst.Call) and isinstance(first.func, cst.Attribute):
+            known = {
+                one.node for one in facts.operations if one.name.startswith("torch.nn.") and one.name.count(".") == 2
+            }
+            return facts.document.code(first.func.value) if first in known else None
+        return None
+
+
+def _modules(value: Value, least: int = 2) -> Iterator[Module]:
+    if isinstance(value, Sequence):
+        found = [one for one in value.items if isinstance(one, Module)]
+        if len(found) == len(value.items) >= least:
+            yield from found
+    elif isinstance(value, Iterated) and isinstance(value.element, Module):
+        yield value.element

@@ -1,0 +1,105 @@
+"""ACC305."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import replace_node
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.mixing import Meeting, meetings
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.syntax import methods_of
+from accel_advisor.semantics.values import Birth, Tensor
+
+
+class PlainTensorAttribute(Rule):
+    """A module keeps a tensor as a plain attribute, which stays on the host when the module moves.
+
+    What it does
+        Finds `self.x = torch.zeros(...)` in `__init__` of a module where `forward` combines `self.x` with its arguments
+        or gives it to a layer, without moving it.
+
+    Why it costs time
+        `module.to(device)` moves parameters and buffers. A plain attribute stays behind, and `forward` raises "Expected
+        all tensors to be on the same device" on a GPU.
+
+    Example
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scale = torch.ones(8)
+
+            def forward(self, x):
+                return x * self.scale
+
+    Use instead
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("scale", torch.ones(8), persistent=False)
+
+            def forward(self, x):
+                return x * self.scale
+
+    When to ignore it
+        The rule is silent about tensors without dimensions, about attributes that `forward` moves, where the class has
+        a `to`, `cuda` or `_apply` of its own, and in a program that trains and moves nothing.
+
+    Fix safety
+        Unsafe: a buffer is broadcast by DistributedDataParallel and cast by `half()`. With `persistent=False` the state
+        dict stays as it was.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer
+    """
+
+    code = "ACC305"
+    name = "plain-tensor-attribute"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each attribute once, where it is assigned."""
+        if facts.trains and not facts.placed:
+            return
+        kept: dict[Birth, list[Operation]] = {}
+        for operation in facts.operations:
+            value = operation.contexts[0].get("value", 0) if operation.name == "Module.attribute =" else None
+            if isinstance(value, Tensor) and value.born is not None:
+                kept.setdefault(value.born, []).append(operation)
+        seen: set[Birth] = set()
+        for meeting in meetings(facts):
+            born = meeting.born
+            assigned = kept.get(born, [])
+            if "__init__" not in born.functions or born in seen or len(assigned) != 1 or born.owner is None:
+                continue
+            if not methods_of(born.owner.node).keys() & {"to", "cuda", "_apply"}:
+                seen.add(born)
+                yield self._report(facts, meeting, assigned[0])
+
+    def _report(self, facts: Facts, meeting: Meeting, assigned: Operation) -> Finding:
+        document = facts.document
+        assert isinstance(assigned.node, cst.Attribute)
+        name, holder = document.code(assigned.node), document.code(assigned.node.value)
+        message = (
+            f"`{name}` is a plain tensor, which stays on the host when the module moves, so that "
+            f"`{document.code(meeting.node)}` raises on a GPU; register it as a buffer"
+        )
+        fix = None
+        statement = assigned.statement
+        if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
+            value = document.code(statement.value)
+            buffer = f'{holder}.register_buffer("{assigned.node.attr.value}", {value}, persistent=False)'
+            fix = Fix("Register it as a buffer", (replace_node(document, statement, buffer),), Applicability.UNSAFE)
+        related = [Related(document.filename, document.span(meeting.node), "it is used here")]
+        severity = Severity.ERROR if facts.placed else Severity.WARNING
+        return self.finding(facts, assigned.statement, message, severity=severity, fix=fix, related=related)

@@ -1,0 +1,103 @@
+"""ACC304."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import add_keyword
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.mixing import Meeting, meetings
+
+EXACT = frozenset({"torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye", "torch.arange"})
+
+
+class TensorCreatedOnCpuInForward(Rule):
+    """A tensor is made on the host in `forward`, and meets tensors that are where the model is.
+
+    What it does
+        Finds a factory call without `device=` in `forward`, or in a method that it calls, whose result is combined with
+        an argument of `forward`, with a parameter, or is given to a layer.
+
+    Why it costs time
+        On the CPU the code runs; on a GPU it raises "Expected all tensors to be on the same device".
+
+    Example
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def forward(self, x):
+                noise = torch.zeros(x.size(0), 8)
+                return x + noise
+
+    Use instead
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def forward(self, x):
+                noise = torch.zeros(x.size(0), 8, device=x.device)
+                return x + noise
+
+    When to ignore it
+        Where the model is never meant to leave the CPU: the rule is silent in a program that trains and moves nothing.
+        It is silent about tensors without dimensions, which mix with all devices, about indices, and about tensors that
+        are moved before they are used.
+
+    Fix safety
+        Safe for constant fills and ranges. Unsafe for random tensors, which then come from the device's own generator.
+
+    References
+        - https://lightning.ai/docs/pytorch/stable/accelerators/accelerator_prepare.html
+    """
+
+    code = "ACC304"
+    name = "tensor-created-on-cpu-in-forward"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each factory call once."""
+        if facts.trains and not facts.placed:
+            return
+        made = {one.node: one.name for one in facts.operations}
+        seen: set[cst.CSTNode] = set()
+        for meeting in meetings(facts):
+            born = meeting.born
+            inside = "forward" in born.functions and "__init__" not in born.functions
+            if inside and born.document is facts.document and born.node not in seen and born.owner is not None:
+                seen.add(born.node)
+                yield self._report(facts, meeting, made.get(born.node, ""))
+
+    def _report(self, facts: Facts, meeting: Meeting, factory: str) -> Finding:
+        document, call = facts.document, meeting.born.node
+        near = isinstance(meeting.other, cst.Name)
+        device = f"{document.code(meeting.other)}.device" if near and meeting.other is not None else None
+        fix = None
+        known = device is not None and self._is_parameter(facts, meeting)
+        edit = add_keyword(document, call, "device", device) if device is not None and known else None
+        if edit is not None:
+            applicability = Applicability.SAFE if factory in EXACT else Applicability.UNSAFE
+            fix = Fix(f"Create it with `device={device}`", (edit,), applicability)
+        where = f"`device={device}`" if known else "the device of what it is used with"
+        use = document.code(meeting.node)
+        message = (
+            f"`{document.code(call)}` is on the host wherever the model is, but `{use}` combines it with what lives "
+            f"with the model, which raises on a GPU; create it with {where}"
+        )
+        related = [Related(document.filename, document.span(meeting.node), "they meet here")]
+        severity = Severity.ERROR if facts.placed else Severity.WARNING
+        return self.finding(facts, call, message, severity=severity, fix=fix, related=related)
+
+    def _is_parameter(self, facts: Facts, meeting: Meeting) -> bool:
+        """Whether what it meets is bound already where it is made: a parameter of the function, surely."""
+        owner = meeting.born.owner
+        if owner is None or not isinstance(meeting.other, cst.Name):
+            return False
+        for method in owner.node.body.body:
+            if isinstance(method, cst.FunctionDef) and method.name.value == meeting.born.functions[-1]:
+                return meeting.other.value in {one.name.value for one in method.params.params}
+        return False
