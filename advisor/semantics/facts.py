@@ -253,6 +253,7 @@ class TransferContext:
         receiver: what is moved.
         target: the value of the device expression.
         casts: whether the call changes the dtype too.
+        functions: names of the project's functions around it, outermost first.
     """
 
     source: Place
@@ -264,6 +265,7 @@ class TransferContext:
     receiver: Value
     target: Value
     casts: bool
+    functions: tuple[str, ...] = ()
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -371,7 +373,7 @@ class Facts:
         reflects: whether names may be read by their text (``globals()``, ``eval``).
         consulted: other files of the project that were read to find this out.
         torch_version: the oldest torch that the project supports; None where it does not say.
-        program: the facts of all documents that were read as one program, this one among them.
+        program: the facts of this document, of those that it imports, and of those that import it with theirs.
         least_python: the oldest Python that the project says it supports, as (major, minor), if it says so.
     """
 

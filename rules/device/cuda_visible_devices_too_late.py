@@ -1,0 +1,85 @@
+"""ACC311."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+
+STARTS = frozenset(
+    "torch.cuda." + name
+    for name in (
+        "is_available device_count current_device get_device_name get_device_properties get_device_capability init "
+        "set_device mem_get_info synchronize"
+    ).split()
+)
+SETS = "os.environ['CUDA_VISIBLE_DEVICES'] ="
+
+
+class CudaVisibleDevicesTooLate(Rule):
+    """The visible GPUs are chosen after CUDA has looked at them.
+
+    What it does
+        Finds `os.environ["CUDA_VISIBLE_DEVICES"] = ...` after a call that starts CUDA, such as
+        `torch.cuda.is_available()` or `.cuda()`.
+
+    Why it costs time
+        The variable is read once, when CUDA starts. Set later it does nothing: the program runs on the first GPU, where
+        others may be running already.
+
+    Example
+        import os
+        import torch
+
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        os.environ["CUDA_VISIBLE_DEVICES"] = "1"
+        print(device)
+
+    Use instead
+        import os
+        import torch
+
+        os.environ["CUDA_VISIBLE_DEVICES"] = "1"
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        print(device)
+
+    When to ignore it
+        Where the variable is meant for child processes only. Importing torch does not start CUDA, so that the rule is
+        silent where only imports stand before it.
+
+    References
+        - https://docs.pytorch.org/docs/stable/cuda.html
+    """
+
+    code = "ACC311"
+    name = "cuda-visible-devices-too-late"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each assignment once."""
+        moves = {one.node for one in facts.transfers if one.kinds == {"cuda"}}
+        started: Operation | None = None
+        for operation in facts.operations:
+            if operation.name in STARTS or operation.node in moves:
+                started = started or operation
+            elif operation.name == SETS and started is not None and self._after(started, operation):
+                document = facts.document
+                first = document.code(started.node)
+                message = (
+                    f"`CUDA_VISIBLE_DEVICES` is set after `{first}` has started CUDA, which reads it once; set it "
+                    f"before, or in the shell"
+                )
+                related = [Related(document.filename, document.span(started.node), "CUDA starts here")]
+                yield self.finding(facts, operation.node, message, related=related)
+
+    def _after(self, started: Operation, operation: Operation) -> bool:
+        """Whether the order in which they were met is that of the program: in one function, or at the top before."""
+        first = [context.functions for context in started.contexts]
+        return all(
+            not context.guarded and (not functions or functions == context.functions)
+            for context in operation.contexts
+            for functions in first
+        ) and not any(context.guarded for context in started.contexts)

@@ -1,0 +1,69 @@
+"""ACC310."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.devices import device_kinds
+from accel_advisor.semantics.facts import Facts
+
+
+class DefaultDeviceWithDataloader(Rule):
+    """The default device is a GPU, and a loader's workers make tensors on it.
+
+    What it does
+        Finds `torch.set_default_device("cuda")` in a program whose loaders have worker processes.
+
+    Why it costs time
+        Every factory then makes CUDA tensors: those of the collate function and of `__getitem__` too. Forked workers
+        cannot use CUDA and raise; with others each has a CUDA context of its own, and batches cannot be pinned.
+
+    Example
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset
+
+        torch.set_default_device("cuda")
+        data = TensorDataset(torch.zeros(64, 8, device="cpu"))
+        loader = DataLoader(data, batch_size=16, num_workers=2)
+
+    Use instead
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset
+
+        data = TensorDataset(torch.zeros(64, 8, device="cpu"))
+        loader = DataLoader(data, batch_size=16, num_workers=2)
+
+    When to ignore it
+        Where everything that the workers make names its device. To build a model on the GPU,
+        `with torch.device("cuda"):` around its construction is enough, and the rule is silent about it.
+
+    References
+        - https://github.com/pytorch/pytorch/issues/118084
+    """
+
+    code = "ACC310"
+    name = "default-device-with-dataloader"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        loaders = [
+            loader
+            for each in facts.program
+            for loader in each.loaders
+            if (loader.fixed_workers or 0) > 0 and loader.constructor.delivers == "host"
+        ]
+        for operation in facts.operations if loaders else ():
+            devices = [context.get("device", 0) for context in operation.contexts]
+            if operation.name == "torch.set_default_device" and all("cuda" in device_kinds(one) for one in devices):
+                message = (
+                    f"`{facts.document.code(operation.node)}` makes the workers of `{loaders[0].label}` create CUDA "
+                    f"tensors; use `with torch.device(...)` around the model instead"
+                )
+                related = [
+                    Related(one.document.filename, one.document.span(one.node), "this loader has workers")
+                    for one in loaders
+                ]
+                yield self.finding(facts, operation.node, message, related=related)

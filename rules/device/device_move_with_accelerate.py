@@ -1,0 +1,75 @@
+"""ACC313."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts, TransferContext
+from accel_advisor.semantics.values import Constant, Method, Opaque
+
+
+class DeviceMoveWithAccelerate(Rule):
+    """A batch that Accelerate has put on the device already is moved there again.
+
+    What it does
+        Finds `.to(accelerator.device)` on the batches of a loader that `accelerator.prepare` returned.
+
+    Why it costs time
+        Nothing is copied, but the line hides who moves the batches, and stays behind when `device_placement` changes.
+
+    Example
+        import torch
+        from accelerate import Accelerator, DataLoaderConfiguration
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        accelerator = Accelerator(dataloader_config=DataLoaderConfiguration(non_blocking=True))
+        loader = DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True)
+        model, loader = accelerator.prepare(nn.Linear(8, 2), loader)
+        for (x,) in loader:
+            model(x.to(accelerator.device))
+
+    Use instead
+        import torch
+        from accelerate import Accelerator, DataLoaderConfiguration
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        accelerator = Accelerator(dataloader_config=DataLoaderConfiguration(non_blocking=True))
+        loader = DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True)
+        model, loader = accelerator.prepare(nn.Linear(8, 2), loader)
+        for (x,) in loader:
+            model(x)
+
+    When to ignore it
+        The rule is silent about what was not prepared (a frozen encoder, tensors made in the loop), and where
+        `device_placement=False` is given.
+
+    References
+        - https://huggingface.co/docs/accelerate/basic_tutorials/migration
+    """
+
+    code = "ACC313"
+    name = "device-move-with-accelerate"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each move once."""
+        for transfer in facts.transfers:
+            if transfer.method == "to" and transfer.contexts and all(map(self._again, transfer.contexts)):
+                code = facts.document.code(transfer.node)
+                message = f"`{code}` moves a batch that Accelerate has put on the device already; drop the move"
+                yield self.finding(facts, transfer.node, message)
+
+    def _again(self, context: TransferContext) -> bool:
+        target = context.target
+        if context.loader is None or context.loader.moved_by != "accelerate" or context.casts:
+            return False
+        if not isinstance(target, Method) or target.name != "device" or not isinstance(target.receiver, Opaque):
+            return False
+        placing = dict(target.receiver.keywords).get("device_placement", Constant(True))
+        return (
+            target.receiver.name == "accelerate.Accelerator" and isinstance(placing, Constant) and bool(placing.value)
+        )

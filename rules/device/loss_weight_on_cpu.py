@@ -1,0 +1,103 @@
+"""ACC307."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts, ModuleCall, ModuleCallContext
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.places import is_cuda_capable, is_host
+from accel_advisor.semantics.values import Module, Tensor
+
+WEIGHTS = ("weight", "pos_weight")
+
+
+class LossWeightOnCpu(Rule):
+    """The class weights of a loss are on the host, and the outputs that they weigh are on the GPU.
+
+    What it does
+        Finds `nn.CrossEntropyLoss(weight=...)`, `nn.BCEWithLogitsLoss(pos_weight=...)` and their functions, where the
+        weights were made on the host, the loss is never moved, and it is called on the output of a model on the GPU.
+
+    Why it costs time
+        On the CPU the code runs; on a GPU it raises "Expected all tensors to be on the same device".
+
+    Example
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        criterion = nn.CrossEntropyLoss(weight=torch.tensor([1.0, 5.0]))
+        x = torch.zeros(4, 8, device="cuda")
+        y = torch.zeros(4, dtype=torch.long, device="cuda")
+        criterion(model(x), y).backward()
+
+    Use instead
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        criterion = nn.CrossEntropyLoss(weight=torch.tensor([1.0, 5.0])).cuda()
+        x = torch.zeros(4, 8, device="cuda")
+        y = torch.zeros(4, dtype=torch.long, device="cuda")
+        criterion(model(x), y).backward()
+
+    When to ignore it
+        The rule is silent where the weights or the loss are moved, where the loss is part of a module, and where a
+        framework moves things.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.nn.CrossEntropyLoss.html
+    """
+
+    code = "ACC307"
+    name = "loss-weight-on-cpu"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loss once, at the weights."""
+        if facts.frameworks:
+            return
+        built = {one.node: one for one in facts.operations}
+        seen: set[cst.CSTNode] = set()
+        for call in facts.module_calls:
+            if not call.loss or call.framework or not call.contexts:
+                continue
+            module = call.contexts[0].module
+            source = built.get(module.node if isinstance(module, Module) else call.node)
+            weights = self._on_host(source) if source is not None else None
+            if weights is not None and weights not in seen and all(map(self._on_gpu, call.contexts)):
+                seen.add(weights)
+                yield self._report(facts, weights, call)
+
+    def _on_host(self, source: Operation) -> cst.BaseExpression | None:
+        for name in WEIGHTS:
+            given = [context.argument(name) for context in source.contexts]
+            places = [one is not None and self._is_host(one.value) for one in given]
+            first = given[0].node if given and given[0] is not None else None
+            if places and all(places) and first is not None:
+                return first.value
+        return None
+
+    def _is_host(self, value: object) -> bool:
+        return isinstance(value, Tensor) and value.born is not None and is_host(value.place) and not value.scalar
+
+    def _on_gpu(self, context: ModuleCallContext) -> bool:
+        moved = isinstance(context.module, Module) and not is_host(context.place)
+        output = context.arguments[0].value if context.arguments else None
+        on_gpu = isinstance(output, Tensor) and bool(output.place) and is_cuda_capable(output.place)
+        return on_gpu and not moved and not context.escaped
+
+    def _report(self, facts: Facts, weights: cst.BaseExpression, call: ModuleCall) -> Finding:
+        document = facts.document
+        use = document.code(call.node)
+        message = (
+            f"`{document.code(weights)}` is on the host, and `{use}` applies it to outputs on the GPU, which raises; "
+            f"move  the weights, or the loss as a whole, to the same device"
+        )
+        related = [Related(document.filename, document.span(call.node), "the loss is computed here")]
+        return self.finding(facts, weights, message, related=related)
