@@ -95,6 +95,8 @@ def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value)
         elif isinstance(one, (Loader, Opaque, Tensor)):
             kind = one.name if isinstance(one, Opaque) else type(one).__name__.replace("Loader", "DataLoader")
             machine.recorder.operation(machine, target, f"{kind}.{name} =", one, value=value)
+        elif name == "requires_grad":
+            machine.recorder.operation(machine, target, "?.requires_grad =", one, value=value)
     for loader in loaders_of(value) if isinstance(value, Loader) else ():
         loader.name = loader.name or name
 

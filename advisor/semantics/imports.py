@@ -28,10 +28,14 @@ def import_module(machine: Interpreter, node: cst.Import) -> bool:
         name = dotted(alias.name)
         if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
             filename = machine.modules.resolve(name, 0, machine.document)
+            machine.recorder.imported(machine.document, filename)
             machine.bind(alias.asname.name.value, Pending(filename) if filename else Qualified(name))
         else:
             first = name.split(".")[0]
             filename = machine.modules.resolve(first, 0, machine.document)
+            machine.recorder.imported(machine.document, filename)
+            whole = machine.modules.resolve(name, 0, machine.document)
+            machine.recorder.imported(machine.document, whole)
             machine.bind(first, Pending(filename) if filename else Qualified(first))
         if name == "torch" and machine.scope.kind == "module":
             bound = alias.asname.name if alias.asname is not None else None
@@ -43,6 +47,7 @@ def import_names(machine: Interpreter, node: cst.ImportFrom) -> bool:
     """``from a import b as c``."""
     name, level = dotted(node.module), len(node.relative)
     filename = machine.modules.resolve(name, level, machine.document)
+    machine.recorder.imported(machine.document, filename)
     if isinstance(node.names, cst.ImportStar):
         machine.scope.globals.stars.append(Pending(filename) if filename else Qualified(name))
         return False

@@ -234,6 +234,7 @@ class Interpreter:
         if found is not None:
             return found
         inner = self.modules.resolve(value.name, 1, scope.document)
+        self.recorder.imported(self.document, inner)
         return self.settle(Pending(inner)) if inner is not None else UNKNOWN
 
     def bind(self, name: str, value: Value) -> None:

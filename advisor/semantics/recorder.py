@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -54,6 +55,7 @@ class Recorder:
         self._module_calls: dict[int, ModuleCall] = {}
         self._operations: dict[tuple[int, str], Operation] = {}
         self._devices: dict[int, DeviceName] = {}
+        self._imports: dict[str, set[str]] = {}
         self._datasets: dict[int, DatasetFacts] = {}
         self._touching: dict[int, bool] = {}
 
@@ -73,7 +75,7 @@ class Recorder:
             for transfer in facts.transfers:
                 placed |= any(kinds != {"cpu"} for context in transfer.contexts for kinds in context.destination)
         for facts in everything:
-            facts.program = tuple(everything)
+            facts.program = self._program(facts, everything)
             facts.frameworks, facts.trains, facts.placed, facts.consulted = frameworks, trains, placed, consulted
             for loader in facts.loaders:
                 self.dataset(machine, loader)
@@ -82,6 +84,22 @@ class Recorder:
                 documents += [transfer.document for transfer in loader.transfers]
                 documents += [site.document for context in loader.contexts for site in context.chain]
                 loader.evidence = any(self.facts[one.filename].evidence for one in documents)
+
+    def imported(self, document: Document, filename: str | None) -> None:
+        """A document imports a file of the project, if it is one."""
+        if filename is not None:
+            self._imports.setdefault(str(Path(document.filename).resolve()), set()).add(filename)
+
+    def _program(self, facts: Facts, everything: list[Facts]) -> tuple[Facts, ...]:
+        """The facts of what a document imports, of what imports it, and of what that imports in turn."""
+        paths = {str(Path(one.document.filename).resolve()): one for one in everything}
+        importers: dict[str, set[str]] = {}
+        for importer, imported in self._imports.items():
+            for name in imported:
+                importers.setdefault(name, set()).add(importer)
+        own = str(Path(facts.document.filename).resolve())
+        related = _reached(_reached({own}, importers), self._imports)
+        return tuple(one for path, one in paths.items() if path in related)
 
     # -- evidence
 
@@ -287,6 +305,17 @@ class Recorder:
     def stateless(self, kind: str) -> bool:
         """Whether a module of torch has neither parameters nor buffers, so that it computes where its input lives."""
         return kind in _STATELESS
+
+
+def _reached(start: set[str], edges: dict[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    pending = list(start)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += edges.get(name, ())
+    return found
 
 
 def _framework_around(machine: Interpreter) -> str | None:

@@ -63,7 +63,7 @@ PLACED_SILENT = {
         "gpu = torch.cuda.is_available()\nmodel = nn.Linear(8, 2)\nif gpu:\n    model.cuda()\nfor x, y in loader:\n"
         "    if gpu:\n        x = x.cuda(non_blocking=True)\n    model(x)"
     ),
-    "data parallel": "model = nn.DataParallel(nn.Linear(8, 2)).cuda()\nfor x, y in loader:\n    model(x)",
+    "data parallel": "model = nn.DataParallel(nn.Linear(8, 2), [0]).cuda()\nfor x, y in loader:\n    model(x)",
     "distributed": (
         "from torch.nn.parallel import DistributedDataParallel as DDP\nmodel = DDP(nn.Linear(8, 2).cuda(), device_ids=[0])\n"
         "for x, y in loader:\n    model(x)"

@@ -1,0 +1,71 @@
+"""ACC501."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.catalog import PARALLEL_WRAPPERS
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.values import Constant, Sequence, options_of
+
+
+class DataParallelModule(Rule):
+    """A model is trained by DataParallel, which drives all GPUs from one process.
+
+    What it does
+        Finds `nn.DataParallel(model)` in a program that uses CUDA.
+
+    Why it costs time
+        DataParallel copies the model to every GPU in every step, runs all replicas in threads of one Python process,
+        which hold each other up, and gathers all outputs on one GPU. DistributedDataParallel has a process for each GPU
+        and exchanges only gradients, while the backward pass still runs.
+
+    Example
+        from torch import nn
+
+        model = nn.DataParallel(nn.Linear(8, 2)).cuda()
+
+    Use instead
+        import os
+        import torch
+        from torch import nn
+        from torch.nn.parallel import DistributedDataParallel
+
+        rank = int(os.environ["LOCAL_RANK"])
+        torch.cuda.set_device(rank)
+        torch.distributed.init_process_group("nccl")
+        model = DistributedDataParallel(nn.Linear(8, 2).to(rank), device_ids=[rank])
+
+    When to ignore it
+        For inference, or a quick look on a machine with two GPUs. The rule is silent where one GPU is named, where the
+        program knows DistributedDataParallel too, and where no CUDA device is in sight.
+
+    References
+        - https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-nn-ddp-instead
+    """
+
+    code = "ACC501"
+    name = "data-parallel-module"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each wrapper once."""
+        if facts.does(*PARALLEL_WRAPPERS) or not any(one.evidence for one in facts.program):
+            return
+        for operation in facts.operations:
+            if operation.name == "torch.nn.DataParallel" and not self._has_one_device(operation):
+                message = (
+                    f"`{facts.document.code(operation.node)}` drives all GPUs from one process and copies the model to "
+                    f"them in every step; use DistributedDataParallel with a process for each GPU"
+                )
+                severity = Severity.WARNING if facts.trains else Severity.INFO
+                yield self.finding(facts, operation.node, message, severity=severity)
+
+    def _has_one_device(self, operation: Operation) -> bool:
+        given = options_of(operation.get("device_ids", 1))
+        return all(
+            isinstance(one, Sequence) and len(one.items) == 1 and isinstance(one.items[0], Constant) for one in given
+        )

@@ -1,0 +1,58 @@
+"""ACC506."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+
+
+class DdpGradientAsBucketView(Rule):
+    """DistributedDataParallel keeps every gradient twice.
+
+    What it does
+        Finds DistributedDataParallel without `gradient_as_bucket_view`.
+
+    Why it costs time
+        Gradients are copied into buckets to be sent, and stay where they were: as much memory again as the gradients
+        take, and a copy in every step. With `gradient_as_bucket_view=True` the gradients are views of the buckets.
+
+    Example
+        from torch import nn
+        from torch.nn.parallel import DistributedDataParallel
+
+        model = DistributedDataParallel(nn.Linear(8, 2))
+
+    Use instead
+        from torch import nn
+        from torch.nn.parallel import DistributedDataParallel
+
+        model = DistributedDataParallel(nn.Linear(8, 2), gradient_as_bucket_view=True)
+
+    When to ignore it
+        Where gradients are detached in place, as some optimizers of other libraries do: views cannot be. The rule is
+        silent where the program calls `detach_()`.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
+    """
+
+    code = "ACC506"
+    name = "ddp-gradient-as-bucket-view"
+    severity = Severity.INFO
+    enabled = False
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each wrapper once."""
+        if facts.does(".detach_"):
+            return
+        for operation in facts.operations:
+            wraps = operation.name == "torch.nn.parallel.DistributedDataParallel"
+            if wraps and operation.lacks("gradient_as_bucket_view"):
+                message = (
+                    f"`{facts.document.code(operation.node)}` keeps its gradients and copies of them in buckets; pass "
+                    f"`gradient_as_bucket_view=True`"
+                )
+                yield self.finding(facts, operation.node, message)

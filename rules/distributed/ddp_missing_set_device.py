@@ -1,0 +1,92 @@
+"""ACC502."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts, Transfer
+from accel_advisor.semantics.values import Constant, Module, Value
+
+_CHOOSERS = (
+    "torch.cuda.set_device",
+    "torch.cuda.device",
+    "torch.accelerator.set_device_index",
+    "torch.accelerator.set_device_idx",
+    "os.environ['CUDA_VISIBLE_DEVICES'] =",
+)
+
+
+class DdpMissingSetDevice(Rule):
+    """Every process of a distributed program puts its model on the same GPU.
+
+    What it does
+        Finds a program that begins an NCCL process group, moves its model to "cuda" without a number, and never says
+        which GPU a process has.
+
+    Why it costs time
+        Without a number "cuda" is GPU 0 in every process. All of them share one GPU while the others idle, until memory
+        runs out or NCCL stops with "Duplicate GPU detected".
+
+    Example
+        import torch
+        from torch import nn
+
+        torch.distributed.init_process_group("nccl")
+        model = nn.Linear(8, 2).cuda()
+
+    Use instead
+        import os
+        import torch
+        from torch import nn
+
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        torch.distributed.init_process_group("nccl")
+        model = nn.Linear(8, 2).cuda()
+
+    When to ignore it
+        Where the launcher shows each process one GPU only, through CUDA_VISIBLE_DEVICES. The rule is silent where a
+        framework places the model.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
+    """
+
+    code = "ACC502"
+    name = "ddp-missing-set-device"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports the first process group that is begun."""
+        if facts.frameworks or facts.does(*_CHOOSERS):
+            return
+        moves = [one for each in facts.program for one in each.transfers if self._goes_to_the_first(one)]
+        for operation in facts.operations:
+            if operation.name != "torch.distributed.init_process_group" or not moves:
+                continue
+            if not operation.gives("backend", "nccl", 0):
+                continue
+            move = moves[0]
+            code = move.document.code(move.node)
+            message = (
+                f"every process runs `{code}`, which means GPU 0 in all of them; call `torch.cuda.set_device` with the "
+                f"local rank first"
+            )
+            related = [Related(move.document.filename, move.document.span(move.node), "the model is moved here")]
+            yield self.finding(facts, operation.node, message, related=related)
+            return
+
+    def _goes_to_the_first(self, transfer: Transfer) -> bool:
+        """Whether a model is moved to a CUDA device that is not numbered, or to the first one."""
+        if transfer.method not in ("to", "cuda") or not transfer.contexts:
+            return False
+        unnumbered = transfer.method == "cuda" and not transfer.node.args
+        return all(
+            isinstance(context.receiver, Module) and (unnumbered or self._is_first(context.target))
+            for context in transfer.contexts
+        )
+
+    def _is_first(self, target: Value) -> bool:
+        """Whether a device is written out as "cuda" or "cuda:0"; what is formatted has no origin."""
+        return isinstance(target, Constant) and target.origin is not None and target.value in ("cuda", "cuda:0")

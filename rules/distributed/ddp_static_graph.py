@@ -1,0 +1,74 @@
+"""ACC507."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+
+
+class DdpStaticGraph(Rule):
+    """DistributedDataParallel of a checkpointed model is not told that its graph never changes.
+
+    What it does
+        Finds DistributedDataParallel without `static_graph` in a program that uses activation checkpointing.
+
+    Why it costs time
+        With `static_graph=True` the wrapper learns the order of the gradients in the first step and relies on it: it
+        needs no search for unused parameters, and works with reentrant checkpointing, which otherwise raises when a
+        parameter is used twice.
+
+    Example
+        from torch import nn
+        from torch.nn.parallel import DistributedDataParallel
+        from torch.utils.checkpoint import checkpoint
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(8, 2)
+            def forward(self, x):
+                return checkpoint(self.layer, x, use_reentrant=False)
+
+        model = DistributedDataParallel(Net())
+
+    Use instead
+        from torch import nn
+        from torch.nn.parallel import DistributedDataParallel
+        from torch.utils.checkpoint import checkpoint
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(8, 2)
+            def forward(self, x):
+                return checkpoint(self.layer, x, use_reentrant=False)
+
+        model = DistributedDataParallel(Net(), static_graph=True)
+
+    When to ignore it
+        Where the graph differs from step to step: another set of parameters is used, or used another number of times.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
+    """
+
+    code = "ACC507"
+    name = "ddp-static-graph"
+    severity = Severity.INFO
+    enabled = False
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each wrapper once."""
+        if not facts.does("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"):
+            return
+        for operation in facts.operations:
+            wraps = operation.name == "torch.nn.parallel.DistributedDataParallel"
+            if wraps and operation.lacks("static_graph"):
+                message = (
+                    f"`{facts.document.code(operation.node)}` wraps a checkpointed model without knowing that its "
+                    f"graph stays the same; pass `static_graph=True` if it does"
+                )
+                yield self.finding(facts, operation.node, message)
