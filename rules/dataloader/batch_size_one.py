@@ -1,0 +1,61 @@
+"""ACC122."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+
+
+class DataLoaderBatchSizeOne(Rule):
+    """A model is trained on one sample at a time, because no batch size was given.
+
+    What it does
+        Finds a training DataLoader with neither `batch_size` nor `batch_sampler`.
+
+    Why it costs time
+        The default is 1. An accelerator then spends most of a step on starting kernels, and little on computing.
+
+    Example
+        from torch import nn
+        from torch.utils.data import DataLoader
+
+        model = nn.Linear(1, 1)
+        for x in DataLoader([[1.0], [2.0]]):
+            model(x).sum().backward()
+
+    Use instead
+        from torch import nn
+        from torch.utils.data import DataLoader
+
+        model = nn.Linear(1, 1)
+        for x in DataLoader([[1.0], [2.0]], batch_size=2):
+            model(x).sum().backward()
+
+    When to ignore it
+        Where samples differ in size, as graphs and images for detection do, or where one sample fills the memory.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#loading-batched-and-non-batched-data
+    """
+
+    code = "ACC122"
+    name = "dataloader-batch-size-one"
+    severity = Severity.INFO
+    enabled = False
+    knob = "batch_size"
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, at its call."""
+        for loader in facts.loaders:
+            if loader.constructor.name != "torch.utils.data.DataLoader" or not loader.trains:
+                continue
+            absent = loader.gives("batch_size", None) and loader.gives("batch_sampler", None)
+            if absent and loader.dataset is not None and not loader.dataset.iterable:
+                message = (
+                    f"`{loader.label}` has no `batch_size`, so the model learns from one sample at a time; pass as "
+                    f"many as fit in memory"
+                )
+                yield self.finding(facts, loader.node, message)

@@ -1,0 +1,60 @@
+"""ACC123."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+
+
+class InOrderFalse(Rule):
+    """A training DataLoader takes batches as they come, so that no two runs see the same order.
+
+    What it does
+        Finds `in_order=False` at a training DataLoader with workers.
+
+    Why it costs time
+        Batches of fast workers come first, and samples that take long come last. Runs cannot be repeated, and where
+        slow samples are of one kind, the model sees them together.
+
+    Example
+        from torch import nn
+        from torch.utils.data import DataLoader
+
+        model = nn.Linear(1, 1)
+        for x in DataLoader([[1.0], [2.0]], num_workers=2, in_order=False):
+            model(x).sum().backward()
+
+    Use instead
+        from torch import nn
+        from torch.utils.data import DataLoader
+
+        model = nn.Linear(1, 1)
+        for x in DataLoader([[1.0], [2.0]], num_workers=2):
+            model(x).sum().backward()
+
+    When to ignore it
+        Where samples take very different times and the order does not matter. Streams are left alone.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
+    """
+
+    code = "ACC123"
+    name = "in-order-false"
+    severity = Severity.INFO
+    enabled = False
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, at its call."""
+        for loader in facts.loaders:
+            if not loader.trains or not (loader.fixed_workers or 0) > 0 or not loader.gives("in_order", False):
+                continue
+            if loader.dataset is not None and not loader.dataset.iterable:
+                message = (
+                    f"`{loader.label}` gives its batches out of order, so runs cannot be repeated and slow samples "
+                    f"come late; drop `in_order=False`"
+                )
+                yield self.finding(facts, loader.node, message)

@@ -1,0 +1,64 @@
+"""ACC118."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import remove_argument
+from accel_advisor.semantics.facts import Facts, LoaderCall
+from accel_advisor.semantics.values import Constant
+
+
+class PinMemoryDeviceIgnored(Rule):
+    """A DataLoader names the device to pin memory for, which torch finds by itself.
+
+    What it does
+        Finds `pin_memory_device="cuda"` at a DataLoader.
+
+    Why it costs time
+        It does nothing: memory has long been pinned for CUDA by default, and recent versions of torch take the current
+        accelerator, ignore the argument, and warn about it whenever the loader is iterated.
+
+    Example
+        from torch.utils.data import DataLoader
+
+        loader = DataLoader([1, 2, 3], pin_memory=True, pin_memory_device="cuda")
+
+    Use instead
+        from torch.utils.data import DataLoader
+
+        loader = DataLoader([1, 2, 3], pin_memory=True)
+
+    When to ignore it
+        Other devices, such as "xpu", needed the argument before torch 2.8, and the rule is silent about them.
+
+    Fix safety
+        Unsafe: the argument is dropped, which may matter to a version of torch that is older than the rule knows.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
+    """
+
+    code = "ACC118"
+    name = "pin-memory-device-ignored"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, at its call."""
+        for loader in facts.loaders:
+            device = loader.get("pin_memory_device")
+            if loader.constructor.advises and isinstance(device, Constant) and device.value in ("cuda", "cuda:0"):
+                message = (
+                    f"`pin_memory_device={device.value!r}` of `{loader.label}` does nothing, and recent versions of "
+                    f"torch warn about it in every epoch; drop it"
+                )
+                yield self.finding(facts, loader.node, message, fix=self._fix(facts, loader))
+
+    def _fix(self, facts: Facts, loader: LoaderCall) -> Fix | None:
+        for arg in loader.node.args:
+            if arg.keyword is not None and arg.keyword.value == "pin_memory_device":
+                edit = remove_argument(facts.document, loader.node, arg)
+                return Fix("Drop `pin_memory_device`", (edit,), Applicability.UNSAFE)
+        return None
