@@ -217,7 +217,7 @@ class Checker:
         consulted: set[str] = set()
         for facts in analysis.facts.values():
             consulted |= facts.consulted
-            facts.torch_version = self.config.torch_version
+            facts.torch_version = self.config.torch_version or facts.torch_version
             for rule in self.rules:
                 try:
                     for one in rule.check(facts):

@@ -19,7 +19,7 @@ from .catalog import MODULE_BASES
 from .facts import Facts
 from .interpreter import Interpreter
 from .places import WITH_MODEL
-from .target import least_python
+from .target import target_of
 from .values import Class, Function, Instance, Module, Tensor, Value
 
 _TENSOR_NAMES = frozenset({"torch.Tensor", "Tensor", "torch.FloatTensor", "torch.LongTensor"})
@@ -145,11 +145,11 @@ def analyze(documents: Sequence[Document], root: Path) -> Analysis:
             analysis.failures[document.filename] = project.broken.get(filename, "could not be interpreted")
             continue
         analysis.facts[document.filename] = facts
-    oldest, stated = least_python(project.root)
-    analysis.consulted = project.consulted | ({str(stated)} if stated is not None else set())
+    target = target_of(project.root)
+    analysis.consulted = project.consulted | {str(path) for path in target.read}
     machine.recorder.finish(machine, analysis.consulted)
     for one in analysis.facts.values():
-        one.least_python = oldest
+        one.least_python, one.torch_version = target.python, target.torch
     return analysis
 
 
