@@ -47,7 +47,9 @@ class HardCodedCuda(Rule):
         """Reports each file once, at the first move."""
         if facts.does(".is_available", ".device_count", ".current_accelerator", ".init_process_group", ".jit"):
             return
+        guarded = {one.node for one in facts.operations if any(context.guarded for context in one.contexts)}
         moves = [one for one in facts.transfers if one.method in ("to", "cuda") and one.kinds == {"cuda"}]
+        moves = [one for one in moves if one.node not in guarded]
         if moves:
             document = facts.document
             message = (

@@ -66,6 +66,7 @@ SILENT = {
     },
     "ACC309": {
         "asks": HOST + "print(torch.cuda.is_available())\nnet.cuda()",
+        "on a condition": HOST + "net = net.cuda() if conf.gpu else net",
         "distributed": HOST + "torch.distributed.init_process_group('nccl')\nnet.cuda()",
         "on the host": HOST + "net.to('cpu')",
     },
