@@ -11,7 +11,7 @@ from typing import Any
 Version = tuple[int, int]
 
 _LEAST = re.compile(r">=?\s*(\d+)\.(\d+)")
-_TORCH = re.compile(r"^\s*torch\s*(?:\[[^\]]*\])?\s*\(?\s*[^#;]*?(?:>=|==|~=)\s*(\d+)\.(\d+)", re.MULTILINE)
+_TORCH = re.compile(r"^\s*torch(?![\w.-])\s*(?:\[[^\]]*\])?\s*\(?\s*[^#;]*?(?:>=|==|~=)\s*(\d+)\.(\d+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
