@@ -35,7 +35,8 @@ class PinMemoryDeviceIgnored(Rule):
         Other devices, such as "xpu", needed the argument before torch 2.8, and the rule is silent about them.
 
     Fix safety
-        Unsafe: the argument is dropped, which may matter to a version of torch that is older than the rule knows.
+        Safe where the project needs torch 2.13 or later, which ignores the argument. Unsafe otherwise: another version
+        may heed it.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
@@ -60,5 +61,7 @@ class PinMemoryDeviceIgnored(Rule):
         for arg in loader.node.args:
             if arg.keyword is not None and arg.keyword.value == "pin_memory_device":
                 edit = remove_argument(facts.document, loader.node, arg)
-                return Fix("Drop `pin_memory_device`", (edit,), Applicability.UNSAFE)
+                ignored = facts.torch_version is not None and facts.torch_version >= (2, 13)
+                applicability = Applicability.SAFE if ignored else Applicability.UNSAFE
+                return Fix("Drop `pin_memory_device`", (edit,), applicability)
         return None

@@ -58,6 +58,12 @@ def test_reports_what_only_workers_can_use(spelling: str, tmp_path: Path) -> Non
     check(HEAD + spelling + "  # -> ACC104 error safe\n", tmp_path)
 
 
+def test_silent_about_the_only_prefetch_factor_that_old_versions_take(tmp_path: Path) -> None:
+    old = {"requirements.txt": "torch>=1.13\n"}
+    check(HEAD + "DataLoader(data, prefetch_factor=2)\n", tmp_path, old)
+    check(HEAD + "DataLoader(data, prefetch_factor=4)  # -> ACC104 error safe\n", tmp_path, old)
+
+
 def test_what_comes_out_of_a_dict_has_no_fix(tmp_path: Path) -> None:
     check(HEAD + "kw = {'prefetch_factor': 2}\nDataLoader(data, **kw)  # -> ACC104 error none\n", tmp_path)
 
