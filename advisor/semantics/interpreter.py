@@ -132,11 +132,13 @@ class Interpreter:
         with self._base(), self.entered(None, scope, self.store.level):
             # loops and calls that are under way belong to the importer
             loops, chain, places = self.loops, self.chain, self.default_places
+            statement = self.statement
             self.loops, self.chain, self.default_places = [], [], [self.default_places[0]]
             try:
                 self.execute(document.tree.body)
             finally:
                 self.loops, self.chain = loops, chain
+                self.statement = statement
                 places[0] = self.default_places[0]
                 self.default_places = places
         return scope
@@ -298,9 +300,11 @@ class Interpreter:
         scope = Scope(function.document, function.scope, "function")
         if site is not None:
             self.chain.append(site)
+        statement = self.statement
         try:
             result = self._run(function, scope, bound)
         finally:
+            self.statement = statement
             if site is not None:
                 self.chain.pop()
         self._memo[key] = result

@@ -1,0 +1,75 @@
+"""ACC416."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import remove_argument
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+
+
+class OptimizerForeachFalse(Rule):
+    """An optimizer is told to update parameters one by one.
+
+    What it does
+        Finds optimizers of torch with a literal `foreach=False` and without `fused=True`, in programs that use CUDA.
+
+    Why it costs time
+        On CUDA the default treats all parameters in a few launches. With `foreach=False` a loop in Python launches
+        several kernels for each parameter.
+
+    Example
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        optimizer = torch.optim.RMSprop(model.parameters(), foreach=False)
+
+    Use instead
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        optimizer = torch.optim.RMSprop(model.parameters())
+
+    When to ignore it
+        Where memory is short: the default needs temporary tensors as large as the parameters.
+
+    Fix safety
+        Unsafe: it takes more memory at each step.
+
+    References
+        - https://docs.pytorch.org/docs/stable/optim.html#algorithms
+    """
+
+    code = "ACC416"
+    name = "optimizer-foreach-false"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each optimizer once."""
+        if not any(one.evidence for one in facts.program):
+            return
+        for operation in facts.operations:
+            package, _, last = operation.name.rpartition(".")
+            if package != "torch.optim" or not last[:1].isupper() or not operation.gives("foreach", False):
+                continue
+            if not operation.lacks("fused") and not operation.gives("fused", False):
+                continue
+            message = (
+                f"`foreach=False` makes `{last}` launch several kernels for every single parameter; drop it, unless "
+                f"memory is short"
+            )
+            yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation))
+
+    def _fix(self, facts: Facts, operation: Operation) -> Fix | None:
+        argument = operation.contexts[0].argument("foreach")
+        if argument is None or argument.node is None or not isinstance(operation.node, cst.Call):
+            return None
+        edit = remove_argument(facts.document, operation.node, argument.node)
+        return Fix("Drop `foreach=False`", (edit,), Applicability.UNSAFE)

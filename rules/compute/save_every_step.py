@@ -1,0 +1,77 @@
+"""ACC427."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+
+
+class SaveEveryStep(Rule):
+    """A checkpoint is written after every batch.
+
+    What it does
+        Finds `torch.save` and `save_pretrained` in a training loop over a DataLoader, where no condition decides
+        about it.
+
+    Why it costs time
+        In each step everything is copied from the device, serialized and written to the disk, while the device waits.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8))):
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+            torch.save(model.state_dict(), "model.pt")
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step, (x,) in enumerate(DataLoader(TensorDataset(torch.zeros(64, 8)))):
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+            if step % 1000 == 0:
+                torch.save(model.state_dict(), "model.pt")
+
+    When to ignore it
+        In demonstrations of a few steps. The rule is silent under any condition in the loop, and in loops that do not
+        train.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.save.html
+    """
+
+    code = "ACC427"
+    name = "save-every-step"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        for operation in facts.operations:
+            saves = operation.name == "torch.save" or operation.name.endswith(".save_pretrained")
+            if saves and self._is_in_every_step(operation):
+                message = (
+                    f"`{operation.name.rpartition('.')[2]}(...)` writes to the disk after every batch, while the "
+                    f"device waits; do it every so many steps, or after the epoch"
+                )
+                yield self.finding(facts, operation.node, message)
+
+    def _is_in_every_step(self, operation: Operation) -> bool:
+        return not operation.guarded and all(
+            context.loop is not None and context.inner is context.loop and context.loop.backward
+            for context in operation.contexts
+        )
