@@ -230,17 +230,21 @@ def _lambda(machine: Interpreter, node: cst.Lambda) -> Value:
 def _comprehension(machine: Interpreter, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
     frame = machine.frame
     outer = frame.scope
+    part: cst.CompFor | None = node.for_in
+    # Python evaluates the first iterable once, outside of the loop and of its scope
+    iterable = machine.evaluate(node.for_in.iter)
     frame.scope = Scope(machine.document, outer, "function")
     try:
         with machine.looping(node) as loop:
-            part: cst.CompFor | None = node.for_in
             while part is not None:
-                element = element_of(machine, machine.evaluate(part.iter))
+                element = element_of(machine, iterable)
                 machine.recorder.go_over(loop, element, machine)
                 assign(machine, part.target, element)
                 for condition in part.ifs:
                     machine.evaluate(condition.test)
                 part = part.inner_for_in
+                if part is not None:
+                    iterable = machine.evaluate(part.iter)
             if isinstance(node, cst.DictComp):
                 machine.evaluate(node.key)
                 mapping = Mapping(machine.document, None)
