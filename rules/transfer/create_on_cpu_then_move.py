@@ -81,13 +81,16 @@ class CreateOnCpuThenMove(Rule):
     def _report(self, facts: Facts, transfer: Transfer, factory: Operation) -> Finding:
         document = facts.document
         assert isinstance(factory.node, cst.Call)
-        often = any(context.inner is not None or "forward" in context.functions for context in factory.contexts)
+        often = all(
+            not context.guarded and (context.inner is not None or "forward" in context.functions)
+            for context in factory.contexts
+        )
         device = document.code(transfer.device) if transfer.device is not None else None
         if device is None and not transfer.node.args:
             device = '"cuda"'
         code = document.code(transfer.node)
         message = (
-            f"`{code}` fills the tensor on the host and waits for its copy{' at every step' if often else ''}; pass "
+            f"`{code}` fills the tensor on the host and waits for its copy{' each time' if often else ''}; pass "
             f"`device={device or '...'}` to `{document.code(factory.node.func)}` instead"
         )
         fix = None
