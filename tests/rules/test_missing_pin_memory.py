@@ -60,7 +60,7 @@ def test_silent_where_batches_stay_on_the_host(tmp_path: Path) -> None:
 
 def test_silent_where_the_data_set_is_on_the_device(tmp_path: Path) -> None:
     source = """
-    data = TensorDataset(torch.zeros(64, 8).cuda(), torch.zeros(64).cuda())
+    data = TensorDataset(torch.zeros(64, 8, device="cuda"), torch.zeros(64, device="cuda"))
     loader = DataLoader(data, num_workers=0)
     """
     check(IMPORTS + MODEL + "\n".join(line.strip() for line in source.splitlines()) + LOOP, tmp_path)

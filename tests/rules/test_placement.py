@@ -69,7 +69,8 @@ PLACED_SILENT = {
         "for x, y in loader:\n    model(x)"
     ),
     "prepared": (
-        "from accelerate import Accelerator\na = Accelerator()\nmodel, loader = a.prepare(nn.Linear(8, 2).cuda(), loader)\n"
+        "from accelerate import Accelerator, DataLoaderConfiguration as Conf\n"
+        "a = Accelerator(dataloader_config=Conf(non_blocking=True))\nmodel, loader = a.prepare(nn.Linear(8, 2).cuda(), loader)\n"
         "for x, y in loader:\n    model(x)"
     ),
     "model handed away": (

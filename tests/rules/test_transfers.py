@@ -24,8 +24,9 @@ SILENT = {
     "from the device": "for x, y in loader:\n    x = x.cuda(non_blocking=True).cuda()",
     "changed on the host afterwards": "for x, y in loader:\n    z = x.cuda()\n    x.zero_()",
     "prepared by accelerate": (
-        "from accelerate import Accelerator\na = Accelerator()\nloader = a.prepare(loader)\n"
-        "for x, y in loader:\n    x = x.to(a.device)"
+        "from accelerate import Accelerator, DataLoaderConfiguration as Conf\n"
+        "a = Accelerator(dataloader_config=Conf(non_blocking=True))\nloader = a.prepare(loader)\n"
+        "for x, y in loader:\n    x = x.to(a.device)  # -> ACC313 info"
     ),
 }
 
@@ -41,7 +42,7 @@ import lightning as L
 class Net(L.LightningModule):
     def training_step(self, batch, index):
         for x, y in DataLoader(photos, num_workers=2, pin_memory=True):
-            x = x.cuda()
+            x = x.cuda()  # -> ACC312 info
 """
     check(PHOTOS + source, tmp_path)
 
