@@ -54,7 +54,7 @@ class Diagnosis:
         ceiling = self.ceilings.get(NO_WAIT)
         if ceiling is None:
             return f"{share}."
-        if ceiling.ratio < HEADROOM:
+        if ceiling.ratio < HEADROOM or ceiling.low <= 1:
             return f"{share}; with data ready at once this script would run no faster that could be measured."
         return f"{share}; with data ready at once this script would run {times(ceiling.ratio)} as fast."
 

@@ -172,14 +172,24 @@ class Search:
 
     def _ceiling(self) -> Interval | None:
         """The ceiling of what the knobs can reach: transfers count where one of them may be turned."""
-        if self.readings.loop.accelerator and self.knobs & ACCELERATOR_KNOBS:
+        if self._may_turn_transfers():
             return self.readings.ceiling(NO_TRANSFER) or self.readings.ceiling(NO_WAIT)
         return self.readings.ceiling(NO_WAIT)
 
     def _headroom(self) -> bool:
         """Whether there is something to gain, or readings are too noisy to rule it out."""
+        if not self.baseline.num_workers and not self._may_turn_transfers():
+            # Without workers the waiting is in series with the step, so its share bounds what can be gained; that is
+            # known far better than the ratio of two rates.
+            blocks = self.readings.references[BASELINE]
+            waiting = sum(block.wait for block in blocks) / max(sum(block.seconds for block in blocks), 1e-9)
+            if 1 / max(1 - waiting, 1e-9) < HEADROOM:
+                return False
         ceiling = self._ceiling()
         return ceiling is None or ceiling.ratio >= HEADROOM or ceiling.high > _NOISY
+
+    def _may_turn_transfers(self) -> bool:
+        return self.readings.loop.accelerator and bool(self.knobs & ACCELERATOR_KNOBS)
 
     # Exploring
 

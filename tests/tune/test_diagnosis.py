@@ -34,6 +34,15 @@ def test_data_that_is_ready_is_said_to_be() -> None:
     )
 
 
+def test_a_ceiling_that_may_be_none_is_no_promise() -> None:
+    rounds = [
+        {BASELINE: block(BASELINE, 1.0, 0.02), NO_WAIT: block(NO_WAIT, seconds)} for seconds in (0.6, 1.1, 0.7, 1.2)
+    ]
+    found = diagnose(read(Loop(Settings(), None), *rounds))
+    assert found.ceilings[NO_WAIT].ratio > 1.1
+    assert "no faster that could be measured" in found.sentence
+
+
 def test_waiting_comes_first_with_its_ceiling() -> None:
     one = {BASELINE: block(BASELINE, 2.7, 1.7), NO_WAIT: block(NO_WAIT, 1.0)}
     found = diagnose(read(Loop(Settings(), None), one, one))
