@@ -167,8 +167,11 @@ def rewritten(edits: Sequence[Edit], root: Path) -> Rewrite:
 
 
 def display_name(path: str | Path, root: Path) -> str:
-    """A path as people want to read it: relative to ``root`` where it lies there, with forward slashes."""
-    resolved, base = Path(os.path.realpath(path)), Path(os.path.realpath(root))
+    """A path as people want to read it, with forward slashes: relative to the folder of the project that they work in,
+    or to its root."""
+    resolved, base, here = (Path(os.path.realpath(one)) for one in (path, root, os.curdir))
+    if here.is_relative_to(base) and resolved.is_relative_to(here):
+        base = here
     return resolved.relative_to(base).as_posix() if resolved.is_relative_to(base) else resolved.as_posix()
 
 

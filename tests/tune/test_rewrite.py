@@ -14,7 +14,7 @@ from accel_advisor.finding import Edit
 from accel_advisor.source.document import Document
 from accel_advisor.tune.applying import Applied
 from accel_advisor.tune.probe.wire import Frame, Settings
-from accel_advisor.tune.rewrite import Rewrite, RewriteError, own_frame, recommend, rewritten
+from accel_advisor.tune.rewrite import Rewrite, RewriteError, display_name, own_frame, recommend, rewritten
 from accel_advisor.tune.statistics import Interval
 
 GAIN = Interval(2.0, 1.9, 2.1, 4)
@@ -48,6 +48,19 @@ def script(tmp_path: Path) -> Path:
     path = tmp_path / "train.py"
     path.write_text(SCRIPT)
     return path
+
+
+# Names
+
+
+def test_paths_are_named_from_where_one_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "examples"
+    inner.mkdir()
+    assert display_name(inner / "train.py", tmp_path) == "examples/train.py"
+    monkeypatch.chdir(inner)
+    assert display_name(inner / "train.py", tmp_path) == "train.py"
+    assert display_name(tmp_path / "lib.py", tmp_path) == "lib.py"
+    assert display_name("/usr/lib/x.py", tmp_path) == "/usr/lib/x.py"
 
 
 # Planning
