@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 Place = frozenset[frozenset[str]]
 """Where something lives: alternatives, each the set of device kinds that one device expression stands for.
 
@@ -29,3 +31,8 @@ def is_cuda_capable(place: Place) -> bool:
 def is_on_accelerator(place: Place) -> bool:
     """Whether every alternative is where the model is, or a CUDA device on some machine."""
     return bool(place) and all("cuda" in kinds or "model" in kinds for kinds in place)
+
+
+def union_of(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    """All kinds of device in any of the sets."""
+    return frozenset(kind for kinds in sets for kind in kinds)

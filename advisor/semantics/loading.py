@@ -1,0 +1,235 @@
+"""The records of loaders, of the ways in which they are built, and of the loops that take their batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from .edits import add_keyword
+from .operations import Argument
+from .places import union_of
+from .values import ABSENT, Configured, Constant, Opaque, Origin, Unknown, Value, join_all, options_of
+
+if TYPE_CHECKING:
+    from ..finding import Edit
+    from ..source.document import Document
+    from .catalog import Constructor
+    from .datasets import DatasetFacts
+    from .moving import Transfer
+    from .values import Mapping
+    from .worker_code import WorkerIssue
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call that the interpreter went through on its way to another."""
+
+    document: Document
+    node: cst.Call
+
+
+@dataclass(eq=False, slots=True)
+class LoaderContext:
+    """How a loader is built when its call is reached in one particular way.
+
+    Attributes:
+        arguments: by DataLoader's own argument names.
+        open: whether it may get arguments that are not known (``*args``, an unresolved ``**kw``).
+        mappings: the dicts that were splatted into the call.
+        chain: the calls that led here, outermost first.
+        loops: the loops that it is built in, outermost first.
+        repeats: whether nothing that the call reads changes from one pass of the innermost loop to the next.
+    """
+
+    arguments: dict[str, Argument]
+    open: bool
+    mappings: tuple[Mapping, ...]
+    chain: tuple[CallSite, ...]
+    loops: tuple[Loop, ...] = ()
+    repeats: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Loop:
+    """A loop that the interpreter went through.
+
+    Attributes:
+        node: the ``for`` or ``while`` statement, or the comprehension.
+        loaders: the loaders whose batches it takes.
+        backward: whether ``backward()`` or an optimizer's ``step()`` happens in it.
+        calls_model: whether a module, or something that may be one, is called on its batches.
+        graphs: whether a model is called on its batches while autograd records, and graph_free: while it may not.
+        function: the innermost function that it stands in; None at the top of a module.
+        functions: names of the functions that it was reached through, outermost first.
+        counts: whether it goes over numbers (``while``, ``range``), as a loop over epochs does, more than once.
+    """
+
+    document: Document
+    node: cst.CSTNode
+    functions: tuple[str, ...]
+    parent: Loop | None = None
+    counts: bool = False
+    loaders: list[LoaderCall] = field(default_factory=list)
+    backward: bool = False
+    calls_model: bool = False
+    graphs: bool = False
+    graph_free: bool = False
+    function: cst.CSTNode | None = None
+
+
+@dataclass(eq=False, slots=True)
+class LoaderCall:
+    """A call that builds a DataLoader or one of its kin.
+
+    Attributes:
+        name: what the loader is called in the source, or the callee where it has no name.
+        contexts: one for each way in which the call is reached.
+        loops: where its batches are taken.
+        passes: those of the loops that go over all of its batches.
+        transfers: moves of its batches to a device.
+        moved_by: the framework that moves its batches, if one does.
+        mutated: whether the loop changes a batch in place while it is on the host.
+        dataset: what its samples cost and contain.
+        issues: what goes wrong in its workers.
+        opaque: its arguments are not those of the call (a subclass with an ``__init__`` of its own).
+        evidence: whether a document that builds, iterates or moves it shows that an accelerator is meant.
+    """
+
+    document: Document
+    node: cst.Call
+    constructor: Constructor
+    name: str = ""
+    contexts: list[LoaderContext] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    passes: list[Loop] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
+    moved_by: str | None = None
+    mutated: bool = False
+    dataset: DatasetFacts | None = None
+    issues: tuple[WorkerIssue, ...] = ()
+    opaque: bool = False
+    evidence: bool = False
+
+    def get(self, name: str) -> Value:
+        """What is known of an argument over all contexts; :data:`ABSENT` where no context gives it; Unknown where a
+        context may give it unseen."""
+        if self.opaque or not self.contexts:
+            return Unknown()
+        values: list[Value] = []
+        for context in self.contexts:
+            argument = context.arguments.get(name)
+            if argument is not None:
+                values.append(argument.value)
+            else:
+                values.append(Unknown() if context.open else ABSENT)
+        return join_all(values)
+
+    @property
+    def without_workers(self) -> bool:
+        """Whether it certainly has no worker processes: ``num_workers`` is absent or a literal 0."""
+        given = options_of(self.get("num_workers"))
+        zero = [isinstance(one, Constant) and type(one.value) is int and one.value == 0 for one in given]
+        return all(
+            is_zero or (one == ABSENT and self.constructor.default_workers == 0)
+            for one, is_zero in zip(given, zero, strict=True)
+        )
+
+    @property
+    def fixed_workers(self) -> int | None:
+        """The smallest number of workers that it can have, where literals decide it; None where they do not."""
+        counts: list[int] = []
+        for one in options_of(self.get("num_workers")):
+            if not isinstance(one, Constant) or type(one.value) is not int:
+                return None
+            counts.append(one.value)
+        return min(counts)
+
+    @property
+    def initializes_nothing(self) -> bool:
+        """Whether it certainly has no ``worker_init_fn``, which might mend what is wrong with the data set."""
+        given = options_of(self.get("worker_init_fn"))
+        return all(one == ABSENT or (isinstance(one, Constant) and one.value is None) for one in given)
+
+    @property
+    def epoch_loops(self) -> list[Loop]:
+        """Loops over numbers that it is not built in, and in which all of its batches are taken again and again."""
+        built = [loop for context in self.contexts for loop in context.loops]
+        found: dict[Loop, None] = {}
+        for loop in self.passes:
+            outer = loop.parent
+            while outer is not None:
+                if outer.counts and self not in outer.loaders and outer not in built:
+                    found[outer] = None
+                outer = outer.parent
+        return list(found)
+
+    @property
+    def label(self) -> str:
+        """What a message calls it: the user's name for it, or the callee."""
+        return self.name or f"{self.document.code(self.node.func)}(...)"
+
+    @property
+    def pins(self) -> bool:
+        """Whether it pins its batches: by a literal, or by an expression that was written to that end."""
+        known = self.get("pin_memory")
+        if isinstance(known, Constant):
+            return known.value is True
+        return isinstance(known, Opaque) and known.name.endswith("is_available")
+
+    @property
+    def trains(self) -> bool:
+        """Whether the model learns from its batches."""
+        return any(loop.backward for loop in self.loops)
+
+    @property
+    def works(self) -> bool:
+        """Whether a loop computes with its batches: trains on them, or calls a model on them."""
+        return any(loop.backward or loop.calls_model for loop in self.loops)
+
+    @property
+    def destination_kinds(self) -> frozenset[str]:
+        """All kinds of device that its batches are moved to."""
+        contexts = [context for transfer in self.transfers for context in transfer.contexts]
+        return union_of(kinds for context in contexts if context.loader is self for kinds in context.destination)
+
+    @property
+    def plain_samples(self) -> bool:
+        """Whether its batches are known to be containers of plain tensors (rules.md 0.4)."""
+        plain = self.dataset is not None and self.dataset.plain
+        return plain and (self.gives("collate_fn", None) or self.get("collate_fn") == Constant(None))
+
+    def gives(self, name: str, value: object) -> bool:
+        """Whether every context gives an argument this literal value; None stands for an argument that is absent."""
+        known = self.get(name)
+        if value is None:
+            return known == ABSENT
+        return all(
+            isinstance(one, Constant) and type(one.value) is type(value) and one.value == value
+            for one in options_of(known)
+        )
+
+    def default_count(self, name: str) -> int | None:
+        """An integer argument as it is when nobody configures another: a literal, or the default of an option; None
+        where it is not known. What the constructor itself defaults to where ``num_workers`` is absent."""
+        known = self.get(name)
+        if known == ABSENT:
+            return self.constructor.default_workers if name == "num_workers" else None
+        if isinstance(known, Configured):
+            known = known.default
+        counts = [one.value for one in options_of(known) if isinstance(one, Constant) and isinstance(one.value, int)]
+        return max(counts) if counts else None
+
+    def origins(self, name: str) -> list[Origin]:
+        """The places where the literal values of an argument stand."""
+        found: list[Origin] = []
+        for value in options_of(self.get(name)):
+            inner = value.default if isinstance(value, Configured) else value
+            if isinstance(inner, Constant) and inner.origin is not None:
+                found.append(inner.origin)
+        return found
+
+    def keyword_edit(self, name: str, expression: str) -> Edit | None:
+        """The edit that gives the call one more keyword; None where it splats arguments."""
+        return add_keyword(self.document, self.node, name, expression)
