@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 from accel_advisor.tune.probe.wire import Settings
@@ -166,10 +166,31 @@ class Pool:
 
         Raises:
             StopIteration: an iterable data set is exhausted.
+            RuntimeError: a worker died.
         """
-        batch = next(self._iterator)
+        try:
+            batch = next(self._iterator)
+        except (OSError, EOFError) as error:
+            # A batch was being handed over by a worker that died: what broke is the connection, why is the worker.
+            status = self._dead_worker()
+            if status is None:
+                raise
+            raise RuntimeError(f"a DataLoader worker exited unexpectedly with status {status}") from error
         self.served += 1
         return batch
+
+    def _dead_worker(self) -> int | None:
+        """The exit status of a worker that is gone, or goes within moments; None where all live on."""
+        deadline = perf_counter() + 2
+        workers = self._iterator._workers if self.workers else ()
+        while workers:
+            for worker in workers:
+                if not worker.is_alive():
+                    return int(worker.exitcode or 0)
+            if perf_counter() > deadline:
+                break
+            sleep(0.05)
+        return None
 
     def reset(self) -> None:
         """Begin an epoch anew with the same workers."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.utils.data import DataLoader
 
-from accel_advisor.tune.probe.pools import IndexStream
+from accel_advisor.tune.probe.pools import IndexStream, Pool
+from accel_advisor.tune.probe.wire import Settings
 
 
 def test_nothing_is_skipped_or_repeated_when_a_pool_is_closed_early() -> None:
@@ -66,3 +71,28 @@ def test_an_epoch_that_was_broken_off_is_followed_by_a_whole_one() -> None:
         assert not stream.at_epoch_end()
         stream.give()
         stream.served()
+
+
+class _BrokenOff:
+    """The iterator of a pool whose connection breaks while a batch is handed over."""
+
+    def __init__(self, iterator: Any) -> None:
+        self._workers = iterator._workers
+
+    def __next__(self) -> Any:
+        raise ConnectionResetError(104, "Connection reset by peer")
+
+
+def test_a_worker_that_dies_while_handing_over_is_named() -> None:
+    pool = Pool(DataLoader(range(64), batch_size=4), Settings(1, 2), None)  # type: ignore[arg-type]
+    own = pool._iterator
+    try:
+        pool.next()
+        pool._iterator = _BrokenOff(own)
+        with pytest.raises(ConnectionResetError):
+            pool.next()
+        own._workers[0].kill()
+        with pytest.raises(RuntimeError, match=r"exited unexpectedly with status -9|killed by signal"):
+            pool.next()
+    finally:
+        own._shutdown_workers()
