@@ -85,7 +85,6 @@ ALIASES = {
     "torch.utils.data.dataset.Subset": "torch.utils.data.Subset",
     "torch.utils.data.dataset.random_split": "torch.utils.data.random_split",
     "torch.nn.modules.module.Module": "torch.nn.Module",
-    "torch.nn.Module": "torch.nn.Module",
     "torch_geometric.data.DataLoader": "torch_geometric.loader.DataLoader",
     "torch_geometric.loader.dataloader.DataLoader": "torch_geometric.loader.DataLoader",
     "monai.data.dataloader.DataLoader": "monai.data.DataLoader",
@@ -105,7 +104,6 @@ ALIASES = {
     "transformers.training_args.TrainingArguments": "transformers.TrainingArguments",
     "transformers.training_args_seq2seq.Seq2SeqTrainingArguments": "transformers.Seq2SeqTrainingArguments",
     "timm.data.loader.create_loader": "timm.data.create_loader",
-    "torch.cuda.device": "torch.cuda.device",
     "accelerate.accelerator.Accelerator": "accelerate.Accelerator",
 }
 
@@ -319,10 +317,10 @@ DISK_DATASETS = frozenset(
     for name in (
         "ImageFolder DatasetFolder CocoDetection CocoCaptions VOCDetection VOCSegmentation Cityscapes "
         "ImageNet LSUN Places365 CelebA Flickr8k Flickr30k Kinetics UCF101 HMDB51 OxfordIIITPet Food101 "
-        "StanfordCars Flowers102 Caltech101 Caltech256 INaturalist FakeData SBDataset WIDERFace GTSRB DTD "
+        "StanfordCars Flowers102 Caltech101 Caltech256 INaturalist SBDataset WIDERFace GTSRB DTD "
         "SUN397 FGVCAircraft Country211"
     ).split()
-) - {"torchvision.datasets.FakeData"}
+)
 """Library data sets that read and decode a file for each sample."""
 
 MEMORY_DATASETS = frozenset(
