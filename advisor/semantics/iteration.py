@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from .places import HOST, SOMEWHERE, is_host
 from .scope import ANY, OPEN
 from .values import (
@@ -151,8 +149,3 @@ def _proven(machine: Interpreter, batch: Tensor) -> bool:
     if not (collate == ABSENT or default):
         return False
     return machine.recorder.dataset(machine, batch.loader).plain
-
-
-def function_name(node: cst.FunctionDef | cst.Lambda) -> str:
-    """A function's name; ``<lambda>`` for a lambda."""
-    return node.name.value if isinstance(node, cst.FunctionDef) else "<lambda>"
