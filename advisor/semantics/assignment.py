@@ -67,13 +67,15 @@ def _note_device(machine: Interpreter, target: cst.Name, value: Value) -> None:
         and all(isinstance(one, Constant) and isinstance(one.value, str) for one in options_of(value))
     ):
         kinds = device_kinds(value)
-        if "cuda" in kinds and "unknown" not in kinds:
+        if kinds & {"cuda", "mps", "xpu"} and "unknown" not in kinds:
             machine.recorder.device_name(machine.document, target, kinds, machine.scope)
 
 
 def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value) -> None:
     owner = machine.evaluate(target.value)
     name = target.attr.value
+    if name == "require_backward_grad_sync":
+        machine.recorder.operation(machine, target, f"?.{name} =", owner, value=value)
     for one in options_of(owner):
         if isinstance(one, (Instance, Module, Namespace, Class)):
             if isinstance(one, Module):

@@ -197,6 +197,9 @@ TENSOR_FACTORIES = frozenset(
     ).split()
 )
 
+SIZED_FACTORIES = frozenset(f"torch.{name}" for name in "zeros ones empty full eye rand randn randperm".split())
+"""Factories whose first argument is the size, or its first dimension."""
+
 TENSOR_FUNCTIONS = frozenset(
     f"torch.{name}"
     for name in (
@@ -388,6 +391,9 @@ HANDLES = frozenset(
     }
 )
 """Handles that forked workers would share (rules.md D10)."""
+
+OBJECT_LISTS = frozenset({"list", "sorted", "dict", "set", "glob.glob", "os.listdir", "json.load", "json.loads"})
+"""Callables that return many Python objects, each with a reference count of its own (rules.md D18)."""
 
 RANDOM_STATES = frozenset(
     {"numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator", "random.Random"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import libcst as cst
@@ -15,7 +15,17 @@ from .catalog import (
     TENSOR_FACTORIES,
 )
 from .devices import device_kinds
-from .hazards import Veto, held_vetoes, knows_its_rank, reads_everything, resolve, sample_methods, stream_veto
+from .hazards import (
+    Hold,
+    Veto,
+    held_objects,
+    held_vetoes,
+    knows_its_rank,
+    reads_everything,
+    resolve,
+    sample_methods,
+    stream_veto,
+)
 from .syntax import descendants, methods_of, self_attribute
 from .values import UNKNOWN, Choice, Class, Function, Instance, Iterated, Opaque, Qualified, Sequence, Value
 
@@ -42,6 +52,7 @@ class DatasetFacts:
         iterable: whether it is a stream.
         ranked: whether it may know which of several processes it is read in.
         whole: whether it is a stream that is seen to give every process the same samples.
+        objects: the lists and dicts of Python objects that it makes its samples from.
         changes: whether the program changes it, or may change it, while it is in use.
     """
 
@@ -56,6 +67,7 @@ class DatasetFacts:
     changes: bool = False
     ranked: bool = True
     whole: bool = False
+    objects: tuple[Hold, ...] = ()
 
 
 def describe_dataset(machine: Interpreter, value: Value) -> DatasetFacts:
@@ -92,18 +104,8 @@ def _library(machine: Interpreter, value: Opaque) -> DatasetFacts:
         inner = value.arguments[index] if index < len(value.arguments) else UNKNOWN
         if value.name.endswith("ConcatDataset") and isinstance(inner, Sequence) and inner.items:
             inner = inner.items[0]
-        facts = describe_dataset(machine, inner)
-        return DatasetFacts(
-            value,
-            facts.cost,
-            facts.reason,
-            facts.vetoes,
-            facts.plain,
-            facts.on_device,
-            facts.tensors,
-            facts.iterable,
-            facts.changes,
-        )
+        # which part of the data a wrapper leaves may depend on the process
+        return replace(describe_dataset(machine, inner), value=value, ranked=True, whole=False)
     if value.name == "torch.utils.data.TensorDataset":
         from .places import HOST
         from .values import Tensor
@@ -167,6 +169,7 @@ def _project(machine: Interpreter, value: Instance) -> DatasetFacts:
         changes=changes,
         ranked=ranked,
         whole=whole,
+        objects=held_objects(machine, cls),
     )
 
 

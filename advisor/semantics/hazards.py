@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import libcst as cst
 
-from .catalog import HANDLES, RANDOM_STATES
+from .catalog import HANDLES, OBJECT_LISTS, RANDOM_STATES
 from .syntax import descendants, methods_of, self_attribute
 from .values import (
     UNKNOWN,
@@ -75,12 +75,12 @@ class Veto:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """An assignment ``self.name = callee(...)`` in a data set's ``__init__``."""
+    """An assignment ``self.name = callee(...)`` in a data set's ``__init__``; no callee: that of a comprehension."""
 
     cls: Class
     name: str
-    node: cst.Call
-    callee: str
+    node: cst.BaseExpression
+    callee: str = ""
 
 
 def resolve(machine: Interpreter, scope: Scope, node: cst.BaseExpression) -> Value:
@@ -117,17 +117,26 @@ def sample_methods(cls: Class) -> dict[str, tuple[Class, cst.FunctionDef]]:
 
 
 def holds(machine: Interpreter, cls: Class) -> Iterator[Hold]:
-    """What ``__init__`` keeps under attributes of a data set, where a library made it."""
+    """What ``__init__`` keeps under attributes of a data set, where a library or a comprehension made it."""
     for one in cls.lineage():
         function = methods_of(one.node).get("__init__")
         for node in descendants(function) if function is not None else ():
-            if isinstance(node, (cst.Assign, cst.AnnAssign)) and isinstance(node.value, cst.Call):
-                targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
+            if not isinstance(node, (cst.Assign, cst.AnnAssign)) or node.value is None:
+                continue
+            targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
+            names = [name for target in targets if (name := self_attribute(target)) is not None]
+            if isinstance(node.value, cst.Call):
                 callee = resolve(machine, one.scope.globals, node.value.func)
-                for target in targets:
-                    name = self_attribute(target)
-                    if name is not None and isinstance(callee, Qualified):
-                        yield Hold(one, name, node.value, callee.name)
+                if isinstance(callee, Qualified):
+                    yield from (Hold(one, name, node.value, callee.name) for name in names)
+            elif isinstance(node.value, (cst.ListComp, cst.DictComp)):
+                yield from (Hold(one, name, node.value) for name in names)
+
+
+def held_objects(machine: Interpreter, cls: Class) -> tuple[Hold, ...]:
+    """Lists and dicts of Python objects that a data set keeps, and reads for its samples as they are."""
+    held = [one for one in holds(machine, cls) if not one.callee or one.callee in OBJECT_LISTS]
+    return tuple(one for one in held if _used_as_it_is(cls, one.name))
 
 
 def held_vetoes(machine: Interpreter, cls: Class) -> list[Veto]:

@@ -86,6 +86,7 @@ class Interpreter:
         self.chain: list[CallSite] = []
         self.loops: list[Loop] = []
         self.guards = 0
+        self.every: Value | None = None
         self.default_places: list[Place] = [HOST]
         self.discarded: cst.BaseExpression | None = None
         self.statement: cst.BaseStatement | cst.BaseSmallStatement | None = None
@@ -313,7 +314,7 @@ class Interpreter:
     def _run(self, function: Function, scope: Scope, bound: dict[str, Value]) -> Value:
         from .values import join_all
 
-        level, guards = self.store.level, self.guards
+        level, guards, every = self.store.level, self.guards, self.every
         self.store.push()
         with self.entered(function, scope, level) as frame:
             for name, value in bound.items():
@@ -324,7 +325,7 @@ class Interpreter:
             else:
                 body = function.node.body
                 ended = self.execute(body.body)
-        self.guards = guards
+        self.guards, self.every = guards, every
         last = self.store.pop()
         ends = [*frame.exits, last] if not ended else frame.exits or [last]
         if not scope.captured:
@@ -347,11 +348,12 @@ class Interpreter:
         loop.function = self.frame.function.node if self.frame.function is not None else None
         self.loops.append(loop)
         guards, self.guards = self.guards, 0
+        every, self.every = self.every, None
         try:
             yield loop
         finally:
             self.loops.pop()
-            self.guards = guards
+            self.guards, self.every = guards, every
 
     def repeat(
         self, body: Iterable[cst.BaseStatement | cst.BaseSmallStatement], bind: Value | None, target: cst.CSTNode | None

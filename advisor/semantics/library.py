@@ -15,6 +15,7 @@ from .catalog import (
     MODULE_ALIASES,
     PASS_THROUGH,
     READS_TENSOR,
+    SIZED_FACTORIES,
     TENSOR_FACTORIES,
     TENSOR_FUNCTIONS,
     WRAPPERS_THAT_MOVE_INPUTS,
@@ -97,10 +98,10 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
 def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value:
     last = name.rpartition(".")[2]
     if name in TENSOR_FACTORIES or (name.startswith("torch.") and last.endswith("Tensor") and last != "Tensor"):
-        born = _birth(machine, arguments, node)
+        born = _birth(machine, name, arguments, node)
         return Tensor(_factory_place(machine, name, arguments), scalar=_is_scalar(name, arguments), born=born)
     if name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
-        return Tensor(machine.default_places[-1], born=_birth(machine, arguments, node))
+        return Tensor(machine.default_places[-1], born=_birth(machine, name, arguments, node))
     if name in LOSS_FUNCTIONS:
         return _loss_function(machine, arguments, node)
     if name in TENSOR_FUNCTIONS or name.startswith("torch.nn.functional."):
@@ -140,9 +141,11 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
     return Opaque(name, tuple(one.value for one in arguments.positional), keywords)
 
 
-def _birth(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Birth:
+def _birth(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Birth:
     functions = [frame.function for frame in machine.frames if frame.function is not None]
     dtype = arguments.get("dtype")
+    size = arguments.get("size", 0)
+    first = size.items[0] if isinstance(size, Sequence) and size.items else size
     return Birth(
         document=machine.document,
         node=node,
@@ -151,6 +154,9 @@ def _birth(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Birth:
         owner=functions[-1].owner if functions else None,
         loops=tuple(machine.loops),
         dtype=dtype.name if isinstance(dtype, Qualified) else None,
+        length=first.value
+        if name in SIZED_FACTORIES and isinstance(first, Constant) and type(first.value) is int
+        else None,
     )
 
 

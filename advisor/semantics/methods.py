@@ -67,7 +67,7 @@ GRAPHLESS = frozenset({"argmax", "eq", "ne", "gt", "lt", "ge", "le"})
 
 TELLING = frozenset(
     {"backward", "step", "zero_grad", "item", "set_epoch", "update", "eval", "train", "empty_cache", "synchronize"}
-    | {"wait", "query", "numpy", "tolist", "requires_grad_"}
+    | {"wait", "query", "numpy", "tolist", "requires_grad_", "no_sync"}
 )
 """Methods that are recorded even where the receiver is not known."""
 

@@ -43,6 +43,7 @@ class OperationContext:
         loop: the innermost loop over a loader that it happens in.
         inner: the innermost loop of any kind; None outside of loops.
         guarded: whether a condition inside of the innermost loop decides whether it happens.
+        every: the number of passes of the loop in which it happens once: the modulus in that condition, if it has one.
         around: the context managers and decorators around it, outermost first.
         functions: names of the project's functions around it, outermost first.
     """
@@ -55,6 +56,7 @@ class OperationContext:
     guarded: bool
     around: tuple[Value, ...]
     functions: tuple[str, ...]
+    every: Value | None = None
 
     @property
     def managers(self) -> tuple[str, ...]:

@@ -263,6 +263,7 @@ class Recorder:
             guarded=machine.guards > 0,
             around=machine.around(),
             functions=tuple(frame.function.name for frame in machine.frames if frame.function is not None),
+            every=machine.every,
         )
         known = self._operations.get((id(node), name))
         if known is None:

@@ -18,6 +18,7 @@ from .iteration import element_of
 from .methods import mutates_in_place
 from .places import SOMEWHERE
 from .scope import OPEN, Scope
+from .syntax import descendants
 from .values import (
     UNKNOWN,
     Cell,
@@ -140,11 +141,24 @@ def _if(machine: Interpreter, node: cst.If) -> bool:
     if _runs_as_script(node.test):
         return machine.branches(list(tests)) is Left.ALWAYS
     machine.guards += 1
+    every = machine.every
+    machine.every = _modulus(machine, node.test) or every
     left = machine.branches(list(tests))
+    machine.every = every
     # where one branch leaves the loop or the function, what follows happens on a condition too
     if left is not Left.SOMETIMES:
         machine.guards -= 1
     return left is Left.ALWAYS
+
+
+def _modulus(machine: Interpreter, test: cst.BaseExpression) -> Value | None:
+    """The right side of the first ``%`` in a condition, which is true once in so many passes of a loop."""
+    if not machine.loops:
+        return None
+    for one in descendants(test):
+        if isinstance(one, cst.BinaryOperation) and isinstance(one.operator, cst.Modulo):
+            return machine.evaluate(one.right)
+    return None
 
 
 def _runs_as_script(test: cst.BaseExpression) -> bool:

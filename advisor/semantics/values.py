@@ -313,6 +313,7 @@ class Birth:
         owner: the class whose method it stands in, if any.
         loops: the loops around it, outermost first.
         dtype: full name of the dtype that it was given, if one is known.
+        length: how long its first dimension is, where the call says so.
     """
 
     document: Document
@@ -322,6 +323,7 @@ class Birth:
     owner: Class | None
     loops: tuple[Loop, ...]
     dtype: str | None = None
+    length: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,9 @@ class GpuDetectedButUnused(Rule):
             return
         seen: set[str] = set()
         for device in facts.devices:
-            if device.name in seen or device.name.startswith("_") or facts.reads(device.name):
+            if "cuda" not in device.kinds or device.name in seen or device.name.startswith("_"):
+                continue
+            if facts.reads(device.name):
                 continue
             seen.add(device.name)
             message = (

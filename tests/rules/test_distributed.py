@@ -154,6 +154,79 @@ def test_reports_a_search_for_nothing(tmp_path: Path) -> None:
     assert severities("DDP(Net(), find_unused_parameters=True)", tmp_path, "ACC504") == ["info"]
 
 
+OPTIMIZER = "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nloader = DataLoader(conf.data)\nk = 4\n"
+
+
+def loop(body: str, before: str = "", guard: str = "if (i + 1) % k == 0:") -> str:
+    """A training loop that uses its gradients where ``guard`` says so."""
+    lines = [
+        "for i, x in enumerate(loader):",
+        *body.splitlines(),
+        guard,
+        "    optimizer.step()",
+        "    optimizer.zero_grad()",
+    ]
+    return PARALLEL + OPTIMIZER + before + "\n    ".join(lines) + "\n"
+
+
+ONE_PASS = "model(x).sum().backward()"
+SILENT_ACCUMULATION = {
+    "no sync": loop("with model.no_sync():\n    model(x).sum().backward()"),
+    "a switch": loop("model.require_backward_grad_sync = (i + 1) % k == 0\n" + ONE_PASS),
+    "a switch on what is not known": loop("conf.unwrap(model).require_backward_grad_sync = i % k == 0\n" + ONE_PASS),
+    "no sync of what is not known": loop("with conf.wrap(model).no_sync():\n    model(x).sum().backward()"),
+    "one process": loop(ONE_PASS).replace(PARALLEL, "model = Net()\n"),
+    "a framework": loop(ONE_PASS, "import accelerate\na = accelerate.Accelerator()\n"),
+    "every pass": loop(ONE_PASS, guard="if True:"),
+    "no step for what is not finite": loop(ONE_PASS, guard="if conf.is_finite(x):"),
+    "one by default": loop(ONE_PASS, "k = 1\n"),
+    "an option that is 1": loop(
+        ONE_PASS,
+        "import argparse\np = argparse.ArgumentParser()\np.add_argument('-k', default=1)\nk = p.parse_args().k\n",
+    ),
+    "backward in some passes too": loop("pass", guard="if i % k == 0:\n        model(x).sum().backward()"),
+    "only a schedule": PARALLEL
+    + OPTIMIZER
+    + "s = torch.optim.lr_scheduler.StepLR(optimizer, 1)\nfor i, x in enumerate(loader):\n    model(x).sum().backward()\n"
+    + "    optimizer.step()\n    if i % k == 0:\n        s.step()\n        optimizer.zero_grad()\n",
+    "sharded": loop(
+        ONE_PASS, "from torch.distributed.fsdp import FullyShardedDataParallel\nFullyShardedDataParallel(model)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", SILENT_ACCUMULATION.values(), ids=SILENT_ACCUMULATION.keys())
+def test_silent_where_no_gradients_are_exchanged_for_nothing(source: str, tmp_path: Path) -> None:
+    assert severities(source, tmp_path, "ACC503") == []
+
+
+SCALED = "scaler = torch.amp.GradScaler('cuda')\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        loop(ONE_PASS),
+        loop(ONE_PASS, guard="if i % conf.k == conf.k - 1:"),
+        loop(ONE_PASS, guard="if (i + 1) % k == 0 or i + 1 == len(loader):"),
+        loop("scaler.scale(model(x).sum()).backward()", SCALED).replace("optimizer.step()", "scaler.step(optimizer)"),
+    ],
+)
+def test_reports_gradients_that_are_exchanged_for_nothing(source: str, tmp_path: Path) -> None:
+    assert severities(source, tmp_path, "ACC503") == ["info"]
+
+
+def test_reports_deprecated_buffers_where_torch_knows_the_new_name(tmp_path: Path) -> None:
+    old = {"requirements.txt": "torch>=2.4\n"}
+    assert severities("DDP(Net(), broadcast_buffers=False)", tmp_path, "ACC505", old) == []
+    new = {"requirements.txt": "torch>=2.13\n"}
+    assert severities("DDP(Net())", tmp_path, "ACC505", new) == []
+    assert severities("DDP(Net(), broadcast_buffers=conf.b)", tmp_path, "ACC505", new) == []
+    assert severities("DDP(Net(), forward_sync_buffers=False)", tmp_path, "ACC505", new) == []
+    assert severities("DDP(Net(), broadcast_buffers=False)", tmp_path, "ACC505", new) == ["info"]
+    assert severities("DDP(Net(), broadcast_buffers=True)", tmp_path, "ACC505", new) == ["info"]
+
+
 def test_opportunities_that_must_be_asked_for(tmp_path: Path) -> None:
     assert severities("DDP(Net(), gradient_as_bucket_view=True)", tmp_path, "ACC506") == []
     assert severities("p = torch.zeros(1)\np.detach_()\nDDP(Net())", tmp_path, "ACC506") == []

@@ -41,6 +41,16 @@ HF_SILENT = {
         "a = TrainingArguments('o', dataloader_num_workers=2, max_steps=100)",
         "a = TrainingArguments('o', dataloader_num_workers=2, dataloader_persistent_workers=False)",
     ),
+    "ACC605": (
+        "a = TrainingArguments('o', bf16=True)",
+        "a = TrainingArguments('o', fp16=conf.half)",
+        "a = TrainingArguments('o', tf32=True)",
+        "a = TrainingArguments('o', use_cpu=True)",
+        "a = TrainingArguments('o', **conf.kw)",
+        "import torch\ntorch.set_float32_matmul_precision('high')\na = TrainingArguments('o')",
+        "import torch\nd = torch.device('mps')\na = TrainingArguments('o')",
+        "import torch, transformers\nm = transformers.AutoModel.from_pretrained('x', dtype='auto')\na = TrainingArguments('o')",
+    ),
     "ACC606": (
         "a = TrainingArguments('o', accelerator_config={'non_blocking': True})",
         "a = TrainingArguments('o', accelerator_config=conf.accelerate)",
@@ -53,7 +63,7 @@ HF_SILENT = {
 
 @pytest.mark.parametrize(("code", "source"), [(code, one) for code, some in HF_SILENT.items() for one in some])
 def test_trainer_settings_silent(code: str, source: str, tmp_path: Path) -> None:
-    check_one(code, HF + source + "\n", tmp_path)
+    check_one(code, f"{HF}# {code}\n{source}\n", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -66,11 +76,12 @@ def test_trainer_settings_silent(code: str, source: str, tmp_path: Path) -> None
         ("ACC603", "a = TrainingArguments('o', fp16=True, bf16=True)  # -> error none"),
         ("ACC604", "a = TrainingArguments('o', dataloader_num_workers=2)  # -> info unsafe"),
         ("ACC604", "a = TrainingArguments('o', num_train_epochs=2.0, dataloader_num_workers=2)  # -> info unsafe"),
+        ("ACC605", "a = TrainingArguments('o')  # -> info none"),
         ("ACC606", "a = TrainingArguments('o', dataloader_pin_memory=True)  # -> info unsafe"),
     ],
 )
 def test_trainer_settings_reported(code: str, source: str, tmp_path: Path) -> None:
-    check_one(code, HF + source + "\n", tmp_path)
+    check_one(code, f"{HF}# {code}\n{source}\n", tmp_path)
 
 
 ACCELERATE = """

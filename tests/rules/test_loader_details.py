@@ -1,10 +1,11 @@
-"""ACC118 to ACC124, silent cases first."""
+"""ACC115 and ACC118 to ACC124, silent cases first."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+import torch
 
 from .marked import findings_in, fixed
 from .programs import IMPORTS
@@ -23,7 +24,43 @@ class Rows(IterableDataset):
 GROUP = "torch.distributed.init_process_group('gloo')\n"
 TRAIN = "\nfor x in loader:\n    model(x).sum().backward()\n"
 
+CUDA = "\nfor (x,) in loader:\n    model(x.cuda(non_blocking=True)).sum().backward()\n"
+TENSORS = "model.cuda()\ntensors = TensorDataset(conf.x)\nloader = DataLoader(tensors, pin_memory=True, batch_size="
+
+
+def listed(body: str, method: str = "return open(self.files[i]).read()") -> str:
+    """A data set that keeps files."""
+    return (
+        f"import glob\nclass Texts(Dataset):\n    def __init__(self, root):\n        {body}\n"
+        f"    def __getitem__(self, i):\n        {method}\n"
+    )
+
+
+LOADED = "DataLoader(Texts('a'), num_workers=2)"
 SILENT = {
+    "ACC115": [
+        TENSORS + "32, shuffle=True)" + CUDA,
+        TENSORS + "256, shuffle=True)\nfor (x,) in loader:\n    model(x)\n",
+        TENSORS.replace("model.cuda()\n", "") + "256, shuffle=True)" + TRAIN,
+        TENSORS + "256, collate_fn=conf.collate)" + CUDA,
+        TENSORS + "256, sampler=conf.sampler)" + CUDA,
+        TENSORS + "None, sampler=conf.sampler)" + CUDA,
+        TENSORS + "conf.size)" + CUDA,
+        TENSORS + "256, **conf.kw)" + CUDA,
+        TENSORS.replace("conf.x", "torch.zeros(1000, 8)") + "256)" + CUDA,
+        TENSORS.replace("conf.x", "torch.zeros((1000, 8))") + "256)" + CUDA,
+        TENSORS.replace("TensorDataset(conf.x)", "conf.data") + "256)" + CUDA,
+        TENSORS + "256)\nimport accelerate\nloader = accelerate.Accelerator().prepare(loader)" + CUDA,
+    ],
+    "ACC121": [
+        listed("self.files = sorted(glob.glob(root))") + "DataLoader(Texts('a'))",
+        listed("self.files = sorted(glob.glob(root))") + "DataLoader(Texts('a'), num_workers=conf.n)",
+        listed("self.files = sorted(glob.glob(root))") + LOADED[:-1] + ", multiprocessing_context='spawn')",
+        listed("self.files = sorted(glob.glob(root))", "return i") + LOADED,
+        listed("self.files = np.array(glob.glob(root))") + LOADED,
+        listed("self.files = glob.glob(root)\n        self.files = np.array(self.files)") + LOADED,
+        listed("self.files = conf.files(root)") + LOADED,
+    ],
     "ACC118": [
         "DataLoader(data, pin_memory=True)",
         "DataLoader(data, pin_memory=True, pin_memory_device='xpu')",
@@ -59,6 +96,17 @@ SILENT = {
     ],
 }
 LOUD = {
+    "ACC115": [
+        TENSORS + "256, shuffle=True)" + CUDA,
+        TENSORS + "256, num_workers=2, persistent_workers=True)" + CUDA,
+        TENSORS.replace("conf.x", "torch.zeros(50_000, 8)") + "256)" + CUDA,
+    ],
+    "ACC121": [
+        listed("self.files = sorted(glob.glob(root))") + LOADED,
+        listed("self.files = [one for one in glob.glob(root)]") + LOADED,
+        listed("self.files = [one for one in glob.glob(root)]")
+        + "DataLoader(torch.utils.data.Subset(Texts('a'), [1]), num_workers=2)",
+    ],
     "ACC118": ["DataLoader(data, pin_memory=True, pin_memory_device='cuda')"],
     "ACC119": [
         GROUP + "DataLoader(data, num_workers=os.cpu_count())",
@@ -100,3 +148,35 @@ def test_dropping_the_device_is_safe_where_torch_ignores_it(tmp_path: Path) -> N
 def test_drops_the_device(tmp_path: Path) -> None:
     after = fixed(HEAD + "DataLoader(data, pin_memory_device='cuda', pin_memory=True)\n", tmp_path, "ACC118")
     assert after.endswith("DataLoader(data, pin_memory=True)\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "order", "applicable"),
+    [
+        ("batch_size=256, shuffle=True", "Random", True),
+        ("batch_size=256, shuffle=False", "Sequential", True),
+        ("batch_size=256", "Sequential", True),
+        ("batch_size=256, shuffle=conf.shuffle", "", False),
+        ("batch_size=256, drop_last=True", "", False),
+        ("batch_size=256, shuffle=True, generator=conf.generator", "", False),
+    ],
+)
+def test_batches_of_tensors_are_the_same_when_indexed_whole(
+    given: str, order: str, applicable: bool, tmp_path: Path
+) -> None:
+    source = HEAD + f"model.cuda()\ntensors = TensorDataset(conf.x)\nloader = DataLoader(tensors, {given})" + CUDA
+    after = fixed(source, tmp_path, "ACC115")
+    assert (after != source) == applicable
+    if applicable:
+        call = next(line for line in after.splitlines() if line.startswith("loader ="))
+        assert f"{order}Sampler(tensors), 256, False)" in call
+        tensors = torch.utils.data.TensorDataset(torch.arange(600.0).reshape(600, 1), torch.arange(600))
+        names = {"torch": torch, "DataLoader": torch.utils.data.DataLoader, "tensors": tensors}
+        torch.manual_seed(0)
+        want = list(eval(f"DataLoader(tensors, {given})", names))
+        torch.manual_seed(0)
+        got = list(eval(call.partition("= ")[2], names))
+        assert len(got) == len(want) == 3
+        for one, other in zip(got, want, strict=True):
+            assert type(one) is type(other)
+            assert all(torch.equal(left, right) for left, right in zip(one, other, strict=True))

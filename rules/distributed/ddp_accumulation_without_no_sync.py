@@ -1,0 +1,128 @@
+"""ACC503."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.values import Configured, Constant
+
+WRAPPER = "torch.nn.parallel.DistributedDataParallel"
+
+
+class DdpAccumulationWithoutNoSync(Rule):
+    """Gradients are accumulated over several steps, and all processes exchange them in each of these.
+
+    What it does
+        Finds a training loop over a model in DistributedDataParallel that calls `backward()` in every pass and the
+        optimizer in one of several, without `no_sync()`.
+
+    Why it costs time
+        Every `backward()` averages the gradients among all processes. Only the average before the optimizer's step is
+        needed: the others send the same amount of data for nothing.
+
+    Example
+        import os
+        import torch
+        import torch.distributed as dist
+        from torch import nn
+        from torch.nn.parallel import DistributedDataParallel
+        from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+        rank = int(os.environ["LOCAL_RANK"])
+        torch.cuda.set_device(rank)
+        dist.init_process_group("nccl")
+        model = DistributedDataParallel(nn.Linear(8, 2).cuda(rank), device_ids=[rank])
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        data = TensorDataset(torch.zeros(64, 8))
+        loader = DataLoader(data, sampler=DistributedSampler(data), pin_memory=True)
+        for step, (x,) in enumerate(loader):
+            loss = model(x.cuda(rank, non_blocking=True)).sum() / 4
+            loss.backward()
+            if (step + 1) % 4 == 0:
+                optimizer.step()
+                optimizer.zero_grad()
+
+    Use instead
+        import os
+        from contextlib import nullcontext
+        import torch
+        import torch.distributed as dist
+        from torch import nn
+        from torch.nn.parallel import DistributedDataParallel
+        from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+        rank = int(os.environ["LOCAL_RANK"])
+        torch.cuda.set_device(rank)
+        dist.init_process_group("nccl")
+        model = DistributedDataParallel(nn.Linear(8, 2).cuda(rank), device_ids=[rank])
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        data = TensorDataset(torch.zeros(64, 8))
+        loader = DataLoader(data, sampler=DistributedSampler(data), pin_memory=True)
+        for step, (x,) in enumerate(loader):
+            steps = (step + 1) % 4 == 0
+            with nullcontext() if steps else model.no_sync():
+                loss = model(x.cuda(rank, non_blocking=True)).sum() / 4
+                loss.backward()
+            if steps:
+                optimizer.step()
+                optimizer.zero_grad()
+
+    When to ignore it
+        Where the network is much faster than the backward pass, which hides the exchange. The rule is silent where a
+        framework accumulates, with FullyShardedDataParallel, which takes more memory without the exchange, and where
+        the number of steps is 1 unless somebody configures another.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
+        - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+    """
+
+    code = "ACC503"
+    name = "ddp-accumulation-without-no-sync"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loop once, at its `backward()`."""
+        if not facts.trains_in_parallel or not facts.does(WRAPPER):
+            return
+        if facts.does(".no_sync", ".require_backward_grad_sync =", "torch.distributed.fsdp.FullyShardedDataParallel"):
+            return
+        clears = [one for one in facts.operations if one.name.endswith(".zero_grad") and _some_passes(one)]
+        for step in facts.operations:
+            if not _is_step(step) or not _some_passes(step) or not any(one.runs_with(step) for one in clears):
+                continue
+            for backward in facts.operations:
+                if not backward.name.endswith(".backward") or backward.guarded or not _same_loop(backward, step):
+                    continue
+                message = (
+                    f"`{facts.document.code(backward.node)}` averages the gradients among all processes in every pass, "
+                    f"but `{facts.document.code(step.node)}` uses them in some passes only; put the others under "
+                    f"`no_sync()` of the DistributedDataParallel"
+                )
+                span = facts.document.span(step.node)
+                related = [Related(facts.document.filename, span, "the gradients are used here")]
+                yield self.finding(facts, backward.node, message, related=related)
+                break
+
+
+def _is_step(operation: Operation) -> bool:
+    optimizes = operation.name.startswith("torch.optim.") and ".lr_scheduler." not in operation.name
+    return operation.name.endswith(".step") and (optimizes or "GradScaler" in operation.name)
+
+
+def _some_passes(operation: Operation) -> bool:
+    """Whether it happens once in several passes of a loop over batches, unless somebody configures otherwise."""
+    for context in operation.contexts:
+        every = context.every.default if isinstance(context.every, Configured) else context.every
+        once = isinstance(every, Constant) and every.value in (None, 1)
+        if every is None or once or context.loop is None or context.inner is not context.loop:
+            return False
+    return True
+
+
+def _same_loop(one: Operation, other: Operation) -> bool:
+    return {context.inner for context in one.contexts} == {context.inner for context in other.contexts}

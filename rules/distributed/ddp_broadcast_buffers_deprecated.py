@@ -1,0 +1,61 @@
+"""ACC505."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.values import Constant
+
+
+class DdpBroadcastBuffersDeprecated(Rule):
+    """DistributedDataParallel is given `broadcast_buffers`, which torch 2.13 replaced by two arguments.
+
+    What it does
+        Finds a literal `broadcast_buffers` in a call of DistributedDataParallel, where the project supports no torch
+        before 2.13.
+
+    Why it costs time
+        It warns, and will be removed. The argument that takes its place, `forward_sync_buffers`, is not the same:
+        buffers are still made equal once, when the model is wrapped.
+
+    Example
+        from torch import nn
+        from torch.nn.parallel import DistributedDataParallel
+
+        model = DistributedDataParallel(nn.Linear(8, 2), broadcast_buffers=False)
+
+    Use instead
+        from torch import nn
+        from torch.nn.parallel import DistributedDataParallel
+
+        model = DistributedDataParallel(nn.Linear(8, 2), forward_sync_buffers=False)
+
+    When to ignore it
+        Where the program must run with a torch before 2.13, which does not know the new argument: the rule is silent if
+        the dependencies of the project say so.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
+    """
+
+    code = "ACC505"
+    name = "ddp-broadcast-buffers-deprecated"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each wrapper once."""
+        if not facts.supports((2, 13)):
+            return
+        for operation in facts.named(["torch.nn.parallel.DistributedDataParallel"]):
+            given = operation.get("broadcast_buffers")
+            if isinstance(given, Constant) and isinstance(given.value, bool):
+                remedy = (
+                    "drop it, since True is the default"
+                    if given.value
+                    else "if buffers may be made equal once at the start, pass `forward_sync_buffers=False`"
+                )
+                message = f"`broadcast_buffers={given.value}` is deprecated since torch 2.13; {remedy}"
+                yield self.finding(facts, operation.node, message)

@@ -1,0 +1,67 @@
+"""ACC605."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.catalog import TRAINING_ARGUMENTS
+from accel_advisor.semantics.facts import Facts
+
+REDUCED = ("bf16", "fp16", "tf32", "half_precision_backend", "deepspeed", "fsdp", "bf16_full_eval", "fp16_full_eval")
+"""Arguments that decide, or may decide, the precision."""
+
+
+class HfArgsPrecision(Rule):
+    """A transformers Trainer computes in full float32.
+
+    What it does
+        Finds `TrainingArguments` without `bf16`, `fp16` and `tf32`.
+
+    Why it costs time
+        GPUs since Ampere have tensor cores, which multiply matrices in bfloat16 or TF32 and stand idle in float32.
+        Activations in bfloat16 take half of the memory.
+
+    Example
+        from transformers import TrainingArguments
+
+        args = TrainingArguments("o", max_steps=9, dataloader_num_workers=4, accelerator_config={"non_blocking": True})
+
+    Use instead
+        from transformers import TrainingArguments
+
+        args = TrainingArguments(
+            "o", max_steps=9, bf16=True, dataloader_num_workers=4, accelerator_config={"non_blocking": True}
+        )
+
+    When to ignore it
+        On GPUs before Ampere, where the numbers must stay as they are, and where the model was loaded in a lower
+        precision. The rule is silent with `use_cpu=True`, where the program names the device `mps`, sets the precision
+        of matrix products or loads a model with a dtype, and where the arguments come from a dict or a command line.
+
+    References
+        - https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments
+    """
+
+    code = "ACC605"
+    name = "hf-args-precision"
+    severity = Severity.INFO
+    enabled = False
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        operations = [one for facts_ in facts.program for one in facts_.operations]
+        names_mps = any("mps" in device.kinds for one in facts.program for device in one.devices)
+        loads = [one for one in operations if one.name.endswith(".from_pretrained")]
+        reduced = any(not one.lacks("dtype") or not one.lacks("torch_dtype") for one in loads)
+        if names_mps or reduced or facts.does("torch.set_float32_matmul_precision"):
+            return
+        for arguments in facts.named(TRAINING_ARGUMENTS):
+            on_host = arguments.gives("use_cpu", True) or arguments.gives("no_cuda", True)
+            if not on_host and all(arguments.lacks(name) for name in REDUCED):
+                message = (
+                    "the Trainer computes in float32 and leaves the tensor cores of a GPU unused; pass `bf16=True` if "
+                    "the model bears it"
+                )
+                yield self.finding(facts, arguments.node, message)
