@@ -26,8 +26,9 @@ from .hazards import (
     sample_methods,
     stream_veto,
 )
-from .syntax import descendants, methods_of, self_attribute
+from .syntax import methods_of, self_attribute
 from .values import UNKNOWN, Choice, Class, Function, Instance, Iterated, Opaque, Qualified, Sequence, Value
+from .walking import descendants
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import libcst as cst
 
 from .catalog import HANDLES, OBJECT_LISTS, RANDOM_STATES
-from .syntax import descendants, methods_of, self_attribute
+from .syntax import methods_of, self_attribute
 from .values import (
     UNKNOWN,
     Class,
@@ -27,6 +27,7 @@ from .values import (
     Tensor,
     Value,
 )
+from .walking import descendants
 
 if TYPE_CHECKING:
     from ..source.document import Document

@@ -10,8 +10,9 @@ from .catalog import Constructor
 from .facts import LoaderContext
 from .operations import Argument
 from .places import SOMEWHERE
-from .syntax import descendants, names_bound_in, names_read_in
+from .syntax import names_bound_in, names_read_in
 from .values import Loader, Qualified, Value
+from .walking import descendants
 
 if TYPE_CHECKING:
     from .calls import Arguments

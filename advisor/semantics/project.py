@@ -269,7 +269,7 @@ def _inputs(forward: Function) -> list[str]:
 
 
 def _names_in(function: Function) -> set[str]:
-    from .syntax import descendants
+    from .walking import descendants
 
     own = function.name
     found = {one.value for one in descendants(function.node.body) if isinstance(one, cst.Name)}

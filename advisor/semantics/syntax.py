@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import libcst as cst
+
+from .walking import descendants
 
 _DEVICE_METHODS = frozenset({"to", "cuda", "cpu", "type_as", "pin_memory", "to_empty"})
 
 
 _WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)
-
-
-def descendants(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """A node and everything in it, in source order."""
-    stack = [node]
-    while stack:
-        one = stack.pop()
-        yield one
-        stack.extend(reversed(one.children))
 
 
 def touches_devices(cls: cst.ClassDef) -> bool:

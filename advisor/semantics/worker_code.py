@@ -11,8 +11,8 @@ import libcst as cst
 from .catalog import HARMLESS_CUDA, TENSOR_FACTORIES
 from .devices import device_kinds
 from .hazards import resolve, sample_methods
-from .syntax import descendants
 from .values import Bound, Configured, Constant, Function, Instance, Opaque, Value, options_of
+from .walking import descendants
 
 if TYPE_CHECKING:
     from ..source.document import Document

@@ -1,0 +1,129 @@
+"""Walking a piece of syntax without libcst's visitors, which rebuild every node that they pass and cost more than a
+parse does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "AnnAssign": ("target", "annotation", "value"),
+    "Annotation": ("annotation",),
+    "Arg": ("keyword", "value"),
+    "AsName": ("name",),
+    "Assert": ("test", "msg"),
+    "Assign": ("targets", "value"),
+    "AssignTarget": ("target",),
+    "Attribute": ("value", "attr"),
+    "AugAssign": ("target", "value"),
+    "Await": ("expression",),
+    "BinaryOperation": ("left", "right"),
+    "BooleanOperation": ("left", "right"),
+    "Call": ("func", "args"),
+    "ClassDef": ("decorators", "name", "type_parameters", "bases", "keywords", "body"),
+    "CompFor": ("target", "iter", "ifs", "inner_for_in"),
+    "CompIf": ("test",),
+    "Comparison": ("left", "comparisons"),
+    "ComparisonTarget": ("comparator",),
+    "ConcatenatedString": ("left", "right"),
+    "Decorator": ("decorator",),
+    "Del": ("target",),
+    "Dict": ("elements",),
+    "DictComp": ("key", "value", "for_in"),
+    "DictElement": ("key", "value"),
+    "Element": ("value",),
+    "Else": ("body",),
+    "ExceptHandler": ("type", "name", "body"),
+    "ExceptStarHandler": ("type", "name", "body"),
+    "Expr": ("value",),
+    "Finally": ("body",),
+    "For": ("target", "iter", "body", "orelse"),
+    "FormattedString": ("parts",),
+    "FormattedStringExpression": ("expression", "format_spec"),
+    "From": ("item",),
+    "FunctionDef": ("decorators", "name", "type_parameters", "params", "returns", "body"),
+    "GeneratorExp": ("elt", "for_in"),
+    "Global": ("names",),
+    "If": ("test", "body", "orelse"),
+    "IfExp": ("body", "test", "orelse"),
+    "Import": ("names",),
+    "ImportAlias": ("name", "asname"),
+    "ImportFrom": ("module", "names"),
+    "IndentedBlock": ("body",),
+    "Index": ("value",),
+    "Lambda": ("params", "body"),
+    "LazyImport": ("names",),
+    "LazyImportFrom": ("module", "names"),
+    "List": ("elements",),
+    "ListComp": ("elt", "for_in"),
+    "Match": ("subject", "cases"),
+    "MatchAs": ("pattern", "name"),
+    "MatchCase": ("pattern", "guard", "body"),
+    "MatchClass": ("cls", "patterns", "kwds"),
+    "MatchKeywordElement": ("key", "pattern"),
+    "MatchList": ("patterns",),
+    "MatchMapping": ("elements", "rest"),
+    "MatchMappingElement": ("key", "pattern"),
+    "MatchOr": ("patterns",),
+    "MatchOrElement": ("pattern",),
+    "MatchSequenceElement": ("value",),
+    "MatchSingleton": ("value",),
+    "MatchStar": ("name",),
+    "MatchTuple": ("patterns",),
+    "MatchValue": ("value",),
+    "Module": ("body",),
+    "NameItem": ("name",),
+    "NamedExpr": ("target", "value"),
+    "Nonlocal": ("names",),
+    "Param": ("name", "annotation", "default"),
+    "ParamSpec": ("name",),
+    "Parameters": ("posonly_params", "params", "star_arg", "kwonly_params", "star_kwarg"),
+    "Raise": ("exc", "cause"),
+    "Return": ("value",),
+    "Set": ("elements",),
+    "SetComp": ("elt", "for_in"),
+    "SimpleStatementLine": ("body",),
+    "SimpleStatementSuite": ("body",),
+    "Slice": ("lower", "upper", "step"),
+    "StarredDictComp": ("value", "for_in"),
+    "StarredDictElement": ("value",),
+    "StarredElement": ("value",),
+    "Subscript": ("value", "slice"),
+    "SubscriptElement": ("slice",),
+    "TemplatedString": ("parts",),
+    "TemplatedStringExpression": ("expression", "format_spec"),
+    "Try": ("body", "handlers", "orelse", "finalbody"),
+    "TryStar": ("body", "handlers", "orelse", "finalbody"),
+    "Tuple": ("elements",),
+    "TypeAlias": ("name", "type_parameters", "value"),
+    "TypeParam": ("param", "default"),
+    "TypeParameters": ("params",),
+    "TypeVar": ("name", "bound"),
+    "TypeVarTuple": ("name",),
+    "UnaryOperation": ("expression",),
+    "While": ("test", "body", "orelse"),
+    "With": ("items", "body"),
+    "WithItem": ("item", "asname"),
+    "Yield": ("value",),
+}
+"""The fields of each kind of node that hold expressions and statements, in the order of the source. Operators, commas,
+brackets and white space are left out; a kind that is not named here holds nothing else. By name, since older releases
+of libcst lack some."""
+
+_BACKWARDS = {kind: tuple(reversed(fields)) for kind, fields in PARTS.items()}
+
+
+def descendants(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """A node and every expression, statement and clause in it, in source order."""
+    stack = [node]
+    pop, push = stack.pop, stack.append
+    while stack:
+        one = pop()
+        yield one
+        for field in _BACKWARDS.get(type(one).__name__, ()):
+            part = getattr(one, field)
+            if isinstance(part, cst.CSTNode):
+                push(part)
+            elif part and isinstance(part, Sequence) and not isinstance(part, str):
+                stack.extend(reversed(part))
