@@ -82,27 +82,27 @@ class DebugToolsLeftOn(Rule):
                 continue
             found = self._tool(facts, operation)
             if found is not None:
-                said, fix = found
-                yield self.finding(facts, operation.node, said, fix=fix)
+                tool, cost, fix = found
+                code = tool or facts.document.code(operation.node)
+                yield self.finding(facts, operation.node, f"`{code}` {cost}", fix=fix)
 
-    def _tool(self, facts: Facts, operation: Operation) -> tuple[str, Fix | None] | None:
-        name, code = operation.name, facts.document.code(operation.node)
+    def _tool(self, facts: Facts, operation: Operation) -> tuple[str | None, str, Fix | None] | None:
+        """What to call a tool, if not by the code that switches it on, what it costs with the remedy, and the fix."""
+        name = operation.name
+        anomaly = "makes every backward pass{} keep stack traces and look for NaN; {} when the search is over"
         if name == "torch.autograd.set_detect_anomaly" and operation.gives("mode", True, 0):
-            cost = "makes every backward pass keep stack traces and look for NaN"
-            return f"`{code}` {cost}; switch it off when the search is over", _switch_off(facts, operation, "False")
+            return None, anomaly.format("", "switch it off"), _switch_off(facts, operation, "False")
         if name == "lightning.Trainer" and operation.gives("detect_anomaly", True):
-            cost = "makes every backward pass keep stack traces and look for NaN"
-            return f"`detect_anomaly=True` {cost}; drop it when the search is over", None
+            return "detect_anomaly=True", anomaly.format("", "drop it"), None
         if name == "torch.autograd.detect_anomaly" and self._surrounds(facts, name):
-            cost = "makes every backward pass in it keep stack traces and look for NaN"
-            return f"`{code}` {cost}; take it away when the search is over", None
+            return None, anomaly.format(" in it", "take it away"), None
         if name in _LAUNCH and self._blocks(operation):
-            cost = "makes the host wait for every kernel that it launches"
-            return f"`CUDA_LAUNCH_BLOCKING=1` {cost}; take it away when the search is over", None
+            cost = "makes the host wait for every kernel that it launches; take it away when the search is over"
+            return "CUDA_LAUNCH_BLOCKING=1", cost, None
         if name == "torch.autograd.gradcheck" and any(one.inner and one.inner.backward for one in operation.contexts):
-            return f"`{code}` compares gradients numerically in each pass of the training; do it once, before", None
+            return None, "compares gradients numerically in each pass of the training; do it once, before", None
         if name in _PROFILERS and operation.lacks("schedule") and self._surrounds(facts, name):
-            return f"`{code}` records every operation of the whole training; give it a `schedule`, or a few steps", None
+            return None, "records every operation of the whole training; give it a `schedule`, or a few steps", None
         return None
 
     def _blocks(self, operation: Operation) -> bool:

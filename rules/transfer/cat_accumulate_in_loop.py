@@ -78,5 +78,7 @@ class CatAccumulateInLoop(Rule):
         parts = call.args[0].value if call.args else None
         if not isinstance(parts, (cst.List, cst.Tuple)) or len(statement.targets) != 1 or len(parts.elements) < 2:
             return None
-        holder = facts.document.code(statement.targets[0].target)
-        return holder if holder in [facts.document.code(one.value) for one in parts.elements] else None
+        target = statement.targets[0].target
+        if not any(target.deep_equals(one.value) for one in parts.elements):
+            return None
+        return facts.document.code(target)
