@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any
 
 from .finding import Severity
 from .selection import Selection, Selector, selectors
+from .target import Platform, Target, Versions, platforms, versions
 
 TABLE = "tool.accel-advisor"
 REPOSITORY_MARKERS = (".git", ".hg")
@@ -37,7 +37,7 @@ class Config:
         include: patterns of paths that are linted although they would be skipped by default.
         min_severity: findings below it are not shown.
         fail_on: findings at or above it make the exit status 1.
-        torch_version: (major, minor) of the oldest torch that the project supports, where it says so.
+        target: what the project runs on, as far as the configuration says so.
         tune_script: the script that ``tune`` runs when none is named, relative to :attr:`root`.
         tune_args: its arguments.
     """
@@ -50,7 +50,7 @@ class Config:
     include: tuple[str, ...] = ()
     min_severity: Severity = Severity.INFO
     fail_on: Severity = Severity.WARNING
-    torch_version: tuple[int, int] | None = None
+    target: Target = field(default_factory=Target)
     tune_script: str | None = None
     tune_args: tuple[str, ...] = ()
 
@@ -86,21 +86,11 @@ class Config:
             "include": list(self.include),
             "min-severity": self.min_severity.value,
             "fail-on": self.fail_on.value,
-            "torch-version": ".".join(map(str, self.torch_version)) if self.torch_version else None,
+            "torch-version": str(self.target.torch) or None,
+            "python-version": str(self.target.python) or None,
+            "platform": sorted(self.target.platforms),
             "tune": {"script": self.tune_script, "args": list(self.tune_args)},
         }
-
-
-def torch_version(text: str) -> tuple[int, int]:
-    """``2.4`` or ``2.4.1`` as (2, 4).
-
-    Raises:
-        ValueError: it is no version.
-    """
-    found = re.fullmatch(r"(\d+)\.(\d+)(?:\.\S*)?", text.strip())
-    if not found:
-        raise ValueError(f"'{text}' is not a version such as 2.4")
-    return int(found[1]), int(found[2])
 
 
 def project_root(path: Path, config: Config) -> Path:
@@ -161,7 +151,9 @@ class _Reader:
             "include": self._strings,
             "min-severity": self._severity,
             "fail-on": self._severity,
-            "torch-version": self._torch_version,
+            "torch-version": self._versions,
+            "python-version": self._versions,
+            "platform": self._platforms,
             "tune": self._tune,
         }
         values = self._values(TABLE, table, take)
@@ -176,7 +168,11 @@ class _Reader:
             include=values.get("include", ()),
             min_severity=values.get("min-severity", Severity.INFO),
             fail_on=values.get("fail-on", Severity.WARNING),
-            torch_version=values.get("torch-version"),
+            target=Target(
+                values.get("python-version", Versions()),
+                values.get("torch-version", Versions()),
+                values.get("platform", frozenset()),
+            ),
             tune_script=script,
             tune_args=args,
         )
@@ -215,11 +211,19 @@ class _Reader:
             raise self._error(key, f"must be one of {', '.join(known)}, not {value!r}")
         return Severity(value)
 
-    def _torch_version(self, key: str, value: Any) -> tuple[int, int]:
+    def _versions(self, key: str, value: Any) -> Versions:
         if not isinstance(value, str):
-            raise self._error(key, f'must be a string such as "2.4", not {value!r}')
+            raise self._error(key, f'must be a string such as "2.4" or ">=2.1,<3", not {value!r}')
         try:
-            return torch_version(value)
+            return versions(value)
+        except ValueError as error:
+            raise self._error(key, str(error)) from error
+
+    def _platforms(self, key: str, value: Any) -> frozenset[Platform]:
+        try:
+            return platforms([value] if isinstance(value, str) else self._strings(key, value))
+        except ConfigError:
+            raise
         except ValueError as error:
             raise self._error(key, str(error)) from error
 

@@ -15,6 +15,7 @@ import click
 from .config import Config
 from .finding import Applicability, Severity
 from .selection import INTERNAL_ERROR, Selection, selectors
+from .target import Target, Versions, platforms, versions
 
 if TYPE_CHECKING:
     from .fix_loop import FixOutcome
@@ -39,6 +40,9 @@ SEVERITIES = click.Choice([one.value for one in Severity])
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @click.option("--min-severity", type=SEVERITIES, help="Show findings from this severity on.  [default: info]")
 @click.option("--fail-on", type=SEVERITIES, help="Exit with 1 from this severity on.  [default: warning]")
+@click.option("--torch-version", metavar="RANGE", help="What the code supports: the oldest one, or '>=2.1,<3'.")
+@click.option("--python-version", metavar="RANGE", help="The same of Python.  [default: what the project declares]")
+@click.option("--platform", multiple=True, metavar="NAME", help="Where it runs: linux, macos, windows or all.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--stdin-filename", metavar="FILE", help="What to call the text that '-' reads from stdin.")
 @click.option("--force-exclude", is_flag=True, help="Pass by files that are excluded even where they are named.")
@@ -59,6 +63,9 @@ def lint(
     statistics: bool,
     min_severity: str | None,
     fail_on: str | None,
+    torch_version: str | None,
+    python_version: str | None,
+    platform: tuple[str, ...],
     exit_zero: bool,
     stdin_filename: str | None,
     force_exclude: bool,
@@ -81,7 +88,8 @@ def lint(
         raise click.UsageError("'-' reads stdin and goes with no other path")
     if stdin_filename is not None and STDIN not in paths:
         raise click.UsageError("--stdin-filename goes with the path '-'")
-    config = _config(paths, stdin_filename, select, ignore, extend_select, min_severity, fail_on)
+    target = _target(torch_version, python_version, platform)
+    config = _config(paths, stdin_filename, select, ignore, extend_select, min_severity, fail_on, target)
     if show_settings:
         import json
 
@@ -135,6 +143,7 @@ def _config(
     extend_select: tuple[str, ...],
     min_severity: str | None,
     fail_on: str | None,
+    target: Target,
 ) -> Config:
     """The configuration of the project that the paths lie in, as the options change it."""
     named = (stdin_filename or ".",) if STDIN in paths else paths or (".",)
@@ -153,7 +162,21 @@ def _config(
         ),
         min_severity=Severity(min_severity) if min_severity else config.min_severity,
         fail_on=Severity(fail_on) if fail_on else config.fail_on,
+        target=target.over(config.target),
     )
+
+
+def _target(torch_version: str | None, python_version: str | None, platform: tuple[str, ...]) -> Target:
+    """What the options say that the code runs on."""
+    option = "--torch-version"
+    try:
+        torch = versions(torch_version) if torch_version is not None else Versions()
+        option = "--python-version"
+        python = versions(python_version) if python_version is not None else Versions()
+        option = "--platform"
+        return Target(python, torch, platforms(part.strip() for one in platform for part in one.split(",")))
+    except ValueError as error:
+        raise click.UsageError(f"{option}: {error}") from error
 
 
 def _report(

@@ -20,6 +20,7 @@ from .selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, TOOL_CODES, U
 from .source.discovery import Found, is_generated, mentions_accelerators
 from .source.document import Document, DocumentError
 from .source.imports import programs
+from .source.requirements import Declared, declared
 from .source.suppressions import Suppressions
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ class Checker:
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        self._targets: dict[Path, Declared] = {}
 
     def __reduce__(self) -> tuple[type[Checker], tuple[Config]]:
         return Checker, (self.config,)
@@ -198,6 +200,13 @@ class Checker:
             findings += self._silenced(document, by_file[document.filename])
         return Result(Program(program.filenames, consulted), tuple(one for one in findings if one.code in self.on))
 
+    def _declared(self, root: Path) -> Declared:
+        """What a project runs on: what the configuration says, then what the files in its root say."""
+        if root not in self._targets:
+            found = declared(root)
+            self._targets[root] = replace(found, target=self.config.target.over(found.target))
+        return self._targets[root]
+
     def _run(self, documents: Sequence[Document], others: Sequence[Document]) -> tuple[list[Finding], frozenset[str]]:
         from .semantics.project import analyze
 
@@ -205,7 +214,7 @@ class Checker:
         names = {os.path.realpath(one.filename): one.filename for one in (*documents, *others)}
         findings: list[Finding] = []
         try:
-            analysis = analyze([*documents, *others], root)
+            analysis = analyze([*documents, *others], root, self._declared(root))
         except Exception as error:
             if len(documents) > 1:
                 # One file that cannot be understood must not hide what there is to say about the others.
@@ -217,7 +226,6 @@ class Checker:
         consulted: set[str] = set()
         for facts in analysis.facts.values():
             consulted |= facts.consulted
-            facts.torch_version = self.config.torch_version or facts.torch_version
             for rule in self.rules:
                 try:
                     for one in rule.check(facts):

@@ -55,6 +55,8 @@ class TestLoad:
             min-severity = "warning"
             fail-on = "error"
             torch-version = "2.4"
+            python-version = ">=3.9,<3.14"
+            platform = ["linux", "macos"]
             tune = { script = "train.py", args = ["--epochs", "2"] }
             [tool.accel-advisor.per-file-ignores]
             "scripts/*.py" = ["ACC201"]
@@ -72,7 +74,9 @@ class TestLoad:
             "include": ["tests/train.py"],
             "min-severity": "warning",
             "fail-on": "error",
-            "torch-version": "2.4",
+            "torch-version": ">=2.4",
+            "python-version": ">=3.9,<3.14",
+            "platform": ["linux", "macos"],
             "tune": {"script": "train.py", "args": ["--epochs", "2"]},
         }
 
@@ -84,8 +88,10 @@ class TestLoad:
             ("select = 'ACC1'", "tool.accel-advisor.select: must be a list of strings, not 'ACC1'"),
             ("exclude = [1]", "tool.accel-advisor.exclude: must be a list of strings, not [1]"),
             ("fail-on = 'warn'", "tool.accel-advisor.fail-on: must be one of error, warning, info, not 'warn'"),
-            ("torch-version = 2.4", 'tool.accel-advisor.torch-version: must be a string such as "2.4", not 2.4'),
-            ("torch-version = 'two'", "tool.accel-advisor.torch-version: 'two' is not a version such as 2.4"),
+            ("torch-version = 2.4", 'tool.accel-advisor.torch-version: must be a string such as "2.4" or '),
+            ("torch-version = 'two'", "tool.accel-advisor.torch-version: 'two' is neither a version such as 2.4"),
+            ("platform = 'osx'", "tool.accel-advisor.platform: 'osx' is none of linux, macos, windows, all"),
+            ("platform = 1", "tool.accel-advisor.platform: must be a list of strings, not 1"),
             ("tune = 'train.py'", "tool.accel-advisor.tune: must be a table with 'script' and 'args'"),
             ("tune = { scrpt = 'a' }", "tool.accel-advisor.tune: there is no key 'scrpt'; did you mean 'script'?"),
             ("tune = { args = 'a' }", "tool.accel-advisor.tune.args: must be a list of strings, not 'a'"),

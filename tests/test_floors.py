@@ -16,6 +16,7 @@ FLOORS: dict[str, int] = {
     "": 0,
     "finding": 0,
     "selection": 0,
+    "target": 0,
     "machine": 0,
     "config": 1,
     "source": 1,

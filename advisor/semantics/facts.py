@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from ..target import Target, Version
 from .catalog import PARALLEL_WRAPPERS
 from .loading import CallSite, LoaderCall, LoaderContext, Loop
 from .moving import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext
@@ -65,9 +66,8 @@ class Facts:
         torch_name: what ``import torch`` is called at the top of this document; None where it is not imported so.
         reflects: whether names may be read by their text (``globals()``, ``eval``).
         consulted: other files of the project that were read to find this out.
-        torch_version: the oldest torch that the project supports; None where it does not say.
         program: the facts of this document, of those that it imports, and of those that import it with theirs.
-        least_python: the oldest Python that the project says it supports, as (major, minor), if it says so.
+        target: what the project runs on, as far as it says so.
     """
 
     document: Document
@@ -84,9 +84,8 @@ class Facts:
     torch_name: str | None = None
     reflects: bool = False
     consulted: frozenset[str] = frozenset()
-    torch_version: tuple[int, int] | None = None
     program: tuple[Facts, ...] = ()
-    least_python: tuple[int, int] | None = None
+    target: Target = field(default_factory=Target)
 
     @property
     def trains_in_parallel(self) -> bool:
@@ -109,9 +108,13 @@ class Facts:
         wanted = frozenset(names)
         return [operation for operation in self.operations if operation.name in wanted]
 
-    def supports(self, version: tuple[int, int]) -> bool:
+    def supports(self, version: Version) -> bool:
         """Whether the project can rely on what came with a version of torch; yes where it does not say."""
-        return self.torch_version is None or self.torch_version >= version
+        return self.target.torch.all_from(version) is not False
+
+    def needs(self, version: Version) -> bool:
+        """Whether the project says that it runs with a version of torch or later ones only."""
+        return self.target.torch.all_from(version) is True
 
     def reads(self, name: str) -> bool:
         """Whether a name is used anywhere in the document beyond being bound: as a token, or inside a string."""

@@ -14,12 +14,12 @@ from pathlib import Path
 import libcst as cst
 
 from ..source.document import Document, DocumentError
+from ..source.requirements import Declared, declared
 from .calls import Arguments, bind_parameters, call_function, class_member
 from .catalog import MODULE_BASES
 from .facts import Facts
 from .interpreter import Interpreter
 from .places import WITH_MODEL
-from .target import target_of
 from .values import Class, Function, Instance, Module, Tensor, Value
 
 _TENSOR_NAMES = frozenset({"torch.Tensor", "Tensor", "torch.FloatTensor", "torch.LongTensor"})
@@ -119,13 +119,14 @@ def _shown(filename: str) -> str:
     return filename if relative.startswith("..") else relative
 
 
-def analyze(documents: Sequence[Document], root: Path) -> Analysis:
+def analyze(documents: Sequence[Document], root: Path, known: Declared | None = None) -> Analysis:
     """The facts of documents, read as parts of one program together with the files that they import and those that
     import them.
 
     Args:
         documents: what to analyse; their trees must parse.
         root: the project's root; nothing outside it is read.
+        known: what it runs on; read from the files in its root where it is not given.
     """
     project = Project(documents, root)
     machine = Interpreter(project)
@@ -145,11 +146,11 @@ def analyze(documents: Sequence[Document], root: Path) -> Analysis:
             analysis.failures[document.filename] = project.broken.get(filename, "could not be interpreted")
             continue
         analysis.facts[document.filename] = facts
-    target = target_of(project.root)
-    analysis.consulted = project.consulted | {str(path) for path in target.read}
+    known = known or declared(project.root)
+    analysis.consulted = project.consulted | known.read
     machine.recorder.finish(machine, analysis.consulted)
     for one in analysis.facts.values():
-        one.least_python, one.torch_version = target.python, target.torch
+        one.target = known.target
     return analysis
 
 

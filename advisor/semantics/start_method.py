@@ -2,38 +2,93 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
+from ..target import Target
+from .syntax import main_guards
 from .values import ABSENT, Constant, Opaque, Value
 
 if TYPE_CHECKING:
-    from .facts import Facts, LoaderCall
+    from .facts import Facts, LoaderCall, Loop
 
 StartMethod = Literal["fork", "spawn", "forkserver"]
 
 _METHODS = ("fork", "spawn", "forkserver")
 _SETTERS = ("multiprocessing.set_start_method", "torch.multiprocessing.set_start_method")
+_FORKSERVER_SINCE = (3, 14)
 
 
-def start_method(facts: Facts, loader: LoaderCall) -> StartMethod | None:
-    """How the workers of a loader are started on Linux; None where that is not known.
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """How the workers of a loader are started, wherever the project runs.
 
-    Its own ``multiprocessing_context`` decides, then the program's ``set_start_method``, then Python: forkserver where
-    the project needs 3.14 or later, fork otherwise.
+    Attributes:
+        methods: those that are used where the project says that it runs; empty where the program's choice is not known.
+            A project that names no platform counts as one for Linux, and one that names no Python as one before 3.14.
+        complete: whether the project or the program rules out all others.
     """
+
+    methods: frozenset[StartMethod]
+    complete: bool = True
+
+    @property
+    def forks(self) -> bool:
+        """Whether workers are copies of the process, somewhere."""
+        return "fork" in self.methods
+
+    @property
+    def anew(self) -> str:
+        """The methods that start another interpreter, which imports the script and unpickles what a worker needs, as
+        words; empty where there are none."""
+        return " or ".join(sorted(self.methods - {"fork"}))
+
+
+def start_methods(facts: Facts, loader: LoaderCall) -> Starts:
+    """How the workers of a loader are started: its own ``multiprocessing_context`` decides, then the program's
+    ``set_start_method``, then the platform and the version of Python."""
     own = loader.get("multiprocessing_context")
     if own != ABSENT and not (isinstance(own, Constant) and own.value is None):
-        return _named(own)
-    chosen = {
-        _named(operation.get("method", 0))
+        return _chosen([own])
+    chosen = [
+        operation.get("method", 0)
         for one in facts.program
         for operation in one.operations
         if operation.name in _SETTERS
-    }
-    if chosen:
-        return chosen.pop() if len(chosen) == 1 else None
-    least = facts.least_python
-    return "forkserver" if least is not None and least >= (3, 14) else "fork"
+    ]
+    return _chosen(chosen) if chosen else _defaults(facts.target)
+
+
+def loop_that_workers_run(facts: Facts, loader: LoaderCall) -> Loop | None:
+    """The first loop over a loader at the top level of this document and outside of ``if __name__ == "__main__":``,
+    to which a worker that imports the script comes, too."""
+    document = facts.document
+    for loop in loader.passes:
+        if loop.document is document and not loop.functions:
+            start = document.span(loop.node).start
+            guards = [document.span(one) for one in main_guards(document.tree)]
+            if not any(span.start <= start < span.end for span in guards):
+                return loop
+    return None
+
+
+def _chosen(values: list[Value]) -> Starts:
+    names = {_named(value) for value in values}
+    known = names.pop() if len(names) == 1 else None
+    return Starts(frozenset({known}) if known is not None else frozenset())
+
+
+def _defaults(target: Target) -> Starts:
+    methods: set[StartMethod] = set()
+    if target.runs_on("linux"):
+        if target.python.all_from(_FORKSERVER_SINCE) is not True:
+            methods.add("fork")
+        if target.python.reach(_FORKSERVER_SINCE):
+            methods.add("forkserver")
+    if target.platforms - {"linux"}:
+        methods.add("spawn")
+    python_is_known = "linux" not in target.platforms or target.python.reach(_FORKSERVER_SINCE) is not None
+    return Starts(frozenset(methods), bool(target.platforms) and python_is_known)
 
 
 def _named(value: Value) -> StartMethod | None:

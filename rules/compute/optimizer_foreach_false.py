@@ -53,7 +53,7 @@ class OptimizerForeachFalse(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each optimizer once."""
-        if not any(one.evidence for one in facts.program):
+        if not facts.supports((2, 0)) or not any(one.evidence for one in facts.program):
             return
         for operation in facts.operations:
             package, _, last = operation.name.rpartition(".")

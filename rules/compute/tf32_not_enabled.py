@@ -75,6 +75,8 @@ class Tf32NotEnabled(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports once in a program, where the first model moves to the GPU."""
+        if not facts.supports((1, 12)):
+            return
         if not facts.trains or facts.frameworks or not facts.does(*_LAYERS) or facts.does(*_DECIDES):
             return
         moves = [one for facts_ in facts.program for one in facts_.transfers if _moves_a_model(one)]

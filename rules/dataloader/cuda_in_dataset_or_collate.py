@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts, LoaderCall
-from accel_advisor.semantics.start_method import start_method
+from accel_advisor.semantics.start_method import start_methods
 from accel_advisor.semantics.worker_code import WorkerIssue
 
 
@@ -74,11 +74,11 @@ class CudaInDatasetOrCollate(Rule):
 
     def _report(self, facts: Facts, loader: LoaderCall, issue: WorkerIssue) -> Finding:
         workers = (loader.fixed_workers or 0) > 0
-        started = start_method(facts, loader) if workers else None
-        severity = Severity.ERROR if started == "fork" else Severity.WARNING
+        forks = workers and start_methods(facts, loader).forks
+        severity = Severity.ERROR if forks else Severity.WARNING
         if not workers:
             consequence = "copies every sample by itself, and could not run in workers"
-        elif started == "fork":
+        elif forks:
             consequence = "raises RuntimeError, because forked workers cannot use CUDA"
         else:
             consequence = "gives every worker a CUDA context of its own"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.start_method import start_method
+from accel_advisor.semantics.start_method import start_methods
 
 
 class DatasetPythonObjectsCow(Rule):
@@ -67,7 +67,7 @@ class DatasetPythonObjectsCow(Rule):
         """Reports each loader once, at the first attribute of its data set."""
         for loader in facts.loaders:
             objects = loader.dataset.objects if loader.dataset is not None else ()
-            if not objects or not (loader.fixed_workers or 0) > 0 or start_method(facts, loader) != "fork":
+            if not objects or not (loader.fixed_workers or 0) > 0 or not start_methods(facts, loader).forks:
                 continue
             held = objects[0]
             message = (

@@ -8,7 +8,7 @@ from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts, LoaderCall
 from accel_advisor.semantics.hazards import Veto
-from accel_advisor.semantics.start_method import start_method
+from accel_advisor.semantics.start_method import start_methods
 
 
 class DatasetHandleOpenedBeforeWorkers(Rule):
@@ -81,10 +81,12 @@ class DatasetHandleOpenedBeforeWorkers(Rule):
         assert veto.document is not None
         assert veto.node is not None
         code = veto.document.code(veto.node)
-        if start_method(facts, loader) in ("spawn", "forkserver"):
-            consequence = "and a handle cannot be pickled for them"
-        else:
-            consequence = "which share its position and read each other's data"
+        starts = start_methods(facts, loader)
+        consequences = {
+            "which share its position and read each other's data": starts.forks or not starts.anew,
+            "and a handle cannot be pickled for them": bool(starts.anew),
+        }
+        consequence = ", ".join(clause for clause, happens in consequences.items() if happens)
         message = (
             f"`self.{veto.attribute} = {code}` is opened before the workers of `{loader.label}` start, {consequence}; "
             f"open it in the worker, when the first sample is read"

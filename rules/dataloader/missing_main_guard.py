@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, Loop
-from accel_advisor.semantics.start_method import start_method
-from accel_advisor.semantics.syntax import main_guards
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.start_method import loop_that_workers_run, start_methods
 
 
 class MissingMainGuard(Rule):
@@ -39,7 +38,7 @@ class MissingMainGuard(Rule):
 
     When to ignore it
         In a notebook, whose workers do not run its cells. The rule is silent where workers are forked, as on Linux
-        before Python 3.14.
+        before Python 3.14; the settings `platform` and `python-version` say where the program runs.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors
@@ -54,24 +53,13 @@ class MissingMainGuard(Rule):
         if facts.document.filename.endswith(".ipynb"):
             return
         for loader in facts.loaders:
-            started = start_method(facts, loader) if (loader.fixed_workers or 0) > 0 else None
-            if started not in ("spawn", "forkserver"):
-                continue
-            bare = [loop for loop in loader.passes if loop.document is facts.document and self._is_bare(facts, loop)]
-            if bare:
-                span = facts.document.span(bare[0].node)
+            started = start_methods(facts, loader).anew if (loader.fixed_workers or 0) > 0 else ""
+            loop = loop_that_workers_run(facts, loader) if started else None
+            if loop is not None:
+                span = facts.document.span(loop.node)
                 message = (
                     f"the workers of `{loader.label}` are started by {started} and run this script again, down to the "
                     f'loop in line {span.start.row}, which fails; put it under `if __name__ == "__main__":`'
                 )
                 related = [Related(facts.document.filename, span, "runs in every worker")]
                 yield self.finding(facts, loader.node, message, related=related)
-
-    def _is_bare(self, facts: Facts, loop: Loop) -> bool:
-        """Whether a loop stands at the top level of its module without the guard."""
-        document = facts.document
-        if loop.functions:
-            return False
-        start = document.span(loop.node).start
-        guards = [document.span(one) for one in main_guards(document.tree)]
-        return not any(span.start <= start < span.end for span in guards)

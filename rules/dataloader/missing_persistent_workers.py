@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts, LoaderCall
-from accel_advisor.semantics.start_method import start_method
+from accel_advisor.semantics.start_method import start_methods
 from accel_advisor.semantics.values import Qualified, Unknown, options_of
 
 
@@ -67,6 +67,8 @@ class DataLoaderMissingPersistentWorkers(Rule):
                 continue
             if any(context.loops for context in loader.contexts) or not loader.epoch_loops:
                 continue
+            if not facts.supports((1, 8) if loader.pins else (1, 7)):
+                continue  # the argument came with torch 1.7, where the second epoch failed with pinned batches
             if not self._may_change(facts, loader):
                 yield self._report(facts, loader)
 
@@ -90,9 +92,8 @@ class DataLoaderMissingPersistentWorkers(Rule):
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
         loop = loader.epoch_loops[0]
         row = loop.document.span(loop.node).start.row
-        started = start_method(facts, loader)
-        spawned = started in ("spawn", "forkserver")
-        cost = f", by {started}, which imports torch in each of them" if spawned else ""
+        starts = start_methods(facts, loader)
+        cost = f", by {starts.anew}, which imports torch in each of them" if starts.anew else ""
         count = loader.fixed_workers
         workers = "the worker" if count == 1 else f"the {count} workers"
         message = (
@@ -101,6 +102,6 @@ class DataLoaderMissingPersistentWorkers(Rule):
         )
         edit = loader.keyword_edit("persistent_workers", "True")
         fix = Fix("Pass `persistent_workers=True`", (edit,), Applicability.UNSAFE) if edit is not None else None
-        severity = Severity.WARNING if spawned else Severity.INFO
+        severity = Severity.WARNING if starts.anew else Severity.INFO
         related = [Related(loop.document.filename, loop.document.span(loop.node), "the loop over epochs")]
         return self.finding(facts, loader.node, message, severity=severity, fix=fix, related=related)

@@ -64,6 +64,8 @@ class DataLoaderMissingPinMemory(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
+        if not facts.target.has_cuda:
+            return
         for loader in facts.loaders:
             if not loader.constructor.advises or not (
                 loader.gives("pin_memory", None) or loader.gives("pin_memory", False)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts, LoaderCall
+from accel_advisor.semantics.start_method import loop_that_workers_run, start_methods
 
 FALLBACK = 4
 """Workers that a fix writes where nothing was measured; `accel-advisor tune` finds the number for a machine."""
@@ -66,7 +67,8 @@ class DataLoaderNumWorkersZero(Rule):
     When to ignore it
         Data that is in memory already is served faster without workers, and the rule is silent where it sees that. It
         is silent too where workers would break the program: an IterableDataset that is not shared out, a file handle or
-        a random generator kept in the data set, CUDA work in it, a cache that is filled in the process.
+        a random generator kept in the data set, CUDA work in it, a cache that is filled in the process; and, on a
+        platform that does not fork them, what cannot be pickled and a loop outside of a main guard.
 
     Fix safety
         Always unsafe: another number of workers draws other random numbers for the same seed, takes shared memory and
@@ -98,7 +100,14 @@ class DataLoaderNumWorkersZero(Rule):
                 continue
             if zero and self._is_deliberate(loader):
                 continue
+            if start_methods(facts, loader).anew and self._would_not_start(facts, loader):
+                continue
             yield self._report(facts, loader, absent)
+
+    def _would_not_start(self, facts: Facts, loader: LoaderCall) -> bool:
+        """Whether workers that begin with an import of the script could not be started for a loader."""
+        local = any(issue.kind == "unpicklable" for issue in loader.issues)
+        return local or loop_that_workers_run(facts, loader) is not None
 
     def _is_deliberate(self, loader: LoaderCall) -> bool:
         """An explicit zero with a comment beside it was thought about."""

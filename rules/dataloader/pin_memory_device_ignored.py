@@ -32,7 +32,8 @@ class PinMemoryDeviceIgnored(Rule):
         loader = DataLoader([1, 2, 3], pin_memory=True)
 
     When to ignore it
-        Other devices, such as "xpu", needed the argument before torch 2.8, and the rule is silent about them.
+        Other devices, such as "xpu", needed the argument before torch 2.8, and the rule is silent about them. It is
+        silent, too, in a project that supports torch before 2.13.
 
     Fix safety
         Safe where the project needs torch 2.13 or later, which ignores the argument. Unsafe otherwise: another version
@@ -48,6 +49,8 @@ class PinMemoryDeviceIgnored(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
+        if not facts.supports((2, 13)):
+            return
         for loader in facts.loaders:
             device = loader.get("pin_memory_device")
             if loader.constructor.advises and isinstance(device, Constant) and device.value in ("cuda", "cuda:0"):
@@ -61,7 +64,6 @@ class PinMemoryDeviceIgnored(Rule):
         for arg in loader.node.args:
             if arg.keyword is not None and arg.keyword.value == "pin_memory_device":
                 edit = remove_argument(facts.document, loader.node, arg)
-                ignored = facts.torch_version is not None and facts.torch_version >= (2, 13)
-                applicability = Applicability.SAFE if ignored else Applicability.UNSAFE
+                applicability = Applicability.SAFE if facts.needs((2, 13)) else Applicability.UNSAFE
                 return Fix("Drop `pin_memory_device`", (edit,), applicability)
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.start_method import start_method
+from accel_advisor.semantics.start_method import start_methods
 
 
 class UnpicklableWorkerArgs(Rule):
@@ -36,8 +36,8 @@ class UnpicklableWorkerArgs(Rule):
         loader = DataLoader([1, 2, 3], num_workers=2, collate_fn=first)
 
     When to ignore it
-        Where the program will only ever run on Linux with a Python before 3.14, or passes
-        `multiprocessing_context="fork"`, which the rule takes as an answer.
+        Where the program will only ever run on Linux with a Python before 3.14. The rule takes
+        `multiprocessing_context="fork"` for an answer, and the settings `platform` and `python-version`.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors
@@ -51,12 +51,13 @@ class UnpicklableWorkerArgs(Rule):
         """Reports each loader once, at its call."""
         for loader in facts.loaders:
             issues = [one for one in loader.issues if one.kind == "unpicklable"]
-            forks_by_choice = loader.gives("multiprocessing_context", "fork")
-            if not issues or not (loader.fixed_workers or 0) > 0 or forks_by_choice:
+            if not issues or not (loader.fixed_workers or 0) > 0:
                 continue
-            issue, started = issues[0], start_method(facts, loader)
-            certain = started in ("spawn", "forkserver")
-            where = f"by {started}, as they are here" if certain else "on macOS, on Windows and from Python 3.14 on"
+            issue, starts = issues[0], start_methods(facts, loader)
+            if starts.methods == {"fork"} and starts.complete:
+                continue
+            certain = bool(starts.anew)
+            where = f"by {starts.anew}, as they are here" if certain else "on macOS, on Windows and from Python 3.14 on"
             message = (
                 f"`{issue.label}` of `{loader.label}` is local and cannot be pickled, so its workers cannot be started "
                 f"{where}; define it at the top of the module"

@@ -72,6 +72,8 @@ class BlockingHostToDeviceCopy(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each statement once."""
+        if not facts.target.has_cuda:
+            return
         statements: dict[int, list[Transfer]] = {}
         for transfer in facts.transfers:
             if self._blocks(transfer):

@@ -40,8 +40,8 @@ class NonBlockingToMps(Rule):
         x = x.to(device, non_blocking=device.type == "cuda")
 
     When to ignore it
-        The rule is silent where the device cannot be MPS, where `non_blocking` is not a literal, and where a condition
-        decides about the call.
+        The rule is silent where the device cannot be MPS, in a project that does not run on macOS, where
+        `non_blocking` is not a literal, and where a condition decides about the call.
 
     Fix safety
         Safe where the device is a `torch.device`. Unsafe where it is a string: `str(device).startswith("cuda")` is
@@ -58,6 +58,8 @@ class NonBlockingToMps(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
+        if not facts.target.runs_on("macos"):
+            return
         guarded = {
             operation.node
             for operation in facts.operations

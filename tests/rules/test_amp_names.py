@@ -10,6 +10,7 @@ import torch
 from accel_advisor.rule import registry
 from accel_advisor.semantics.project import analyze
 from accel_advisor.source.document import Document
+from accel_advisor.target import Target, Versions
 
 from .marked import fixed
 from .programs import IMPORTS
@@ -34,7 +35,7 @@ def test_names_silent_for_a_project_that_supports_older_torch(tmp_path: Path) ->
     path = tmp_path / "train.py"
     path.write_text("import torch\ns = torch.cuda.amp.GradScaler()\nwith torch.cuda.amp.autocast():\n    pass\n")
     facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
-    facts.torch_version = (2, 1)
+    facts.target = Target(torch=Versions((2, 1)))
     found = list(registry()["ACC402"].check(facts))
     assert [one.span.start.row for one in found] == [3], "torch.autocast is older than torch.amp.GradScaler"
 

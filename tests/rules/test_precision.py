@@ -10,6 +10,7 @@ import torch
 from accel_advisor.rule import registry
 from accel_advisor.semantics.project import analyze
 from accel_advisor.source.document import Document
+from accel_advisor.target import Target, Versions
 
 from .marked import fixed
 from .programs import IMPORTS, MODEL
@@ -122,7 +123,7 @@ def test_tf32_of_an_older_torch(tmp_path: Path) -> None:
     facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
     rule = registry()["ACC409"]
     assert not list(rule.check(facts))
-    facts.torch_version = (2, 4)
+    facts.target = Target(torch=Versions((2, 4)))
     assert [one.span.start.row for one in rule.check(facts)] == [2]
 
 
