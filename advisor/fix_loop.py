@@ -123,7 +123,7 @@ def _current(outcome: FixOutcome, filename: str) -> Document:
 def _again(outcome: FixOutcome, checker: Checker, changed: Collection[str]) -> Report:
     """The report on the new texts: the programs in which a file changed are checked again."""
     old = outcome.report
-    report = Report(checked=old.checked, notes=old.notes)
+    report = Report(checked=old.checked, notes=old.notes, failures=old.failures)
     after = {os.path.realpath(name): (name, raw) for name, raw in outcome.after.items()}
     paths = {os.path.realpath(name) for name in changed}
     again: set[str] = set()

@@ -14,7 +14,7 @@ import click
 
 from .config import Config
 from .finding import Applicability, Severity
-from .selection import INTERNAL_ERROR, Selection, selectors
+from .selection import Selection, selectors
 from .target import Target, Versions, platforms, versions
 
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ def lint(
         click.echo("".join(f"{one.filename}\n" for one in files), nl=False)
         return 0
     report = _report(files, config, sources, jobs=jobs, use_cache=not no_cache and not sources)
+    for failure in report.failures:
+        click.echo(f"Error: {failure}", err=True)
     fixed = 0
     if make_fixes or diff:
         from .fix_loop import fix
@@ -129,7 +131,7 @@ def lint(
         report, output_format, statistics, fixed, colour=shown and _colour(), width=_width() if shown else None
     )
     _print(text, output_file, err=bool(sources) and make_fixes)
-    if any(one.code == INTERNAL_ERROR[0] for one in report.findings):
+    if report.broken:
         return 2
     failing = any(one.severity.rank >= config.fail_on.rank for one in report.findings)
     return int(failing and not exit_zero)
@@ -226,7 +228,7 @@ def _show_diff(outcome: FixOutcome, exit_zero: bool) -> int:
     fixes, files = len(outcome.fixed), len(outcome.after)
     counted = f"{fixes} fix{'' if fixes == 1 else 'es'} in {files} file{'' if files == 1 else 's'}"
     click.echo(f"{counted}; nothing was written.", err=True)
-    if any(one.code == INTERNAL_ERROR[0] for one in outcome.report.findings):
+    if outcome.report.broken:
         return 2
     return int(bool(outcome.after) and not exit_zero)
 

@@ -56,6 +56,7 @@ class Report:
         sources: the bytes of each file that has a finding, as they were linted.
         programs: which files were understood together.
         notes: sentences about what could not be looked at.
+        failures: sentences about rules that did not run, because they cannot be loaded.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -63,6 +64,12 @@ class Report:
     sources: dict[str, bytes] = field(default_factory=dict)
     programs: list[Program] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    failures: tuple[str, ...] = ()
+
+    @property
+    def broken(self) -> bool:
+        """Whether something of this tool failed, so that findings may be missing."""
+        return bool(self.failures) or any(one.code == INTERNAL_ERROR[0] for one in self.findings)
 
 
 def lint(
@@ -112,10 +119,11 @@ def lint(
             report.findings += known.findings
     if todo or (not report.programs and (config.selection.narrowed or config.selection.extend_select)):
         _ = checker.on  # tells a wrong selector; what the cache knows was asked for in the same words before
+        report.failures = checker.failures
     for result in _check(checker, todo, contents, sources or {}, jobs):
         report.programs.append(result.program)
         report.findings += result.findings
-        if cache:
+        if cache and not report.failures:
             cache.put(result, contents)
     report.findings = sorted(
         (one for one in report.findings if one.severity.rank >= config.min_severity.rank), key=lambda one: one.sort_key
@@ -156,11 +164,19 @@ class Checker:
         """
         from .rule import registry
 
+        lenient = bool(self.failures)
         for _, selectors in self.config.per_file_ignores:
             for selector in selectors:
-                selector.codes(self.known)
+                selector.codes(self.known, lenient=lenient)
         defaults = [code for code, rule in registry().items() if rule.enabled]
-        return self.config.selection.resolve(self.known, defaults)
+        return self.config.selection.resolve(self.known, defaults, lenient=lenient)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What there is to say about rules that cannot be loaded."""
+        from .rule import registry
+
+        return tuple(registry().failures)
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
@@ -259,7 +275,8 @@ class Checker:
             relative = os.path.relpath(os.path.abspath(filename), self.config.root).replace(os.sep, "/")
             for pattern, selectors in self.config.per_file_ignores:
                 if GitIgnoreSpec.from_lines([pattern]).match_file(relative):
-                    off |= frozenset(code for one in selectors for code in one.codes(self.known))
+                    lenient = bool(self.failures)
+                    off |= frozenset(code for one in selectors for code in one.codes(self.known, lenient=lenient))
         return off
 
 

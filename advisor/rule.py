@@ -6,12 +6,13 @@ import importlib
 import inspect
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from functools import cache
-from importlib.metadata import entry_points
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, ClassVar
 
 from .finding import Finding, Fix, Related, Severity
+from .selection import TOOL_CODES
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -62,30 +63,76 @@ class Rule(ABC):
         )
 
 
-@cache
-def registry() -> dict[str, Rule]:
-    """Every rule by its code, in the order of codes: this package's own, then those of other packages that name a
-    Rule class under the entry point ``accel_advisor.rules``.
+class Registry(dict[str, Rule]):
+    """Every rule by its code.
 
-    Raises:
-        ValueError: two rules share a code or a name.
+    Attributes:
+        failures: sentences about rules that could not be loaded, each of which names the module or the entry point.
     """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failures: list[str] = []
+
+    def add(self, member: object) -> None:
+        """Adds a rule.
+
+        Raises:
+            TypeError: it is no rule, or lacks something that a rule must have.
+            ValueError: its code or name is taken.
+        """
+        if not inspect.isclass(member) or not issubclass(member, Rule):
+            raise TypeError(f"{member!r} is no class derived from accel_advisor.rule.Rule")
+        rule = member()
+        if not isinstance(rule.severity, Severity) or not all(isinstance(one, str) for one in (rule.code, rule.name)):
+            raise TypeError(f"{member.__qualname__} needs a code and a name, which are strings, and a severity")
+        taken = {**TOOL_CODES, **{code: one.name for code, one in self.items()}}
+        if rule.code in taken or rule.name in taken.values():
+            raise ValueError(f"another rule is called {rule.code} or {rule.name} already")
+        self[rule.code] = rule
+
+
+@cache
+def registry() -> Registry:
+    """Every rule, in the order of codes: this package's own, and those of other packages that name a Rule class under
+    the entry point ``accel_advisor.rules``. One that cannot be loaded costs itself only."""
+    loaded = Registry()
+    for where, load in (*_own_modules(), *_entry_points()):
+        try:
+            for member in load():
+                loaded.add(member)
+        except (Exception, SystemExit) as error:  # whatever the code of another package does when it is imported
+            loaded.failures.append(f"{where} cannot be loaded, so it did not run: {type(error).__name__}: {error}")
+    found = Registry()
+    found.update(sorted(loaded.items()))
+    found.failures = loaded.failures
+    return found
+
+
+Source = tuple[str, Callable[[], Iterable[object]]]
+"""What holds rules, in words, and what loads them."""
+
+
+def _own_modules() -> Iterator[Source]:
     from . import rules
 
-    classes: list[type[Rule]] = []
-    for module in pkgutil.walk_packages(rules.__path__, rules.__name__ + "."):
-        loaded = importlib.import_module(module.name)
-        classes.extend(
-            member
-            for member in vars(loaded).values()
-            if inspect.isclass(member) and issubclass(member, Rule) and member.__module__ == loaded.__name__
-        )
-    classes += [point.load() for point in entry_points(group="accel_advisor.rules")]
-    found: dict[str, Rule] = {}
-    names: dict[str, str] = {}
-    for member in sorted(classes, key=lambda rule: rule.code):
-        if member.code in found or member.name in names:
-            raise ValueError(f"two rules are called {member.code} ({member.name})")
-        found[member.code] = member()
-        names[member.name] = member.code
-    return found
+    for module in pkgutil.walk_packages(rules.__path__, rules.__name__ + ".", onerror=lambda name: None):
+        yield f"the rule module {module.name}", partial(_rules_in, module.name)
+
+
+def _rules_in(name: str) -> list[object]:
+    module = importlib.import_module(name)
+    return [
+        member
+        for member in vars(module).values()
+        if inspect.isclass(member) and issubclass(member, Rule) and member.__module__ == module.__name__
+    ]
+
+
+def _entry_points() -> Iterator[Source]:
+    for point in entry_points(group="accel_advisor.rules"):
+        yield f"the rule '{point.name}' of another package ({point.value})", partial(_named_by, point)
+
+
+def _named_by(point: EntryPoint) -> list[object]:
+    return [point.load()]

@@ -24,6 +24,8 @@ def rule(which: str | None, show_all: bool, output_format: str) -> int:
     if show_all == (which is not None):
         raise click.UsageError("name one rule by its code or name, or say --all")
     rules = registry()
+    for failure in rules.failures:
+        click.echo(f"Error: {failure}", err=True)
     if show_all:
         pages = [rule_page(one) for one in rules.values()]
     else:
@@ -40,7 +42,7 @@ def rule(which: str | None, show_all: bool, output_format: str) -> int:
         _table(pages)
     else:
         _page(pages[0])
-    return 0
+    return 2 if rules.failures else 0
 
 
 def _page(page: RulePage) -> None:

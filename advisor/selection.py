@@ -30,11 +30,12 @@ class Selector:
     text: str
     where: str
 
-    def codes(self, known: Mapping[str, str]) -> frozenset[str]:
+    def codes(self, known: Mapping[str, str], *, lenient: bool = False) -> frozenset[str]:
         """The codes that it means.
 
         Args:
             known: names by code.
+            lenient: let it mean none.
 
         Raises:
             SelectorError: it means none.
@@ -45,7 +46,7 @@ class Selector:
         found = frozenset(
             code for code, name in known.items() if name == text or (text and code.startswith(text.upper()))
         )
-        if not found:
+        if not found and not lenient:
             close = difflib.get_close_matches(text, [*known, *known.values()], n=1, cutoff=0.5)
             hint = f"did you mean {close[0]}?" if close else "`accel-advisor rule --all` lists them"
             raise SelectorError(f"{self.where}: no rule is called '{text}'; {hint}")
@@ -72,12 +73,13 @@ class Selection:
     extend_select: tuple[Selector, ...] = ()
     ignore: tuple[Selector, ...] = ()
 
-    def resolve(self, known: Mapping[str, str], defaults: Iterable[str]) -> frozenset[str]:
+    def resolve(self, known: Mapping[str, str], defaults: Iterable[str], *, lenient: bool = False) -> frozenset[str]:
         """The codes that are on.
 
         Args:
             known: names by code, the tool's own codes among them.
             defaults: the codes that are on when nothing was selected.
+            lenient: pass over a selector that means no rule: rules are missing that it may mean.
 
         Raises:
             SelectorError: a selector means no rule.
@@ -86,10 +88,10 @@ class Selection:
         if self.select is not None:
             weight.update(dict.fromkeys(TOOL_CODES, 0))
         for selector in (*(self.select or ()), *self.extend_select):
-            for code in selector.codes(known):
+            for code in selector.codes(known, lenient=lenient):
                 weight[code] = max(weight.get(code, 0), _exactness(selector, code, known))
         for selector in self.ignore:
-            for code in selector.codes(known):
+            for code in selector.codes(known, lenient=lenient):
                 if weight.get(code, -1) <= _exactness(selector, code, known):
                     weight.pop(code, None)
         return frozenset(weight)

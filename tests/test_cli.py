@@ -334,6 +334,41 @@ class TestRulesThatFail:
         assert "Internal error: rule ZZZ001 (raises) failed with KeyError at plugin_" in done.out
         assert "please report it" in done.out
 
+    @pytest.mark.parametrize(
+        ("source", "reason"),
+        [
+            ("raise RuntimeError('no licence')\nclass RuleLost(object): pass", "RuntimeError: no licence"),
+            ("import not_there\nclass RuleLost(object): pass", "ModuleNotFoundError: No module named 'not_there'"),
+            ("import sys\nsys.exit(3)\nclass RuleLost(object): pass", "SystemExit: 3"),
+            ("class RuleLost(object): pass", "is no class derived from accel_advisor.rule.Rule"),
+            (
+                "from accel_advisor.rule import Rule\nclass RuleLost(Rule): pass",
+                "TypeError: Can't instantiate abstract",
+            ),
+            (
+                "from accel_advisor.rule import Rule\nfrom accel_advisor.finding import Severity\n"
+                "class RuleLost(Rule):\n    code, name, severity = 'ACC102', 'mine', Severity.INFO\n"
+                "    def check(self, facts): yield from ()",
+                "ValueError: another rule is called ACC102 or mine already",
+            ),
+        ],
+    )
+    def test_one_that_cannot_be_loaded_is_named_and_the_rest_still_runs(
+        self, source: str, reason: str, run: Run, project: Path, install_rules: Install
+    ) -> None:
+        install_rules(source)
+        (project / "train.py").write_text(SLOW)
+        for _ in range(2):  # the second run asks the cache
+            done = run("lint", "--extend-select", "LOST1", "--select", "ACC102")
+            assert done.status == 2
+            assert "ACC102 dataloader-num-workers-zero" in done.out
+            assert done.err.startswith("Error: the rule 'RuleLost' of another package (plugin_")
+            assert "cannot be loaded, so it did not run: " in done.err
+            assert reason in done.err
+        assert run("lint", "--diff").status == 2
+        listed = run("rule", "--all")
+        assert (listed.status, "ACC102 " in listed.out, reason in listed.err) == (2, True, True)
+
     def test_a_fix_that_breaks_the_file_is_not_made(self, run: Run, project: Path, install_rules: Install) -> None:
         install_rules(self.BREAKING)
         (project / "train.py").write_text(SLOW)

@@ -19,6 +19,7 @@ from accel_advisor.selection import Selection, selectors
 from accel_advisor.semantics.facts import Facts
 from accel_advisor.source.discovery import Found
 
+BROKEN = registry().failures
 RULES = [pytest.param(rule, id=code) for code, rule in registry().items()]
 EVERYTHING = frozenset(Applicability)
 
@@ -131,3 +132,7 @@ class TestForm:
     def test_a_page_without_the_form(self, docstring: str | None, sentence: str) -> None:
         with pytest.raises(RulePageError, match=re.escape(sentence)):
             rule_page(page_of(docstring))
+
+
+def test_every_rule_can_be_loaded() -> None:
+    assert BROKEN == []
