@@ -14,7 +14,7 @@ from typing import Any
 
 from . import __version__
 from .config import Config
-from .finding import Applicability, Edit, Finding, Fix, Location, Related, Severity, Span
+from .finding import Applicability, CellPlace, Edit, Finding, Fix, Location, Related, Severity, Span
 from .fixer import write_atomically
 from .linter import Program, Result
 
@@ -189,10 +189,21 @@ def _finding(data: list[Any]) -> Finding:
     )
 
 
-def _plain_span(span: Span) -> list[int]:
-    start, end = span.start, span.end
-    return [start.offset, start.row, start.column, end.offset, end.row, end.column]
+def _plain_span(span: Span) -> list[list[int]]:
+    return [_plain_location(span.start), _plain_location(span.end)]
 
 
-def _span(data: list[int]) -> Span:
-    return Span(Location(*data[:3]), Location(*data[3:]))
+def _plain_location(at: Location) -> list[int]:
+    cell = at.cell
+    inside = [cell.number, cell.row, cell.file_row, cell.file_column] if cell else []
+    return [at.offset, at.row, at.column, *inside]
+
+
+def _span(data: list[list[int]]) -> Span:
+    start, end = map(_location, data)
+    return Span(start, end)
+
+
+def _location(data: list[int]) -> Location:
+    offset, row, column, *inside = data
+    return Location(offset, row, column, CellPlace(*inside) if inside else None)

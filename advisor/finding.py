@@ -6,7 +6,7 @@ printed without the document that it came from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -33,19 +33,51 @@ class Applicability(StrEnum):
     DISPLAY = "display"
 
 
+@dataclass(frozen=True, slots=True)
+class CellPlace:
+    """Where a place of a notebook's program is found.
+
+    Attributes:
+        number: the cell, counted from 1 among all cells.
+        row: line within the cell, counted from 1.
+        file_row, file_column: where the .ipynb file spells it.
+    """
+
+    number: int
+    row: int
+    file_row: int
+    file_column: int
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
     """A place in a document's text.
 
     Attributes:
         offset: characters (code points) from the start of the text.
-        row: line, counted from 1.
+        row: line, counted from 1; in a notebook, of the program that its cells are together.
         column: characters from the start of the line, counted from 1.
+        cell: the same place for those who have the notebook before them.
     """
 
     offset: int
     row: int
     column: int
+    cell: CellPlace | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        """``4:7``, in a notebook ``cell 3:4:7``."""
+        return f"cell {self.cell.number}:{self.cell.row}:{self.column}" if self.cell else f"{self.row}:{self.column}"
+
+    @property
+    def line(self) -> str:
+        """The line in words."""
+        return f"line {self.cell.row} of cell {self.cell.number}" if self.cell else f"line {self.row}"
+
+    @property
+    def in_file(self) -> tuple[int, int]:
+        """Row and column in the file as it is on disk."""
+        return (self.cell.file_row, self.cell.file_column) if self.cell else (self.row, self.column)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .config import Config
 from .finding import Applicability, Finding, Severity
-from .fixer import EditConflictError, apply_edits, edits_by_file, plan
+from .fixer import EditConflictError, edited, edits_by_file, plan
 from .linter import Checker, Program, Report
 from .selection import INTERNAL_ERROR
 from .source.document import Document, DocumentError
@@ -33,9 +33,9 @@ class FixOutcome:
     before: dict[str, Document] = field(default_factory=dict)
     after: dict[str, bytes] = field(default_factory=dict)
 
-    def text_after(self, filename: str) -> str:
-        """The new text of a document that changes."""
-        return Document.from_bytes(filename, self.after[filename]).text
+    def document_after(self, filename: str) -> Document:
+        """A document that changes, with its new text."""
+        return Document.from_bytes(filename, self.after[filename])
 
 
 def fix(report: Report, config: Config, allow: Collection[Applicability]) -> FixOutcome:
@@ -108,9 +108,12 @@ def _changed(outcome: FixOutcome, findings: Iterable[Finding]) -> dict[str, tupl
     changed: dict[str, tuple[Document, bytes]] = {}
     for filename, edits in edits_by_file(findings).items():
         document = _current(outcome, filename)
-        text = apply_edits(document.text, edits)
-        raw = document.encode(text)
-        _ = Document.from_bytes(filename, raw).tree
+        raw = edited(document, edits)
+        after = Document.from_bytes(filename, raw)
+        _ = after.tree
+        for cell, error in after.broken_cells:
+            if all(cell.number != known.number for known, _ in document.broken_cells):
+                raise error
         changed[filename] = (document, raw)
     return changed
 

@@ -11,17 +11,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from .finding import Applicability, Edit, Finding
+from .source.document import Document, Part
 
 
 class EditConflictError(ValueError):
     """Two edits cannot both be made, or one lies outside the text."""
 
 
-def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+def apply_edits(text: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None) -> str:
     """``text`` after edits of one file, all of which speak of places in ``text`` as it is before any of them.
 
     Insertions at the same offset are made in the order given, before a replacement that starts there. An edit that
     is given twice is made once.
+
+    Args:
+        start, stop: the part of the text that is wanted, and that the edits lie in.
 
     Raises:
         EditConflictError: two edits overlap, one lies outside the text, or they name different files.
@@ -31,19 +35,46 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     if len(filenames) > 1:
         raise EditConflictError(f"edits of several files: {', '.join(sorted(filenames))}")
     parts: list[str] = []
-    position = 0
+    stop = len(text) if stop is None else stop
+    position = start
     for edit in ordered:
-        start, end = edit.span.start.offset, edit.span.end.offset
-        if not 0 <= start <= end <= len(text):
+        begin, end = edit.span.start.offset, edit.span.end.offset
+        if not start <= begin <= end <= stop:
             raise EditConflictError(
-                f"{edit.filename}: an edit of {start}:{end} lies outside the {len(text)} characters"
+                f"{edit.filename}: an edit of {begin}:{end} lies outside the {stop - start} characters from {start}"
             )
-        if start < position:
-            raise EditConflictError(f"{edit.filename}:{edit.span.start.row}: two edits overlap")
-        parts += [text[position:start], edit.content]
+        if begin < position:
+            raise EditConflictError(f"{edit.filename}:{edit.span.start}: two edits overlap")
+        parts += [text[position:begin], edit.content]
         position = end
-    parts.append(text[position:])
+    parts.append(text[position:stop])
     return "".join(parts)
+
+
+def edited(document: Document, edits: Iterable[Edit]) -> bytes:
+    """The bytes of a document after edits: of a notebook, those cells are rewritten that edits lie in.
+
+    Raises:
+        EditConflictError: two edits overlap, or one reaches beyond its cell.
+        UnicodeEncodeError: new text does not fit the file's encoding.
+    """
+    left = list(edits)
+    texts: list[str] = []
+    for part in document.parts:
+        own = [edit for edit in left if part.start <= edit.span.start.offset <= part.end]
+        left = [edit for edit in left if edit not in own]
+        texts.append(_edited_part(document, part, own))
+    if left:
+        raise EditConflictError(f"{document.filename}: an edit at {left[0].span.start} lies outside of the text")
+    return document.encode_parts(texts)
+
+
+def _edited_part(document: Document, part: Part, edits: Sequence[Edit]) -> str:
+    """New text of one part. Where its last line goes, newline and all, the one before it becomes the last."""
+    separated = part.cell is not None
+    stop = part.end + separated
+    text = apply_edits(document.text, edits, part.start, stop)
+    return text.removesuffix("\n") if separated else text
 
 
 def plan(findings: Iterable[Finding], allow: Collection[Applicability]) -> tuple[list[Finding], list[Finding]]:
@@ -84,6 +115,18 @@ def edits_by_file(findings: Iterable[Finding]) -> dict[str, list[Edit]]:
             for edit in finding.fix.edits:
                 grouped.setdefault(edit.filename, []).append(edit)
     return grouped
+
+
+def diff(filename: str, before: Document, after: Document) -> str:
+    """The unified diffs of a document's parts: that of a file, or those of the notebook's cells that change."""
+    diffs: list[str] = []
+    for old, new in zip(before.parts, after.parts, strict=True):
+        texts = before.text[old.start : old.end], after.text[new.start : new.end]
+        if old.cell is None:
+            diffs.append(unified_diff(filename, *texts))
+        else:  # a cell's last line has no newline, which is not worth a word
+            diffs.append(unified_diff(f"{filename}:cell {old.cell}", *(f"{text}\n" for text in texts)))
+    return "".join(diffs)
 
 
 def unified_diff(filename: str, before: str, after: str) -> str:

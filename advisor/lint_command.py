@@ -219,12 +219,12 @@ def _write(outcome: FixOutcome, sources: dict[str, bytes]) -> bool:
 
 
 def _show_diff(outcome: FixOutcome, exit_zero: bool) -> int:
-    from .fixer import unified_diff
+    from .fixer import diff
 
     for name in sorted(outcome.after):
         relative = os.path.relpath(name)
         shown = name if relative.startswith(os.pardir) else relative.replace(os.sep, "/")
-        click.echo(unified_diff(shown, outcome.before[name].text, outcome.text_after(name)), nl=False)
+        click.echo(diff(shown, outcome.before[name], outcome.document_after(name)), nl=False)
     fixes, files = len(outcome.fixed), len(outcome.after)
     counted = f"{fixes} fix{'' if fixes == 1 else 'es'} in {files} file{'' if files == 1 else 's'}"
     click.echo(f"{counted}; nothing was written.", err=True)

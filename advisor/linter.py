@@ -18,7 +18,7 @@ from .config import Config, project_root
 from .finding import Edit, Finding, Location, Related, Severity, Span
 from .selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, TOOL_CODES, UNUSED_SUPPRESSION
 from .source.discovery import Found, is_generated, mentions_accelerators
-from .source.document import Document, DocumentError
+from .source.document import Document, DocumentError, python_bytes
 from .source.imports import programs
 from .source.requirements import Declared, declared
 from .source.suppressions import Suppressions
@@ -202,6 +202,7 @@ class Checker:
                 findings.append(_not_python(filename, contents[filename], error))
             else:
                 documents.append(document)
+                findings += _broken_cells(document)
         others = [
             Document.from_bytes(filename, raw)
             for filename, raw in sources.items()
@@ -290,7 +291,7 @@ def known_codes() -> dict[str, str]:
 def _programs(contents: Mapping[str, bytes], config: Config) -> list[Program]:
     by_root: dict[Path, dict[str, bytes]] = {}
     for filename, raw in contents.items():
-        by_root.setdefault(project_root(Path(filename), config), {})[filename] = raw
+        by_root.setdefault(project_root(Path(filename), config), {})[filename] = python_bytes(filename, raw)
     return [Program(tuple(group)) for root, files in by_root.items() for group in programs(files, str(root))]
 
 
@@ -378,7 +379,7 @@ def _not_python(filename: str, raw: bytes, error: DocumentError) -> Finding:
     if isinstance(error.__cause__, Exception) and sentence.startswith("syntax error"):
         try:
             with warnings.catch_warnings(action="ignore"):
-                ast.parse(Document.from_bytes(filename, raw).text)
+                ast.parse(Document.from_bytes(filename, raw).python)
         except SyntaxError as better:
             sentence = f"syntax error: {better.msg}"
             row, column = better.lineno or row, max(1, better.offset or 1)
@@ -387,9 +388,24 @@ def _not_python(filename: str, raw: bytes, error: DocumentError) -> Finding:
     return _unreadable(filename, sentence, row, column)
 
 
+def _broken_cells(document: Document) -> Iterable[Finding]:
+    """One finding for the cells of a notebook that are not Python: drafts, exercises to fill in, other languages."""
+    if not document.broken_cells:
+        return
+    (cell, error), *others = document.broken_cells
+    row = document.location(cell.start).row + error.row - 1
+    place = document.location(min(cell.end, document.offset(row, error.column)))
+    more = {0: "", 1: ", as is another one"}.get(len(others), f", as are {len(others)} others")
+    message = f"{_sentence(str(error), 'cell')}; the cell is left out{more}."
+    yield Finding(*SYNTAX_ERROR, message, Severity.INFO, document.filename, Span(place, place))
+
+
 def _unreadable(filename: str, sentence: str, row: int = 1, column: int = 1) -> Finding:
-    message = f"S{sentence[1:]}" if sentence.startswith("syntax error") else f"This file {sentence}"
-    return _tool_finding(filename, SYNTAX_ERROR, f"{message.rstrip('.')}.", Severity.ERROR, row, column)
+    return _tool_finding(filename, SYNTAX_ERROR, f"{_sentence(sentence, 'file')}.", Severity.ERROR, row, column)
+
+
+def _sentence(error: str, what: str) -> str:
+    return (f"S{error[1:]}" if error.startswith("syntax error") else f"This {what} {error}").rstrip(".")
 
 
 def _internal_error(filename: str, what: str, error: Exception) -> Finding:

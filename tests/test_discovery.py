@@ -110,11 +110,6 @@ class TestOddities:
         with pytest.raises(DiscoveryError, match=r"^gone\.py: there is no such file or folder$"):
             found("gone.py")
 
-    def test_a_notebook_is_passed_by_with_a_note(self, tree: Path) -> None:
-        make(tree, "a.ipynb")
-        discovery = Discoverer(tree).discover(["a.ipynb"])
-        assert (discovery.files, discovery.notes) == ([], ["a.ipynb: notebooks are not linted yet"])
-
     @pytest.mark.skipif(sys.platform == "win32", reason="symbolic links need a privilege on Windows")
     def test_links(self, tree: Path) -> None:
         make(tree, "a/one.py")

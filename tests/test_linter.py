@@ -127,7 +127,7 @@ class TestSeveralFiles:
             one for one in outcome.report.findings if one.fix and one.fix.applicability is not Applicability.DISPLAY
         ]
         assert left == []
-        assert "non_blocking=True" in outcome.text_after("train.py")
+        assert "non_blocking=True" in outcome.document_after("train.py").text
         assert (project / "train.py").read_text() == TRAIN
         for name, raw in outcome.after.items():
             (project / name).write_bytes(raw)

@@ -107,6 +107,7 @@ def test_json_names_the_file_of_each_edit() -> None:
         {
             "message": "the model is moved here",
             "filename": "other.py",
+            "cell": None,
             "location": {"row": 4, "column": 2},
             "end_location": {"row": 4, "column": 3},
         }

@@ -51,7 +51,7 @@ class TestEveryRule:
         assert bool(fixes) == page.has_fix, "a rule explains its fix exactly where it has one"
         if fixes:
             outcome = fix(report, config, EVERYTHING)
-            assert outcome.text_after("example.py") == page.use_instead
+            assert outcome.document_after("example.py").text == page.use_instead
             assert listed(outcome.report.findings) == []
 
     def test_its_snippets_are_python(self, rule: Rule) -> None:

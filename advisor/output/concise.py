@@ -10,7 +10,6 @@ def render(report: Report, *, fixed: int = 0) -> str:
     """``file:row:column: CODE message``, and a summary."""
     lines = []
     for one in report.findings:
-        start = one.span.start
         mark = " [*]" if one.fix is not None and one.fix.applicability.value == "safe" else ""
-        lines.append(f"{one.filename}:{start.row}:{start.column}: {one.code}{mark} {printable(one.message)}")
+        lines.append(f"{one.filename}:{one.span.start}: {one.code}{mark} {printable(one.message)}")
     return "\n".join([*lines, summary(report, fixed=fixed)]) + "\n"

@@ -12,17 +12,17 @@ def render(report: Report) -> str:
     """One workflow command a finding. GitHub shows only the first ten of a level, so what matters most comes first."""
     lines = []
     for one in sorted(report.findings, key=lambda finding: (-finding.severity.rank, finding.sort_key)):
-        start, end = one.span.start, one.span.end
+        (row, column), (end_row, end_column) = one.span.start.in_file, one.span.end.in_file
         properties = {
             "title": f"accel-advisor ({one.code})",
             "file": one.filename,
-            "line": start.row,
-            "col": start.column,
-            "endLine": end.row,
-            "endColumn": end.column,
+            "line": row,
+            "col": column,
+            "endLine": end_row,
+            "endColumn": end_column,
         }
         listed = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
-        text = f"{one.filename}:{start.row}:{start.column}: {one.code} {one.message}"
+        text = f"{one.filename}:{one.span.start}: {one.code} {one.message}"
         lines.append(f"::{LEVELS[one.severity]} {listed}::{_data(text)}\n")
     return "".join(lines)
 

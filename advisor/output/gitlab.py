@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from ..finding import Severity
+from ..finding import Location, Severity
 from ..linter import Report
 from .sarif import line_hashes
 
@@ -23,11 +23,16 @@ def render(report: Report) -> str:
             "location": {
                 "path": os.path.relpath(one.filename).replace(os.sep, "/"),
                 "positions": {
-                    "begin": {"line": one.span.start.row, "column": one.span.start.column},
-                    "end": {"line": one.span.end.row, "column": one.span.end.column},
+                    "begin": _place(one.span.start),
+                    "end": _place(one.span.end),
                 },
             },
         }
         for one, fingerprint in zip(report.findings, line_hashes(report), strict=True)
     ]
     return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
+
+
+def _place(location: Location) -> dict[str, int]:
+    row, column = location.in_file
+    return {"line": row, "column": column}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..finding import Finding, Location
+from ..finding import Finding, Location, Span
 from ..linter import Report
 
 
@@ -23,8 +23,7 @@ def plain(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity.value,
         "message": finding.message,
         "filename": finding.filename,
-        "location": _place(finding.span.start),
-        "end_location": _place(finding.span.end),
+        **_span(finding.span),
         "fix": None
         if fix is None
         else {
@@ -34,8 +33,7 @@ def plain(finding: Finding) -> dict[str, Any]:
                 {
                     "filename": edit.filename,
                     "content": edit.content,
-                    "location": _place(edit.span.start),
-                    "end_location": _place(edit.span.end),
+                    **_span(edit.span),
                 }
                 for edit in fix.edits
             ],
@@ -44,15 +42,23 @@ def plain(finding: Finding) -> dict[str, Any]:
             {
                 "message": one.message,
                 "filename": one.filename,
-                "location": _place(one.span.start),
-                "end_location": _place(one.span.end),
+                **_span(one.span),
             }
             for one in finding.related
         ],
-        "cell": None,
         "url": None,
     }
 
 
+def _span(span: Span) -> dict[str, Any]:
+    """Where something stands; rows count from the start of the cell in a notebook."""
+    cell = span.start.cell
+    return {
+        "cell": cell.number if cell else None,
+        "location": _place(span.start),
+        "end_location": _place(span.end),
+    }
+
+
 def _place(location: Location) -> dict[str, int]:
-    return {"row": location.row, "column": location.column}
+    return {"row": location.cell.row if location.cell else location.row, "column": location.column}

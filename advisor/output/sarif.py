@@ -14,7 +14,8 @@ from .. import __version__
 from ..finding import Edit, Finding, Severity, Span
 from ..linter import Report
 from ..rule import registry
-from ..rule_page import RulePageError, rule_page
+from ..rule_page import rule_page
+from ..source.document import is_notebook
 from .text import source
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -52,12 +53,9 @@ def render(report: Report) -> str:
 def _rule(code: str, name: str) -> dict[str, Any]:
     plain: dict[str, Any] = {"id": code, "name": name}
     rule = registry().get(code)
-    try:
-        page = rule_page(rule) if rule is not None else None
-    except RulePageError:  # a rule of another package that is documented in a form of its own
-        page = None
-    if rule is None or page is None:
+    if rule is None or not rule.__doc__:  # the tool's own codes, and rules of other packages without a page
         return plain
+    page = rule_page(rule)
     plain["shortDescription"] = {"text": page.summary}
     plain["fullDescription"] = {"text": page.sections["What it does"]}
     plain["help"] = {"text": page.markdown(), "markdown": page.markdown()}
@@ -81,7 +79,8 @@ def _result(finding: Finding, index: int, line_hash: str) -> dict[str, Any]:
             {"id": number, "message": {"text": one.message}, **_location(one.filename, one.span)}
             for number, one in enumerate(finding.related)
         ]
-    if finding.fix is not None:
+    if finding.fix is not None and not any(is_notebook(edit.filename) for edit in finding.fix.edits):
+        # what replaces a stretch of a notebook's JSON is not the code that an edit says
         by_file: dict[str, list[Edit]] = {}
         for edit in finding.fix.edits:
             by_file.setdefault(edit.filename, []).append(edit)
@@ -108,12 +107,8 @@ def _location(filename: str, span: Span) -> dict[str, Any]:
 
 
 def _region(span: Span) -> dict[str, int]:
-    return {
-        "startLine": span.start.row,
-        "startColumn": span.start.column,
-        "endLine": span.end.row,
-        "endColumn": span.end.column,
-    }
+    (row, column), (end_row, end_column) = span.start.in_file, span.end.in_file
+    return {"startLine": row, "startColumn": column, "endLine": end_row, "endColumn": end_column}
 
 
 def _uri(filename: str) -> str:

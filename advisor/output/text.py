@@ -70,11 +70,12 @@ def _finding(finding: Finding, document: Document | None, colour: bool, columns:
         return click.style(text, **style) if colour else text  # type: ignore[arg-type]
 
     start = finding.span.start
-    place = paint(f"{finding.filename}:{start.row}:{start.column}", bold=True)
+    place = paint(f"{finding.filename}:{start}", bold=True)
     code = paint(f"{finding.code} {finding.name}", fg=COLOURS[finding.severity], bold=True)
     lines = [f"{place}: {code} ({finding.severity})", *_wrapped(printable(finding.message), columns)]
     rows = list(_rows(finding.span, document)) if document is not None else []
-    width = len(str(rows[-1][0])) if rows else 1
+    above = start.row - start.cell.row if start.cell else 0
+    width = len(str(rows[-1][0] - above)) if rows else 1
     bar = paint("|", fg="blue")
     if rows:
         lines.append(f"  {'':{width}} {bar}")
@@ -83,12 +84,10 @@ def _finding(finding: Finding, document: Document | None, colour: bool, columns:
         if previous is not None and row > previous + 1:
             lines.append(f"  {'':{width}} {bar} ...")
         previous = row
-        lines.append(f"  {paint(f'{row:{width}}', fg='blue')} {bar} {text}".rstrip())
+        lines.append(f"  {paint(f'{row - above:{width}}', fg='blue')} {bar} {text}".rstrip())
         if caret:
             lines.append(f"  {'':{width}} {bar} {paint(caret, fg=COLOURS[finding.severity])}")
-    for related in finding.related:
-        at = related.span.start
-        lines.append(f"  {'':{width}} = {related.filename}:{at.row}:{at.column}: {printable(related.message)}")
+    lines += [f"  {'':{width}} = {one.filename}:{one.span.start}: {printable(one.message)}" for one in finding.related]
     if finding.fix is not None:
         note = APPLICABILITY[finding.fix.applicability]
         lines.append(f"  {'':{width}} = {paint('fix', fg='green')}: {printable(finding.fix.title)} ({note})")

@@ -117,9 +117,13 @@ class Facts:
         return self.target.torch.all_from(version) is True
 
     def reads(self, name: str) -> bool:
-        """Whether a name is used anywhere in the document beyond being bound: as a token, or inside a string."""
-        tokens = list(tokenize.generate_tokens(io.StringIO(self.document.text).readline))
+        """Whether a name is used anywhere in the document beyond being bound: as a token, or inside a string or a
+        notebook's magic."""
+        python = self.document.python
         word = re.compile(rf"\b{re.escape(name)}\b")
+        if len(word.findall(self.document.text)) > len(word.findall(python)):
+            return True
+        tokens = list(tokenize.generate_tokens(io.StringIO(python).readline))
         uses = 0
         for before, token in zip([None, *tokens], tokens, strict=False):
             if token.type == tokenize.STRING and word.search(token.string):

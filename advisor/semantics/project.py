@@ -181,8 +181,9 @@ def _guarded(
 
 def _importers(documents: Sequence[Document], project: Project) -> list[str]:
     """Files of the project that import one of the documents: they may call into it with values that matter."""
-    stems = {Path(one.filename).stem for one in documents}
-    stems |= {Path(one.filename).resolve().parent.name for one in documents if Path(one.filename).stem == "__init__"}
+    modules = [one for one in documents if one.notebook is None]  # nothing imports a notebook
+    stems = {Path(one.filename).stem for one in modules}
+    stems |= {Path(one.filename).resolve().parent.name for one in modules if Path(one.filename).stem == "__init__"}
     stems.discard("__init__")
     if not stems or not project.root.is_dir():
         return []

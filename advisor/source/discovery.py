@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-SUFFIXES = (".py", ".pyw")
+SUFFIXES = (".py", ".pyw", ".ipynb")
 NEVER_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages", "__pypackages__"})
 """Folders that hold other people's installed code, which no pattern brings back."""
 SKIPPED_FOLDERS = frozenset(
@@ -101,9 +101,6 @@ class Discoverer:
             if os.path.isdir(path):
                 found: Iterable[str] = self._walk(path, discovery.notes)
                 named = False
-            elif path.endswith(".ipynb") and os.path.isfile(path):
-                discovery.notes.append(f"{path}: notebooks are not linted yet")
-                continue
             elif os.path.isfile(path):
                 found = [path] if not self.force_exclude or self._wanted_when_forced(path) else []
                 named = True

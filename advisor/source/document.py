@@ -8,8 +8,9 @@ import io
 import re
 import tokenize
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ from ..finding import Edit, Location, Span
 
 if TYPE_CHECKING:
     import libcst as cst
+
+    from .notebook import Cell, Notebook
 
 
 MOST_BRACKETS = 150
@@ -40,21 +43,40 @@ class DocumentError(Exception):
         self.column = column
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of a document's text; ``cell`` is the number of the notebook's cell that it is."""
+
+    start: int
+    end: int
+    cell: int | None = None
+
+
 class Document:
-    """A source file: text, encoding, newlines, tree and positions.
+    """A source file or notebook: text, encoding, newlines, tree and positions.
 
     Args:
         filename: the path as the user gave it; findings carry it unchanged.
-        text: the decoded text, newlines untouched, without a byte order mark.
+        text: the decoded text, newlines untouched, without a byte order mark; of a notebook, that of its code cells.
         encoding: what :meth:`encode` writes, a Python codec name.
         bom: whether the file starts with a UTF-8 byte order mark.
+        notebook: the cells that the text comes from; None for a file of Python.
     """
 
-    def __init__(self, filename: str, text: str, *, encoding: str = "utf-8", bom: bool = False) -> None:
+    def __init__(
+        self,
+        filename: str,
+        text: str,
+        *,
+        encoding: str = "utf-8",
+        bom: bool = False,
+        notebook: Notebook | None = None,
+    ) -> None:
         self.filename = filename
         self.text = text
         self.encoding = encoding
         self.bom = bom
+        self.notebook = notebook
 
     @classmethod
     def read(cls, path: str | Path) -> Document:
@@ -71,11 +93,16 @@ class Document:
 
     @classmethod
     def from_bytes(cls, filename: str, raw: bytes) -> Document:
-        """Decodes ``raw`` by its byte order mark or coding line (PEP 263).
+        """Decodes ``raw`` by its byte order mark or coding line (PEP 263), or as a notebook where its name says so.
 
         Raises:
-            DocumentError: unknown encoding, or bytes that do not fit it.
+            DocumentError: unknown encoding, bytes that do not fit it, or no notebook.
         """
+        if is_notebook(filename):
+            from .notebook import Notebook
+
+            notebook = Notebook(raw)
+            return cls(filename, notebook.text, notebook=notebook)
         try:
             encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
         except SyntaxError as error:
@@ -102,23 +129,33 @@ class Document:
         Raises:
             DocumentError: the text is not Python that libcst can parse.
         """
-        import libcst as cst
+        return _parse(self._parsed)
 
-        _refuse_deep_nesting(self.text)
-        try:
-            return cst.parse_module(self._parsed)
-        except cst.ParserSyntaxError as error:
-            raise DocumentError(f"syntax error: {error.message}", error.editor_line, error.editor_column) from error
-        except RecursionError as error:
-            raise DocumentError("is nested too deeply to be parsed") from error
+    @cached_property
+    def python(self) -> str:
+        """The text without what is not Python, the magics of a notebook: as long as :attr:`text`, line by line."""
+        return self.text if self.notebook is None else self.notebook.python
+
+    @property
+    def broken_cells(self) -> tuple[tuple[Cell, DocumentError], ...]:
+        """The cells of a notebook that are not Python and left out, each with the reason."""
+        return () if self.notebook is None else self.notebook.broken
 
     @cached_property
     def _parsed(self) -> str:
-        """The text that is parsed: as long as :attr:`text`, without form feeds, which the parser loses. At the start
-        of a line one becomes a line of its own (it starts the indentation anew), elsewhere a space."""
-        if "\f" not in self.text:
-            return self.text
-        return _LEADING_FEEDS.sub(lambda feeds: "\n" * len(feeds[0]), self.text).replace("\f", " ")
+        """The text that is parsed: as long as :attr:`text`, without form feeds, which the parser loses."""
+        return _without_feeds(self.python)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What the text consists of, each to be edited for itself: the cells of a notebook, or all of it."""
+        if self.notebook is None:
+            return (Part(0, len(self.text)),)
+        return tuple(Part(cell.start, cell.end, cell.number) for cell in self.notebook.cells)
+
+    def encode_parts(self, texts: Sequence[str]) -> bytes:
+        """The file with new texts of its :attr:`parts`."""
+        return self.encode(*texts) if self.notebook is None else self.notebook.rewritten(texts)
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -136,7 +173,8 @@ class Document:
     def location(self, offset: int) -> Location:
         """The location of the character at ``offset``."""
         row = bisect.bisect_right(self._line_starts, offset)
-        return Location(offset, row, offset - self._line_starts[row - 1] + 1)
+        cell = self.notebook.place(offset) if self.notebook is not None else None
+        return Location(offset, row, offset - self._line_starts[row - 1] + 1, cell)
 
     def offset(self, row: int, column: int) -> int:
         """The offset of a place given by row and column, both counted from 1, the column in characters."""
@@ -161,6 +199,64 @@ class Document:
     def edit(self, start: int, end: int, content: str) -> Edit:
         """The edit that replaces the characters from ``start`` up to ``end`` by ``content``."""
         return Edit(self.filename, Span(self.location(start), self.location(end)), content)
+
+
+def is_notebook(filename: str) -> bool:
+    """Whether a file is a notebook, by its name."""
+    return filename.endswith(".ipynb")
+
+
+def python_bytes(filename: str, raw: bytes) -> bytes:
+    """A file's bytes as far as they are source: those of a notebook's code cells, magics and all."""
+    if not is_notebook(filename):
+        return raw
+    try:
+        return Document.from_bytes(filename, raw).text.encode(errors="surrogatepass")
+    except DocumentError:
+        return b""
+
+
+def syntax_error(text: str) -> DocumentError | None:
+    """Why a text is not Python, in CPython's words; None where it is, or where libcst reads what is newer Python."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            ast.parse(text)
+    except SyntaxError as error:
+        try:
+            _parse(_without_feeds(text))
+        except DocumentError:
+            return DocumentError(f"syntax error: {error.msg}", error.lineno or 1, max(1, error.offset or 1))
+        return None
+    except (RecursionError, MemoryError):
+        return DocumentError("is nested too deeply to be parsed")
+    except ValueError as error:  # null bytes, half a surrogate pair
+        return DocumentError(f"syntax error: {error}")
+    return None
+
+
+def _parse(text: str) -> cst.Module:
+    """The libcst tree of a text.
+
+    Raises:
+        DocumentError: the text is not Python that libcst can parse.
+    """
+    import libcst as cst
+
+    _refuse_deep_nesting(text)
+    try:
+        return cst.parse_module(text)
+    except cst.ParserSyntaxError as error:
+        raise DocumentError(f"syntax error: {error.message}", error.editor_line, error.editor_column) from error
+    except RecursionError as error:
+        raise DocumentError("is nested too deeply to be parsed") from error
+
+
+def _without_feeds(text: str) -> str:
+    """A text without form feeds: at the start of a line one becomes a line of its own (it starts the indentation
+    anew), elsewhere a space."""
+    if "\f" not in text:
+        return text
+    return _LEADING_FEEDS.sub(lambda feeds: "\n" * len(feeds[0]), text).replace("\f", " ")
 
 
 def _refuse_deep_nesting(text: str) -> None:

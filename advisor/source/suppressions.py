@@ -232,7 +232,7 @@ _SPACE = frozenset({tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCO
 
 def _tokens(document: Document) -> Iterator[tokenize.TokenInfo]:
     """The tokens as far as they can be told; what comes after an error holds no suppression."""
-    lines = (line + "\n" for line in re.split(r"\r\n|\r|\n", document.text))
+    lines = (line + "\n" for line in re.split(r"\r\n|\r|\n", document.python))
     try:
         yield from tokenize.generate_tokens(lambda: next(lines, ""))
     except (tokenize.TokenError, SyntaxError):
