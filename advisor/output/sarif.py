@@ -14,7 +14,7 @@ from .. import __version__
 from ..finding import Edit, Finding, Severity, Span
 from ..linter import Report
 from ..rule import registry
-from ..rule_page import rule_page
+from ..rule_page import RulePageError, rule_page
 from ..source.document import is_notebook
 from .text import source
 
@@ -53,9 +53,12 @@ def render(report: Report) -> str:
 def _rule(code: str, name: str) -> dict[str, Any]:
     plain: dict[str, Any] = {"id": code, "name": name}
     rule = registry().get(code)
-    if rule is None or not rule.__doc__:  # the tool's own codes, and rules of other packages without a page
+    try:
+        page = rule_page(rule) if rule is not None else None
+    except RulePageError:  # a rule of another package that is documented in a form of its own
+        page = None
+    if rule is None or page is None:
         return plain
-    page = rule_page(rule)
     plain["shortDescription"] = {"text": page.summary}
     plain["fullDescription"] = {"text": page.sections["What it does"]}
     plain["help"] = {"text": page.markdown(), "markdown": page.markdown()}
