@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,19 @@ LINT = [sys.executable, "-m", "accel_advisor", "lint", "--no-cache"]
 FIX = [*LINT, "--fix", "--unsafe-fixes"]
 
 
-def named_rows(findings: list[dict[str, Any]]) -> dict[Path, set[int]]:
-    """The lines of each file that the fixes of the findings touch, with the lines beside them."""
-    rows: dict[Path, set[int]] = {}
+def edited(findings: list[dict[str, Any]]) -> Iterator[tuple[Path, int, int]]:
+    """File, first and last line of each edit."""
     for finding in findings:
         for edit in (finding["fix"] or {}).get("edits", []):
             path = Path(edit.get("filename") or finding["filename"]).resolve()
-            rows.setdefault(path, set()).update(range(edit["location"]["row"] - 1, edit["end_location"]["row"] + 2))
+            yield path, edit["location"]["row"], edit["end_location"]["row"]
+
+
+def named_rows(edits: Iterable[tuple[Path, int, int]]) -> dict[Path, set[int]]:
+    """The lines of each file that edits touch, with the lines beside them."""
+    rows: dict[Path, set[int]] = {}
+    for path, first, last in edits:
+        rows.setdefault(path, set()).update(range(first - 1, last + 2))
     return rows
 
 
@@ -52,7 +59,7 @@ def check(project: Path, scratch: Path) -> bool:
         [*LINT, "--output-format", "json", "--min-severity", "info", str(copy)], capture_output=True, text=True
     )
     findings = json.loads(listed.stdout)
-    rows = named_rows(findings)
+    rows = named_rows(edited(findings))
     subprocess.run([*FIX, str(copy)], capture_output=True)
     after = {path: path.read_bytes() for path in before}
     subprocess.run([*FIX, str(copy)], capture_output=True)
