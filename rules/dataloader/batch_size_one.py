@@ -19,19 +19,19 @@ class DataLoaderBatchSizeOne(Rule):
         The default is 1. An accelerator then spends most of a step on starting kernels, and little on computing.
 
     Example
-        from torch import nn
+        import torch
         from torch.utils.data import DataLoader
 
-        model = nn.Linear(1, 1)
-        for x in DataLoader([[1.0], [2.0]]):
+        model = torch.nn.Linear(1, 1)
+        for x in DataLoader(torch.zeros(2, 1)):
             model(x).sum().backward()
 
     Use instead
-        from torch import nn
+        import torch
         from torch.utils.data import DataLoader
 
-        model = nn.Linear(1, 1)
-        for x in DataLoader([[1.0], [2.0]], batch_size=2):
+        model = torch.nn.Linear(1, 1)
+        for x in DataLoader(torch.zeros(2, 1), batch_size=2):
             model(x).sum().backward()
 
     When to ignore it

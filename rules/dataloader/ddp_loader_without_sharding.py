@@ -24,26 +24,36 @@ class DdpLoaderWithoutSharding(Rule):
         import torch
         from torch import nn
         from torch.nn.parallel import DistributedDataParallel
-        from torch.utils.data import DataLoader
-        from torchvision.datasets import FakeData
+        from torch.utils.data import DataLoader, Dataset
+
+        class Rows(Dataset):
+            def __len__(self):
+                return 64
+            def __getitem__(self, index):
+                return torch.full((8,), float(index))
 
         torch.distributed.init_process_group("gloo")
         model = DistributedDataParallel(nn.Linear(8, 2))
-        data = FakeData()
-        for x, y in DataLoader(data, batch_size=4, shuffle=True):
+        data = Rows()
+        for x in DataLoader(data, batch_size=4, shuffle=True):
             model(x).sum().backward()
 
     Use instead
         import torch
         from torch import nn
         from torch.nn.parallel import DistributedDataParallel
-        from torch.utils.data import DataLoader, DistributedSampler
-        from torchvision.datasets import FakeData
+        from torch.utils.data import DataLoader, Dataset, DistributedSampler
+
+        class Rows(Dataset):
+            def __len__(self):
+                return 64
+            def __getitem__(self, index):
+                return torch.full((8,), float(index))
 
         torch.distributed.init_process_group("gloo")
         model = DistributedDataParallel(nn.Linear(8, 2))
-        data = FakeData()
-        for x, y in DataLoader(data, batch_size=4, sampler=DistributedSampler(data)):
+        data = Rows()
+        for x in DataLoader(data, batch_size=4, sampler=DistributedSampler(data)):
             model(x).sum().backward()
 
     When to ignore it

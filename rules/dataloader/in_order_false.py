@@ -20,19 +20,19 @@ class InOrderFalse(Rule):
         slow samples are of one kind, the model sees them together.
 
     Example
-        from torch import nn
+        import torch
         from torch.utils.data import DataLoader
 
-        model = nn.Linear(1, 1)
-        for x in DataLoader([[1.0], [2.0]], num_workers=2, in_order=False):
+        model = torch.nn.Linear(1, 1)
+        for x in DataLoader(torch.zeros(2, 1), num_workers=2, in_order=False):
             model(x).sum().backward()
 
     Use instead
-        from torch import nn
+        import torch
         from torch.utils.data import DataLoader
 
-        model = nn.Linear(1, 1)
-        for x in DataLoader([[1.0], [2.0]], num_workers=2):
+        model = torch.nn.Linear(1, 1)
+        for x in DataLoader(torch.zeros(2, 1), num_workers=2):
             model(x).sum().backward()
 
     When to ignore it

@@ -28,7 +28,8 @@ class DistributedSamplerMissingSetEpoch(Rule):
         from torch.utils.data import DataLoader, DistributedSampler
 
         model = torch.nn.Linear(1, 1)
-        data = [[1.0], [2.0]]
+        torch.distributed.init_process_group("gloo")
+        data = torch.zeros(2, 1)
         sampler = DistributedSampler(data)
         loader = DataLoader(data, sampler=sampler)
         for epoch in range(10):
@@ -40,7 +41,8 @@ class DistributedSamplerMissingSetEpoch(Rule):
         from torch.utils.data import DataLoader, DistributedSampler
 
         model = torch.nn.Linear(1, 1)
-        data = [[1.0], [2.0]]
+        torch.distributed.init_process_group("gloo")
+        data = torch.zeros(2, 1)
         sampler = DistributedSampler(data)
         loader = DataLoader(data, sampler=sampler)
         for epoch in range(10):

@@ -35,7 +35,7 @@ class WorkerInitConstantSeed(Rule):
 
         model = torch.nn.Linear(1, 1)
         for epoch in range(10):
-            for x in DataLoader([[1.0], [2.0]], num_workers=2, batch_size=epoch + 1, worker_init_fn=seed):
+            for x in DataLoader(torch.zeros(2, 1), num_workers=2, batch_size=epoch + 1, worker_init_fn=seed):
                 model(x).sum().backward()
 
     Use instead
@@ -48,7 +48,7 @@ class WorkerInitConstantSeed(Rule):
 
         model = torch.nn.Linear(1, 1)
         for epoch in range(10):
-            for x in DataLoader([[1.0], [2.0]], num_workers=2, batch_size=epoch + 1, worker_init_fn=seed):
+            for x in DataLoader(torch.zeros(2, 1), num_workers=2, batch_size=epoch + 1, worker_init_fn=seed):
                 model(x).sum().backward()
 
     When to ignore it

@@ -22,15 +22,19 @@ class DdpBroadcastBuffersDeprecated(Rule):
         buffers are still made equal once, when the model is wrapped.
 
     Example
+        import torch
         from torch import nn
         from torch.nn.parallel import DistributedDataParallel
 
+        torch.distributed.init_process_group("gloo")
         model = DistributedDataParallel(nn.Linear(8, 2), broadcast_buffers=False)
 
     Use instead
+        import torch
         from torch import nn
         from torch.nn.parallel import DistributedDataParallel
 
+        torch.distributed.init_process_group("gloo")
         model = DistributedDataParallel(nn.Linear(8, 2), forward_sync_buffers=False)
 
     When to ignore it

@@ -25,6 +25,7 @@ class DdpFindUnusedParameters(Rule):
         took no part. A model without branches uses the same parameters in each step.
 
     Example
+        import torch
         from torch import nn
         from torch.nn.parallel import DistributedDataParallel
 
@@ -35,9 +36,11 @@ class DdpFindUnusedParameters(Rule):
             def forward(self, x):
                 return self.layer(x)
 
+        torch.distributed.init_process_group("gloo")
         model = DistributedDataParallel(Net(), find_unused_parameters=True)
 
     Use instead
+        import torch
         from torch import nn
         from torch.nn.parallel import DistributedDataParallel
 
@@ -48,6 +51,7 @@ class DdpFindUnusedParameters(Rule):
             def forward(self, x):
                 return self.layer(x)
 
+        torch.distributed.init_process_group("gloo")
         model = DistributedDataParallel(Net())
 
     When to ignore it

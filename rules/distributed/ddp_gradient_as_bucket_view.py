@@ -20,15 +20,19 @@ class DdpGradientAsBucketView(Rule):
         take, and a copy in every step. With `gradient_as_bucket_view=True` the gradients are views of the buckets.
 
     Example
+        import torch
         from torch import nn
         from torch.nn.parallel import DistributedDataParallel
 
+        torch.distributed.init_process_group("gloo")
         model = DistributedDataParallel(nn.Linear(8, 2))
 
     Use instead
+        import torch
         from torch import nn
         from torch.nn.parallel import DistributedDataParallel
 
+        torch.distributed.init_process_group("gloo")
         model = DistributedDataParallel(nn.Linear(8, 2), gradient_as_bucket_view=True)
 
     When to ignore it

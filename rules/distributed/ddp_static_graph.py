@@ -21,6 +21,7 @@ class DdpStaticGraph(Rule):
         parameter is used twice.
 
     Example
+        import torch
         from torch import nn
         from torch.nn.parallel import DistributedDataParallel
         from torch.utils.checkpoint import checkpoint
@@ -32,9 +33,11 @@ class DdpStaticGraph(Rule):
             def forward(self, x):
                 return checkpoint(self.layer, x, use_reentrant=False)
 
+        torch.distributed.init_process_group("gloo")
         model = DistributedDataParallel(Net())
 
     Use instead
+        import torch
         from torch import nn
         from torch.nn.parallel import DistributedDataParallel
         from torch.utils.checkpoint import checkpoint
@@ -46,6 +49,7 @@ class DdpStaticGraph(Rule):
             def forward(self, x):
                 return checkpoint(self.layer, x, use_reentrant=False)
 
+        torch.distributed.init_process_group("gloo")
         model = DistributedDataParallel(Net(), static_graph=True)
 
     When to ignore it
