@@ -134,6 +134,8 @@ def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
     if isinstance(owner, Configured):
         return UNKNOWN
     if isinstance(owner, (Instance, Module)):
+        if name == "_orig_mod" and isinstance(owner, Module) and owner.eager is not None:
+            return owner.eager
         stored = machine.store.get(owner, name) if name != "place" else None
         if stored is not None:
             return stored

@@ -294,6 +294,9 @@ LOSS_FUNCTIONS = frozenset(
 READS_TENSOR = frozenset({"float", "int", "bool", "print"})
 """Builtins that copy a tensor to the host, and wait for it."""
 
+SAVES = frozenset({"torch.save", "safetensors.torch.save_file"})
+"""Functions that write their first argument to a file."""
+
 WRAPPERS_THAT_MOVE_INPUTS = frozenset(
     {
         "torch.nn.DataParallel",
@@ -331,6 +334,13 @@ MEMORY_DATASETS = frozenset(
     for name in ("MNIST FashionMNIST KMNIST EMNIST QMNIST CIFAR10 CIFAR100 SVHN STL10 USPS SEMEION FakeData").split()
 )
 """Library vision data sets that are held in memory: only the transform costs time for each sample."""
+
+DATASET_LENGTHS = {
+    f"torchvision.datasets.{name}": (train, 10_000)
+    for names, train in (("MNIST FashionMNIST KMNIST", 60_000), ("CIFAR10 CIFAR100", 50_000))
+    for name in names.split()
+}
+"""How many samples library data sets have for training, and for the test."""
 
 DATASET_WRAPPERS = {
     "torch.utils.data.Subset": 0,

@@ -16,9 +16,12 @@ from .catalog import PARALLEL_WRAPPERS
 from .loading import CallSite, LoaderCall, LoaderContext, Loop
 from .moving import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext
 from .operations import Argument, Operation
+from .places import union_of
+from .values import Module
 
 if TYPE_CHECKING:
     from ..source.document import Document
+    from .layers import Layers
     from .scope import Scope
 
 
@@ -66,6 +69,7 @@ class Facts:
         torch_name: what ``import torch`` is called at the top of this document; None where it is not imported so.
         reflects: whether names may be read by their text (``globals()``, ``eval``).
         consulted: other files of the project that were read to find this out.
+        layers: what modules are made of.
         program: the facts of this document, of those that it imports, and of those that import it with theirs.
         target: what the project runs on, as far as it says so.
     """
@@ -84,6 +88,7 @@ class Facts:
     torch_name: str | None = None
     reflects: bool = False
     consulted: frozenset[str] = frozenset()
+    layers: Layers = field(init=False)
     program: tuple[Facts, ...] = ()
     target: Target = field(default_factory=Target)
 
@@ -107,6 +112,12 @@ class Facts:
         """The operations of this document that have one of these names."""
         wanted = frozenset(names)
         return [operation for operation in self.operations if operation.name in wanted]
+
+    def device_kinds(self, module: Module) -> frozenset[str]:
+        """All kinds of device that the program moves a module to, by itself and not as a part of another one."""
+        contexts = [context for one in self.program for transfer in one.transfers for context in transfer.contexts]
+        moves = ((one.receiver, one.kinds) for one in contexts)
+        return union_of(kinds for moved, kinds in moves if isinstance(moved, Module) and moved.plain is module.plain)
 
     def supports(self, version: Version) -> bool:
         """Whether the project can rely on what came with a version of torch; yes where it does not say."""

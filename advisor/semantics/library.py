@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -15,6 +16,7 @@ from .catalog import (
     MODULE_ALIASES,
     PASS_THROUGH,
     READS_TENSOR,
+    SAVES,
     SIZED_FACTORIES,
     TENSOR_FACTORIES,
     TENSOR_FUNCTIONS,
@@ -30,6 +32,7 @@ from .scope import OPEN
 from .values import (
     UNKNOWN,
     Birth,
+    Choice,
     Class,
     Constant,
     Device,
@@ -56,6 +59,8 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
     recorder = machine.recorder
     if "." in name or (name in READS_TENSOR and any(isinstance(one, Tensor) for one in arguments.values())):
         recorder.operation(machine, node, name, None, arguments)
+    if name in SAVES and arguments.positional:
+        _note_saved_states(machine, arguments.positional[0].value, node)
     constructor = CONSTRUCTORS.get(name)
     if constructor is not None:
         return build_loader(machine, constructor, arguments, node)
@@ -114,10 +119,14 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
                     known = True
         return Tensor(place, proven=False) if known else UNKNOWN
     if name in MODULE_ALIASES and arguments.positional:
-        return arguments.positional[0].value
+        given = arguments.positional[0].value
+        if name == "torch.compile" and isinstance(given, Module):
+            return replace(given, eager=given.plain, compiled=node)
+        return given
     if name in WRAPPERS_THAT_MOVE_INPUTS and arguments.positional:
         inner = arguments.positional[0].value
         module = Module(machine.document, node, name)
+        machine.store.set(module, "\0children", Sequence((inner,)))
         machine.move(module, machine.place_of(inner) if isinstance(inner, Module) else SOMEWHERE)
         if not isinstance(inner, Module) or machine.store.get(inner, "\0escaped") is not None:
             machine.store.set(module, "\0escaped", Constant(True))
@@ -126,6 +135,7 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
         module = Module(machine.document, node, name, has_state=not _is_stateless(machine, name))
         machine.move(module, machine.default_places[-1])
         children = [one for one in _flattened(arguments) if isinstance(one, Module)]
+        machine.store.set(module, "\0children", Sequence(tuple(children)))
         if any(machine.place_of(one) != HOST for one in children):
             machine.move(module, SOMEWHERE)
         for child in children:
@@ -170,6 +180,23 @@ def _note_first_batch(machine: Interpreter, arguments: Arguments, node: cst.Call
             loader = machine.evaluate(source)
             if isinstance(loader, Loader):
                 machine.recorder.operation(machine, node, "next(iter(DataLoader))", loader)
+
+
+def _note_saved_states(machine: Interpreter, saved: Value, node: cst.Call) -> None:
+    """Records each ``state_dict()`` of a module among what is written to a file."""
+    seen: set[Value] = set()
+    pending = [saved]
+    while pending:
+        one = pending.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        if isinstance(one, Opaque) and one.name == "module.state_dict":
+            machine.recorder.operation(machine, node, "torch.save(Module.state_dict())", one.arguments[0])
+        elif isinstance(one, Mapping):
+            pending += machine.store.entries(one).values()
+        elif isinstance(one, Choice):
+            pending += one.options
 
 
 def _is_stateless(machine: Interpreter, name: str) -> bool:
@@ -250,6 +277,7 @@ def _loss_function(machine: Interpreter, arguments: Arguments, node: cst.Call) -
         arguments=given,
         loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
         around=machine.around(),
+        inner=machine.loops[-1] if machine.loops else None,
     )
     machine.recorder.module_call(machine, node, True, context)
     return Tensor(place, scalar=True, grown=machine.grown(node))

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from .catalog import DATASET_LENGTHS
 from .edits import add_keyword
 from .operations import Argument
 from .places import union_of
-from .values import ABSENT, Configured, Constant, Opaque, Origin, Unknown, Value, join_all, options_of
+from .values import ABSENT, Configured, Constant, Opaque, Origin, Tensor, Unknown, Value, join_all, options_of
 
 if TYPE_CHECKING:
     from ..finding import Edit
@@ -189,6 +190,25 @@ class LoaderCall:
         return any(loop.backward or loop.calls_model for loop in self.loops)
 
     @property
+    def ends_ragged(self) -> bool:
+        """Whether its last batch may have fewer samples than the others: it keeps what remains, and is not known to
+        divide evenly."""
+        keeps = self.gives("drop_last", None) or self.gives("drop_last", False)
+        batches = self.gives("batch_sampler", None) and self.get("batch_size") not in (ABSENT, Constant(None))
+        single = any(isinstance(one, Constant) and one.value in (1, None) for one in options_of(self.get("batch_size")))
+        streams = self.dataset is not None and self.dataset.iterable
+        return keeps and batches and not single and not streams and self.last_batch != 0
+
+    @property
+    def last_batch(self) -> int | None:
+        """The samples that remain for its last batch, where nobody configures another batch size; None where their
+        number is not known."""
+        size, length = self.default_count("batch_size"), _length_of(self.get("dataset"))
+        if not size or length is None or not self.gives("sampler", None):
+            return None
+        return length % size
+
+    @property
     def destination_kinds(self) -> frozenset[str]:
         """All kinds of device that its batches are moved to."""
         contexts = [context for transfer in self.transfers for context in transfer.contexts]
@@ -233,3 +253,16 @@ class LoaderCall:
     def keyword_edit(self, name: str, expression: str) -> Edit | None:
         """The edit that gives the call one more keyword; None where it splats arguments."""
         return add_keyword(self.document, self.node, name, expression)
+
+
+def _length_of(dataset: Value) -> int | None:
+    """How many samples a data set of a library has."""
+    if not isinstance(dataset, Opaque):
+        return None
+    if dataset.name == "torch.utils.data.TensorDataset":
+        born = next((one.born for one in dataset.arguments if isinstance(one, Tensor)), None)
+        return born.length if born is not None else None
+    train = dict(dataset.keywords).get("train", dataset.arguments[1] if len(dataset.arguments) > 1 else Constant(True))
+    if dataset.name in DATASET_LENGTHS and isinstance(train, Constant):
+        return DATASET_LENGTHS[dataset.name][not train.value]
+    return None

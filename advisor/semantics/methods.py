@@ -242,6 +242,7 @@ def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node:
         loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
         evaluating=all(machine.store.get(one, "\0evaluating") == Constant(True) for one in modules),
         around=machine.around(),
+        inner=machine.loops[-1] if machine.loops else None,
     )
     loss = module.kind.startswith("torch.nn.") and module.kind.endswith("Loss")
     machine.recorder.module_call(machine, node, loss, context)

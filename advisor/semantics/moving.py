@@ -109,6 +109,8 @@ class ModuleCallContext:
     loop: Loop | None
     evaluating: bool = False
     around: tuple[Value, ...] = ()
+    inner: Loop | None = None
+    """The innermost loop of any kind."""
 
 
 @dataclass(eq=False, slots=True)

@@ -11,6 +11,7 @@ from .catalog import HARMLESS_CUDA, Constructor
 from .datasets import DatasetFacts, describe_dataset
 from .facts import DeviceName, Facts, LoaderCall, Loop, ModuleCall, ModuleCallContext, Transfer, TransferContext
 from .iteration import loaders_of
+from .layers import Layers
 from .operations import Argument, Operation, OperationContext
 from .places import HOST
 from .syntax import touches_devices
@@ -74,7 +75,9 @@ class Recorder:
         for facts in everything:
             for transfer in facts.transfers:
                 placed |= any(kinds != {"cpu"} for context in transfer.contexts for kinds in context.destination)
+        layers = Layers(machine)
         for facts in everything:
+            facts.layers = layers
             facts.program = self._program(facts, everything)
             facts.frameworks, facts.trains, facts.placed, facts.consulted = frameworks, trains, placed, consulted
             for loader in facts.loaders:

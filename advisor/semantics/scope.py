@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from .values import ABSENT, Value, join
+from .values import ABSENT, Module, Value, join
 
 if TYPE_CHECKING:
     from ..source.document import Document
@@ -50,6 +50,11 @@ class Scope:
         return scope
 
 
+def _home(owner: object) -> object:
+    """What the contents of an owner are kept under: a compiled module has those of the module itself."""
+    return owner.plain if type(owner) is Module else owner
+
+
 class Store:
     """Values by owner and name, in layers: a branch writes into a layer of its own, and all branches are joined.
 
@@ -61,6 +66,7 @@ class Store:
 
     def get(self, owner: object, name: Hashable) -> Value | None:
         """The value of a name, or None where nothing was ever stored."""
+        owner = _home(owner)
         for layer in reversed(self._layers):
             held = layer.get(owner)
             if held is not None and name in held:
@@ -69,13 +75,13 @@ class Store:
 
     def set(self, owner: object, name: Hashable, value: Value) -> None:
         """Stores a value in the current layer."""
-        self._layers[-1].setdefault(owner, {})[name] = value
+        self._layers[-1].setdefault(_home(owner), {})[name] = value
 
     def entries(self, owner: object) -> dict[Hashable, Value]:
         """Everything stored under one owner."""
         found: dict[Hashable, Value] = {}
         for layer in self._layers:
-            found.update(layer.get(owner, {}))
+            found.update(layer.get(_home(owner), {}))
         return found
 
     @property

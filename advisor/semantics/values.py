@@ -233,7 +233,10 @@ class Instance(Cell):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Module(Cell):
-    """A ``torch.nn.Module``: of a class of the project, or of a library."""
+    """A ``torch.nn.Module``: of a class of the project, or of a library.
+
+    What ``torch.compile`` makes of a module shares all that the store knows of that module.
+    """
 
     document: Document
     node: cst.BaseExpression
@@ -243,6 +246,21 @@ class Module(Cell):
     cls: Class | None = None
     has_state: bool = True
     """Whether it has, or may have, parameters or buffers, which live somewhere."""
+    eager: Module | None = None
+    """The module that ``torch.compile`` wrapped, where this is what it returned."""
+    compiled: cst.Call | None = None
+    """That call of ``torch.compile``."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Module) and self.plain is other.plain and self.compiled is other.compiled
+
+    def __hash__(self) -> int:
+        return id(self.plain)
+
+    @property
+    def plain(self) -> Module:
+        """The module itself, compiled or not."""
+        return self.eager or self
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -396,6 +414,8 @@ def _merge(left: Value, right: Value) -> Value | None:
         return Sequence(tuple(join(one, two) for one, two in zip(left.items, right.items, strict=True)))
     if isinstance(left, Iterated) and isinstance(right, Iterated):
         return Iterated(join(left.element, right.element), left.loaders | right.loaders)
+    if isinstance(left, Module) and isinstance(right, Module) and left.plain is right.plain:
+        return left if left.eager is not None else right
     if isinstance(left, Loader) and isinstance(right, Loader) and left.call is right.call:
         return Loader(left.call, (left.delivers or HOST) | (right.delivers or HOST))
     return None

@@ -1,0 +1,90 @@
+"""ACC424."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.succession import successions
+
+_BIAS = 7
+"""The position of ``bias`` in every convolution."""
+_READS_BIAS = re.compile(r"\.bias\b")
+
+
+class ConvBiasBeforeBn(Rule):
+    """A convolution adds a bias that the batch norm behind it takes away again.
+
+    What it does
+        Finds convolutions with their default bias whose result goes into a batch norm and nowhere else: neighbours in
+        an `nn.Sequential`, and `self.bn(self.conv(x))`.
+
+    Why it costs time
+        Batch norm subtracts the mean of each channel, the bias included, and has a bias of its own. The one of the
+        convolution costs an addition, its gradient a sum over the whole batch, and changes nothing.
+
+    Example
+        from torch import nn
+
+        block = nn.Sequential(
+            nn.Conv2d(3, 16, 3, padding=1),
+            nn.BatchNorm2d(16),
+            nn.ReLU(),
+        )
+
+    Use instead
+        from torch import nn
+
+        block = nn.Sequential(
+            nn.Conv2d(3, 16, 3, padding=1, bias=False),
+            nn.BatchNorm2d(16),
+            nn.ReLU(),
+        )
+
+    When to ignore it
+        Where weights that were trained with the bias must go on loading. The rule is silent about group and layer
+        norm, about a convolution that is used in other places too, and about a batch norm that is called on a name.
+
+    Fix safety
+        Unsafe: checkpoints that hold the bias fail to load, and the other weights start from other random numbers. No
+        fix is made in a program that loads weights into a module, or reads a `.bias`, which would be None.
+
+    References
+        - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#disable-bias-for-convolutions-directly-followed-by-a-batch-norm
+    """
+
+    code = "ACC424"
+    name = "conv-bias-before-bn"
+    severity = Severity.INFO
+    enabled = False
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each convolution once."""
+        behind = {id(first.node): second.kind for first, second in successions(facts)}
+        for operation in facts.operations:
+            first, second = operation.name, behind.get(id(operation.node))
+            if second is not None and _follow(first, second) and self._adds(operation):
+                short = first.rpartition(".")[2]
+                message = f"the batch norm behind this `{short}` takes its bias away again; pass `bias=False`"
+                yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation))
+
+    def _adds(self, operation: Operation) -> bool:
+        return operation.lacks("bias", _BIAS) or operation.gives("bias", True, _BIAS)
+
+    def _fix(self, facts: Facts, operation: Operation) -> Fix | None:
+        loads = facts.does("Module.load_state_dict", "?.load_state_dict")
+        reads = any(_READS_BIAS.search(one.document.text) for one in facts.program)
+        if not operation.lacks("bias", _BIAS) or loads or reads:
+            return None
+        edit = operation.keyword_edit("bias", "False")
+        return Fix("Pass `bias=False`", (edit,), Applicability.UNSAFE) if edit is not None else None
+
+
+def _follow(first: str, second: str) -> bool:
+    """Whether a layer is a convolution, and the next one a batch norm over as many dimensions."""
+    convolution = first.startswith(("torch.nn.Conv", "torch.nn.ConvTranspose"))
+    return convolution and second in (f"torch.nn.BatchNorm{first[-2:]}", "torch.nn.SyncBatchNorm")
