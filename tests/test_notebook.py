@@ -453,6 +453,62 @@ class TestLint:
         assert not any(name.endswith("other.py") for one in report.programs for name in one.consulted)
 
 
+class TestMeaning:
+    """What is different in a notebook."""
+
+    def codes(self, folder: Path, *cells: str, name: str = "a.ipynb") -> list[str]:
+        (folder / name).write_text(json.dumps(notebook(*map(code, cells))))
+        return [one.code for one in linted(folder / name).findings]
+
+    @pytest.mark.parametrize(
+        ("last", "codes"),
+        [
+            ('x.to("cuda")', []),
+            ('x.to("cuda")  # on the GPU\n', []),
+            ('y = 1; x.to("cuda")', []),
+            ('x.to("cuda");', ["ACC207"]),
+            ('x.to("cuda")\n%matplotlib inline', ["ACC207"]),
+            ('x.to("cuda")\nfor y in x: print(y)', ["ACC207"]),
+            ('if True:\n    x.to("cuda")', ["ACC207"]),
+        ],
+    )
+    def test_the_last_value_of_a_cell_is_shown(self, folder: Path, last: str, codes: list[str]) -> None:
+        assert self.codes(folder, "import torch\nx = torch.randn(4, 8)", last, "x") == codes
+
+    @pytest.mark.parametrize("use", ["print(device)", "!python train.py --device {device}", "%time f(device)"])
+    def test_a_name_that_a_later_cell_reads(self, folder: Path, use: str) -> None:
+        train = "\n".join(
+            [
+                "import torch",
+                "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')",
+                "model = torch.nn.Linear(8, 2)",
+                "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)",
+                "for step in range(10):",
+                "    loss = model(torch.randn(4, 8)).sum()",
+                "    loss.backward()",
+                "    optimizer.step()",
+            ]
+        )
+        assert self.codes(folder, train, "x = 1") == ["ACC301"]
+        assert self.codes(folder, train, use) == []
+
+    def test_workers_do_not_run_cells(self, folder: Path) -> None:
+        spawned = "DataLoader([1], num_workers=2, multiprocessing_context='spawn', collate_fn=lambda batch: batch)"
+        program = f"from torch.utils.data import DataLoader\nloader = {spawned}\nfor x in loader:\n    print(x)\n"
+        assert self.codes(folder, program) == []
+        (folder / "a.py").write_text(program)
+        assert {one.code for one in linted(folder / "a.py").findings} == {"ACC113", "ACC114"}
+
+    def test_what_a_shell_gives_is_not_known(self, folder: Path) -> None:
+        loader = "from torch.utils.data import DataLoader\nDataLoader([1], num_workers=n, persistent_workers=True)"
+        assert self.codes(folder, "n = 0", loader) == ["ACC104"]
+        assert self.codes(folder, "n = !nproc", loader) == []
+
+    def test_messages_name_the_cell(self, train: Path) -> None:
+        pin, *_ = linted(train).findings
+        assert "in line 4 of cell 4 copies" in pin.message
+
+
 class TestDiscovery:
     def test_notebooks_are_found_and_their_checkpoints_are_not(self, folder: Path) -> None:
         for name in ("a.ipynb", "b.py", ".ipynb_checkpoints/a-checkpoint.ipynb"):

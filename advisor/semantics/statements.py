@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def _expression(machine: Interpreter, node: cst.Expr) -> bool:
-    machine.discarded = node.value
+    machine.discarded = None if machine.document.displays(node) else node.value
     machine.evaluate(node.value)
     machine.discarded = None
     return False

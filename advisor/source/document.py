@@ -157,6 +157,23 @@ class Document:
         """The file with new texts of its :attr:`parts`."""
         return self.encode(*texts) if self.notebook is None else self.notebook.rewritten(texts)
 
+    def displays(self, node: cst.Expr) -> bool:
+        """Whether a notebook shows the value of a statement: of the last one in a cell, unless a semicolon ends it."""
+        return id(node) in self._displayed
+
+    @cached_property
+    def _displayed(self) -> frozenset[int]:
+        if self.notebook is None:
+            return frozenset()
+        import libcst as cst
+
+        ends = [part.end for part in self.parts]
+        last = {bisect.bisect_left(ends, self._offsets[id(line)][1]): line for line in self.tree.body}
+        lines = [line.body[-1] for line in last.values() if isinstance(line, cst.SimpleStatementLine)]
+        return frozenset(
+            id(one) for one in lines if isinstance(one, cst.Expr) and not isinstance(one.semicolon, cst.Semicolon)
+        )
+
     @cached_property
     def _line_starts(self) -> list[int]:
         starts = [0]

@@ -37,7 +37,7 @@ class MissingMainGuard(Rule):
                 print(x)
 
     When to ignore it
-        In a notebook, whose workers do not run its cells. The rule is silent where workers are forked, as on Linux
+        The rule is silent in notebooks, whose workers do not run its cells, and where workers are forked, as on Linux
         before Python 3.14; the settings `platform` and `python-version` say where the program runs.
 
     References
@@ -50,7 +50,7 @@ class MissingMainGuard(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
-        if facts.document.filename.endswith(".ipynb"):
+        if facts.document.notebook is not None:
             return
         for loader in facts.loaders:
             started = start_methods(facts, loader).anew if (loader.fixed_workers or 0) > 0 else ""

@@ -23,21 +23,21 @@ class DataLoaderMissingPersistentWorkers(Rule):
         waits until the first batch is there. With fork the start is cheap, and the finding is only `info`.
 
     Example
-        from torch import nn
+        import torch
         from torch.utils.data import DataLoader
 
-        model = nn.Linear(1, 1)
-        loader = DataLoader([[1.0], [2.0]], num_workers=2)
+        model = torch.nn.Linear(1, 1)
+        loader = DataLoader(torch.zeros(2, 1), num_workers=2)
         for epoch in range(10):
             for x in loader:
                 model(x).sum().backward()
 
     Use instead
-        from torch import nn
+        import torch
         from torch.utils.data import DataLoader
 
-        model = nn.Linear(1, 1)
-        loader = DataLoader([[1.0], [2.0]], num_workers=2, persistent_workers=True)
+        model = torch.nn.Linear(1, 1)
+        loader = DataLoader(torch.zeros(2, 1), num_workers=2, persistent_workers=True)
         for epoch in range(10):
             for x in loader:
                 model(x).sum().backward()
@@ -91,14 +91,14 @@ class DataLoaderMissingPersistentWorkers(Rule):
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
         loop = loader.epoch_loops[0]
-        row = loop.document.span(loop.node).start.row
+        line = loop.document.span(loop.node).start.line
         starts = start_methods(facts, loader)
         cost = f", by {starts.anew}, which imports torch in each of them" if starts.anew else ""
         count = loader.fixed_workers
         workers = "the worker" if count == 1 else f"the {count} workers"
         message = (
             f"{workers} of `{loader.label}` {'is' if count == 1 else 'are'} started anew in every pass of the loop in "
-            f"line {row}{cost}; pass `persistent_workers=True`"
+            f"{line}{cost}; pass `persistent_workers=True`"
         )
         edit = loader.keyword_edit("persistent_workers", "True")
         fix = Fix("Pass `persistent_workers=True`", (edit,), Applicability.UNSAFE) if edit is not None else None

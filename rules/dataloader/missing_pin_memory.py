@@ -84,9 +84,9 @@ class DataLoaderMissingPinMemory(Rule):
             moved = f"{loader.moved_by} copies its batches to the GPU"
         else:
             transfer = next(one for one in loader.transfers if "cuda" in one.kinds)
-            row = transfer.document.span(transfer.node).start.row
+            line = transfer.document.span(transfer.node).start.line
             where = "" if transfer.document is document else f" of {transfer.document.filename}"
-            moved = f"`{transfer.document.code(transfer.node)}` in line {row}{where} copies its batches to the GPU"
+            moved = f"`{transfer.document.code(transfer.node)}` in {line}{where} copies its batches to the GPU"
         workers = loader.default_count("num_workers")
         if loader.gives("pin_memory", False):
             message = (

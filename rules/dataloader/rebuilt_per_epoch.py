@@ -23,21 +23,21 @@ class DataLoaderRebuiltPerEpoch(Rule):
         gains nothing by itself: only together with `persistent_workers=True` do the workers live on.
 
     Example
-        from torch import nn
+        import torch
         from torch.utils.data import DataLoader
 
-        model = nn.Linear(1, 1)
+        model = torch.nn.Linear(1, 1)
         for epoch in range(10):
-            loader = DataLoader([[1.0], [2.0]], num_workers=2)
+            loader = DataLoader(torch.zeros(2, 1), num_workers=2)
             for x in loader:
                 model(x).sum().backward()
 
     Use instead
-        from torch import nn
+        import torch
         from torch.utils.data import DataLoader
 
-        model = nn.Linear(1, 1)
-        loader = DataLoader([[1.0], [2.0]], num_workers=2, persistent_workers=True)
+        model = torch.nn.Linear(1, 1)
+        loader = DataLoader(torch.zeros(2, 1), num_workers=2, persistent_workers=True)
         for epoch in range(10):
             for x in loader:
                 model(x).sum().backward()
@@ -72,11 +72,11 @@ class DataLoaderRebuiltPerEpoch(Rule):
                 yield self._report(facts, loader, epochs)
 
     def _report(self, facts: Facts, loader: LoaderCall, epochs: Loop) -> Finding:
-        row = facts.document.span(epochs.node).start.row
+        line = facts.document.span(epochs.node).start.line
         count = loader.fixed_workers
         workers = "a worker" if count == 1 else f"{count} workers"
         message = (
-            f"`{loader.label}` is built again in every pass of the loop in line {row}, and starts "
+            f"`{loader.label}` is built again in every pass of the loop in {line}, and starts "
             f"{workers} each time; build it once before the loop, with `persistent_workers=True`"
         )
         return self.finding(facts, loader.node, message, fix=self._fix(facts, loader, epochs))

@@ -38,6 +38,7 @@ class UnpicklableWorkerArgs(Rule):
     When to ignore it
         Where the program will only ever run on Linux with a Python before 3.14. The rule takes
         `multiprocessing_context="fork"` for an answer, and the settings `platform` and `python-version`.
+        It is silent in notebooks: what their cells define cannot be pickled wherever it stands.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors
@@ -49,6 +50,8 @@ class UnpicklableWorkerArgs(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
+        if facts.document.notebook is not None:
+            return  # not even a function at the top of a cell can be pickled for a worker that is not forked
         for loader in facts.loaders:
             issues = [one for one in loader.issues if one.kind == "unpicklable"]
             if not issues or not (loader.fixed_workers or 0) > 0:
