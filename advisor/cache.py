@@ -16,7 +16,7 @@ from . import __version__
 from .config import Config
 from .finding import Applicability, CellPlace, Edit, Finding, Fix, Location, Related, Severity, Span
 from .fixer import write_atomically
-from .linter import Program, Result
+from .report import Program, Result
 
 FOLDER = ".accel_advisor_cache"
 MOST_ENTRIES = 20_000

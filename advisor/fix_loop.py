@@ -10,7 +10,8 @@ from pathlib import Path
 from .config import Config
 from .finding import Applicability, Finding, Severity
 from .fixer import EditConflictError, edited, edits_by_file, plan
-from .linter import Checker, Program, Report
+from .linter import Checker
+from .report import Program, Report
 from .selection import INTERNAL_ERROR
 from .source.document import Document, DocumentError
 

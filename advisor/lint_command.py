@@ -19,7 +19,7 @@ from .target import Target, Versions, platforms, versions
 
 if TYPE_CHECKING:
     from .fix_loop import FixOutcome
-    from .linter import Report
+    from .report import Report
     from .source.discovery import Found
 
 FORMATS = ("text", "concise", "json", "github", "sarif", "gitlab")

@@ -8,7 +8,7 @@ import traceback
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from multiprocessing import get_context
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from .config import Config, project_root
 from .finding import Edit, Finding, Location, Related, Severity, Span
+from .report import Program, Report, Result
 from .selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, TOOL_CODES, UNUSED_SUPPRESSION
 from .source.discovery import Found, is_generated, mentions_accelerators
 from .source.document import Document, DocumentError, python_bytes
@@ -31,45 +32,6 @@ Place = TypeVar("Place", Edit, Related)
 
 POOL_BYTES = 400_000
 """Source that one process goes through in less time than a second one takes to start."""
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """Files that were understood together.
-
-    Attributes:
-        filenames: those that were asked for.
-        consulted: other files that were read on the way.
-    """
-
-    filenames: tuple[str, ...]
-    consulted: frozenset[str] = frozenset()
-
-
-@dataclass(slots=True)
-class Report:
-    """What a lint found.
-
-    Attributes:
-        findings: in the order of files, places and codes.
-        checked: how many files were looked at, those that mention no accelerator included.
-        sources: the bytes of each file that has a finding, as they were linted.
-        programs: which files were understood together.
-        notes: sentences about what could not be looked at.
-        failures: sentences about rules that did not run, because they cannot be loaded.
-    """
-
-    findings: list[Finding] = field(default_factory=list)
-    checked: int = 0
-    sources: dict[str, bytes] = field(default_factory=dict)
-    programs: list[Program] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    failures: tuple[str, ...] = ()
-
-    @property
-    def broken(self) -> bool:
-        """Whether something of this tool failed, so that findings may be missing."""
-        return bool(self.failures) or any(one.code == INTERNAL_ERROR[0] for one in self.findings)
 
 
 def lint(
@@ -130,14 +92,6 @@ def lint(
     )
     report.sources = {one.filename: contents[one.filename] for one in report.findings if one.filename in contents}
     return report
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What was found in one program."""
-
-    program: Program
-    findings: tuple[Finding, ...]
 
 
 class Checker:

@@ -14,7 +14,8 @@ from accel_advisor.cache import FOLDER, Cache
 from accel_advisor.config import Config, project_root
 from accel_advisor.finding import Applicability
 from accel_advisor.fix_loop import fix
-from accel_advisor.linter import Report, lint
+from accel_advisor.linter import lint
+from accel_advisor.report import Report
 from accel_advisor.source.discovery import Found
 from accel_advisor.source.imports import programs
 

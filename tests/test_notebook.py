@@ -16,7 +16,8 @@ from accel_advisor.cache import Cache
 from accel_advisor.config import Config
 from accel_advisor.finding import CellPlace
 from accel_advisor.fixer import EditConflictError, edited
-from accel_advisor.linter import Report, lint
+from accel_advisor.linter import lint
+from accel_advisor.report import Report
 from accel_advisor.source.discovery import Discoverer, Found
 from accel_advisor.source.document import Document, DocumentError
 from accel_advisor.source.magics import masked

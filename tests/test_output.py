@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Location, Related, Severity, Span
-from accel_advisor.linter import Report
 from accel_advisor.output import concise, github, gitlab, sarif, statistics, text
 from accel_advisor.output import json as ruff_json
+from accel_advisor.report import Report
 from accel_advisor.source.document import Document
 
 SOURCE = "import torch\n\tx = '表'; f(a,\n\t\tb,\n)\n" + "y = 1\n" * 8 + "z = " + "1 + " * 80 + "w\n"

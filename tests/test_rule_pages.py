@@ -12,7 +12,8 @@ import pytest
 from accel_advisor.config import Config
 from accel_advisor.finding import Applicability, Finding, Severity
 from accel_advisor.fix_loop import fix
-from accel_advisor.linter import Report, lint
+from accel_advisor.linter import lint
+from accel_advisor.report import Report
 from accel_advisor.rule import Rule, registry
 from accel_advisor.rule_page import HEADINGS, RulePageError, rule_page
 from accel_advisor.selection import Selection, selectors

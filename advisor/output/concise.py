@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..linter import Report
+from ..report import Report
 from .text import printable, summary
 
 

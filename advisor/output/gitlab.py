@@ -6,7 +6,7 @@ import json
 import os
 
 from ..finding import Location, Severity
-from ..linter import Report
+from ..report import Report
 from .sarif import line_hashes
 
 SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from ..finding import Finding, Location, Span
-from ..linter import Report
+from ..report import Report
 
 
 def render(report: Report) -> str:

@@ -12,11 +12,10 @@ from urllib.parse import quote
 
 from .. import __version__
 from ..finding import Edit, Finding, Severity, Span
-from ..linter import Report
+from ..report import Report
 from ..rule import registry
 from ..rule_page import RulePageError, rule_page
 from ..source.document import is_notebook
-from .text import source
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -126,7 +125,7 @@ def line_hashes(report: Report) -> list[str]:
     seen: Counter[str] = Counter()
     hashes = []
     for finding in report.findings:
-        document = source(report, finding.filename)
+        document = report.document(finding.filename)
         line = document.line(finding.span.start.row).strip() if document is not None else ""
         digest = hashlib.sha256(f"{finding.code}\0{finding.filename}\0{line}".encode(errors="replace")).hexdigest()[:16]
         seen[digest] += 1

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 from ..finding import Applicability
-from ..linter import Report
+from ..report import Report
 
 
 def render(report: Report, *, as_json: bool = False) -> str:

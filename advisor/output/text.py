@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import click
 
 from ..finding import Applicability, Finding, Severity, Span
-from ..linter import Report
-from ..source.document import Document, DocumentError
+from ..report import Report
+from ..source.document import Document
 
 TAB = 4
 MOST_LINES = 6
@@ -37,7 +37,7 @@ def render(report: Report, *, colour: bool = False, width: int | None = None, fi
     parts: list[str] = []
     for finding in report.findings:
         if finding.filename not in documents:
-            documents[finding.filename] = source(report, finding.filename)
+            documents[finding.filename] = report.document(finding.filename)
         parts.append(_finding(finding, documents[finding.filename], colour, width))
     parts.append(summary(report, fixed=fixed))
     return "\n".join(parts) + "\n"
@@ -159,17 +159,6 @@ def _wrapped(message: str, columns: int | None) -> list[str]:
 def printable(text: str) -> str:
     """Text without characters that would steer a terminal: the user's own names stand in messages."""
     return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
-
-
-def source(report: Report, filename: str) -> Document | None:
-    """The text that a finding speaks of; None where the file could not be read."""
-    raw = report.sources.get(filename)
-    if raw is None:
-        return None
-    try:
-        return Document.from_bytes(filename, raw)
-    except DocumentError:
-        return Document(filename, raw.decode("latin-1"))
 
 
 def _count(number: int, noun: str) -> str:
