@@ -180,9 +180,7 @@ def _sample_cost(machine: Interpreter, cls: Class) -> tuple[Cost, str]:
         return "unknown", ""
     calls = light = False
     for name, (owner, function) in methods.items():
-        for node in descendants(function.body):
-            if not isinstance(node, cst.Call):
-                continue
+        for node in descendants(function.body, cst.Call):
             attribute = self_attribute(node.func)
             if attribute is not None:
                 light |= attribute not in methods
@@ -206,11 +204,10 @@ def _sample_cost(machine: Interpreter, cls: Class) -> tuple[Cost, str]:
 
 
 def _function_cost(machine: Interpreter, function: Function) -> str | None:
-    for node in descendants(function.node.body):
-        if isinstance(node, cst.Call):
-            callee = resolve(machine, function.scope.globals, node.func)
-            if isinstance(callee, Qualified) and callee.name in SAMPLE_COSTS:
-                return SAMPLE_COSTS[callee.name]
+    for node in descendants(function.node.body, cst.Call):
+        callee = resolve(machine, function.scope.globals, node.func)
+        if isinstance(callee, Qualified) and callee.name in SAMPLE_COSTS:
+            return SAMPLE_COSTS[callee.name]
     return None
 
 
@@ -240,9 +237,7 @@ def _vetoes(machine: Interpreter, cls: Class) -> list[Veto]:
 
 
 def _uses_accelerator(machine: Interpreter, cls: Class) -> bool:
-    for node in descendants(cls.node):
-        if not isinstance(node, cst.Call):
-            continue
+    for node in descendants(cls.node, cst.Call):
         if isinstance(node.func, cst.Attribute):
             if node.func.attr.value == "cuda":
                 return True

@@ -110,7 +110,7 @@ def sample_methods(cls: Class) -> dict[str, tuple[Class, cst.FunctionDef]]:
         if name in found:
             continue
         found[name] = table[name]
-        for node in descendants(table[name][1].body):
+        for node in descendants(table[name][1].body, cst.Attribute):
             used = self_attribute(node)
             if used in table and used != "__init__":
                 pending.append(str(used))
@@ -121,8 +121,8 @@ def holds(machine: Interpreter, cls: Class) -> Iterator[Hold]:
     """What ``__init__`` keeps under attributes of a data set, where a library or a comprehension made it."""
     for one in cls.lineage():
         function = methods_of(one.node).get("__init__")
-        for node in descendants(function) if function is not None else ():
-            if not isinstance(node, (cst.Assign, cst.AnnAssign)) or node.value is None:
+        for node in descendants(function, cst.Assign, cst.AnnAssign) if function is not None else ():
+            if node.value is None:
                 continue
             targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
             names = [name for target in targets if (name := self_attribute(target)) is not None]
@@ -164,7 +164,7 @@ def _used_as_it_is(cls: Class, name: str) -> bool:
     for one in lineage:
         if methods_of(one.node).keys() & {"__getstate__", "__setstate__", "__reduce__"}:
             return False
-        for node in descendants(one.node):
+        for node in descendants(one.node, cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Del, cst.Attribute):
             if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Del)):
                 assigned += self_attribute(node.target) == name
             elif isinstance(node, cst.Attribute) and node.attr.value in ("close", "seed", "manual_seed"):
@@ -173,13 +173,13 @@ def _used_as_it_is(cls: Class, name: str) -> bool:
     if assigned != 1 or "?" in cls.library_bases():
         return False
     reading = (function for _, function in sample_methods(cls).values())
-    return any(self_attribute(node) == name for function in reading for node in descendants(function.body))
+    return any(self_attribute(node) == name for function in reading for node in descendants(function.body, cst.Attribute))
 
 
 def stream_veto(machine: Interpreter, instance: Instance) -> Veto | None:
     """An IterableDataset that every worker would read whole."""
     cls = instance.cls
-    mentioned = {node.value for one in cls.lineage() for node in descendants(one.node) if isinstance(node, cst.Name)}
+    mentioned = {node.value for one in cls.lineage() for node in descendants(one.node, cst.Name)}
     if "get_worker_info" in mentioned:
         return None
     divided = any("worker" in name.lower() or "shard" in name.lower() for name in mentioned)
@@ -191,7 +191,7 @@ def stream_veto(machine: Interpreter, instance: Instance) -> Veto | None:
 def knows_its_rank(cls: Class) -> bool:
     """Whether a data set mentions ranks or the world size, or has a base that is not known."""
     names = {
-        node.value.lower() for one in cls.lineage() for node in descendants(one.node) if isinstance(node, cst.Name)
+        node.value.lower() for one in cls.lineage() for node in descendants(one.node, cst.Name)
     }
     return "?" in cls.library_bases() or any("rank" in name or "world" in name or "shard" in name for name in names)
 
@@ -266,14 +266,12 @@ def _bindings(function: cst.FunctionDef, name: str) -> Iterator[cst.BaseExpressi
     """The expressions that a local name is bound to; None for a loop's target, whose iterable is looked at itself."""
     for node in descendants(function.body):
         if isinstance(node, (cst.For, cst.CompFor)):
-            if any(isinstance(one, cst.Name) and one.value == name for one in descendants(node.target)):
+            if any(one.value == name for one in descendants(node.target, cst.Name)):
                 yield None
         elif isinstance(node, cst.WithItem):
             if node.asname is not None and isinstance(node.asname.name, cst.Name) and node.asname.name.value == name:
                 yield node.item
         elif isinstance(node, cst.Assign) and any(
-            isinstance(one, cst.Name) and one.value == name
-            for target in node.targets
-            for one in descendants(target.target)
+            one.value == name for target in node.targets for one in descendants(target.target, cst.Name)
         ):
             yield node.value

@@ -274,5 +274,5 @@ def _names_in(function: Function) -> set[str]:
     from .walking import descendants
 
     own = function.name
-    found = {one.value for one in descendants(function.node.body) if isinstance(one, cst.Name)}
+    found = {one.value for one in descendants(function.node.body, cst.Name)}
     return found - {own}

@@ -14,7 +14,7 @@ _WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.Com
 
 def touches_devices(cls: cst.ClassDef) -> bool:
     """Whether the code of a class calls a method that moves something, or reads a ``device``."""
-    for node in descendants(cls):
+    for node in descendants(cls, cst.Attribute, cst.Call):
         if isinstance(node, cst.Attribute) and node.attr.value == "device":
             return True
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
@@ -47,7 +47,7 @@ def self_attribute(node: cst.CSTNode) -> str | None:
 def names_read_in(node: cst.CSTNode) -> frozenset[str]:
     """Every name that occurs in a piece of syntax, and every attribute of one as ``name.attribute``."""
     found: set[str] = set()
-    for one in descendants(node):
+    for one in descendants(node, cst.Name, cst.Attribute):
         if isinstance(one, cst.Name):
             found.add(one.value)
         elif isinstance(one, cst.Attribute) and isinstance(one.value, cst.Name):
@@ -59,7 +59,7 @@ def names_bound_in(node: cst.CSTNode) -> frozenset[str]:
     """Names, and attributes of names, that a piece of syntax binds, deletes or stores something in, and those of
     objects whose methods it calls as statements of their own, which may change them."""
     found: set[str] = set()
-    for one in descendants(node):
+    for one in descendants(node, *_WITH_TARGET, cst.AsName, cst.Expr):
         targets: list[cst.CSTNode] = []
         if isinstance(one, _WITH_TARGET):
             targets.append(one.target)
@@ -87,5 +87,5 @@ def main_guards(module: cst.Module) -> list[cst.If]:
 
 def decides(function: cst.FunctionDef) -> bool:
     """Whether a function's code branches or loops, so that different calls may do different things."""
-    kinds = (cst.If, cst.IfExp, cst.For, cst.While, cst.Try, cst.Match, cst.BooleanOperation)
-    return any(isinstance(one, kinds) for one in descendants(function.body))
+    kinds = (cst.If, cst.IfExp, cst.For, cst.While, cst.Try, cst.TryStar, cst.Match, cst.BooleanOperation)
+    return next(descendants(function.body, *kinds), None) is not None

@@ -3,9 +3,12 @@ parse does."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import TypeVar, overload
 
 import libcst as cst
+
+Node = TypeVar("Node", bound=cst.CSTNode)
 
 PARTS: dict[str, tuple[str, ...]] = {
     "AnnAssign": ("target", "annotation", "value"),
@@ -111,19 +114,40 @@ PARTS: dict[str, tuple[str, ...]] = {
 brackets and white space are left out; a kind that is not named here holds nothing else. By name, since older releases
 of libcst lack some."""
 
-_BACKWARDS = {kind: tuple(reversed(fields)) for kind, fields in PARTS.items()}
+_EMPTY = frozenset({type(None), type(cst.MaybeSentinel.DEFAULT), str})
+_backwards: dict[type[cst.CSTNode], tuple[str, ...]] = {}
 
 
-def descendants(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """A node and every expression, statement and clause in it, in source order."""
-    stack = [node]
-    pop, push = stack.pop, stack.append
+@overload
+def descendants(node: cst.CSTNode) -> Iterator[cst.CSTNode]: ...
+
+
+@overload
+def descendants(node: cst.CSTNode, *kinds: type[Node]) -> Iterator[Node]: ...
+
+
+def descendants(node: cst.CSTNode, *kinds: type[cst.CSTNode]) -> Iterator[cst.CSTNode]:
+    """A node and every expression, statement and clause in it, in source order.
+
+    Args:
+        kinds: the concrete kinds of node that are wanted; all where none is given. ``isinstance`` costs more than the
+            walk, since the classes of libcst are abstract base classes.
+    """
+    wanted = frozenset(kinds)
+    stack: list[cst.CSTNode] = [node]
+    pop, push, extend = stack.pop, stack.append, stack.extend
     while stack:
         one = pop()
-        yield one
-        for field in _BACKWARDS.get(type(one).__name__, ()):
+        kind = type(one)
+        if not wanted or kind in wanted:
+            yield one
+        fields = _backwards.get(kind)
+        if fields is None:
+            fields = _backwards[kind] = tuple(reversed(PARTS.get(kind.__name__, ())))
+        for field in fields:
             part = getattr(one, field)
-            if isinstance(part, cst.CSTNode):
+            sort = type(part)
+            if sort is tuple or sort is list:
+                extend(part[::-1])
+            elif sort not in _EMPTY:
                 push(part)
-            elif part and isinstance(part, Sequence) and not isinstance(part, str):
-                stack.extend(reversed(part))
