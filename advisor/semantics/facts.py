@@ -91,6 +91,7 @@ class Facts:
     layers: Layers = field(init=False)
     program: tuple[Facts, ...] = ()
     target: Target = field(default_factory=Target)
+    _done: frozenset[str] | None = field(default=None, init=False, repr=False)
 
     @property
     def trains_in_parallel(self) -> bool:
@@ -100,13 +101,11 @@ class Facts:
 
     def does(self, *names: str) -> bool:
         """Whether any document of the program has an operation of one of these names; a name that begins with a dot
-        stands for a method of any receiver."""
-        return any(
-            operation.name == name or (name[0] == "." and operation.name.endswith(name))
-            for facts in self.program
-            for operation in facts.operations
-            for name in names
-        )
+        stands for a method of any receiver. Asked when everything is known: by rules, not by the interpreter."""
+        if self._done is None:
+            done = {operation.name for facts in self.program for operation in facts.operations}
+            self._done = frozenset(done | {"." + name.rpartition(".")[2] for name in done if "." in name})
+        return not self._done.isdisjoint(names)
 
     def named(self, names: Iterable[str]) -> list[Operation]:
         """The operations of this document that have one of these names."""

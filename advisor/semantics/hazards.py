@@ -173,7 +173,8 @@ def _used_as_it_is(cls: Class, name: str) -> bool:
     if assigned != 1 or "?" in cls.library_bases():
         return False
     reading = (function for _, function in sample_methods(cls).values())
-    return any(self_attribute(node) == name for function in reading for node in descendants(function.body, cst.Attribute))
+    read = (node for function in reading for node in descendants(function.body, cst.Attribute))
+    return any(self_attribute(node) == name for node in read)
 
 
 def stream_veto(machine: Interpreter, instance: Instance) -> Veto | None:
@@ -190,9 +191,7 @@ def stream_veto(machine: Interpreter, instance: Instance) -> Veto | None:
 
 def knows_its_rank(cls: Class) -> bool:
     """Whether a data set mentions ranks or the world size, or has a base that is not known."""
-    names = {
-        node.value.lower() for one in cls.lineage() for node in descendants(one.node, cst.Name)
-    }
+    names = {node.value.lower() for one in cls.lineage() for node in descendants(one.node, cst.Name)}
     return "?" in cls.library_bases() or any("rank" in name or "world" in name or "shard" in name for name in names)
 
 

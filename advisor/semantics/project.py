@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import libcst as cst
@@ -27,6 +27,8 @@ _TENSOR_NAMES = frozenset({"torch.Tensor", "Tensor", "torch.FloatTensor", "torch
 MOST_CONSULTED = 100
 MOST_CONSULTED_CHARACTERS = 1_000_000
 """Files, and characters in them, that are read for one analysis beyond those that were asked for."""
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b[^\n]*", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 STACK = 6_000
 """Python frames that an analysis may use: a call that is followed takes some twenty of them."""
 
@@ -55,12 +57,12 @@ class Project:
     """
 
     def __init__(self, documents: Iterable[Document], root: Path) -> None:
-        self.root = root.resolve()
-        self.documents: dict[str, Document | None] = {str(Path(one.filename).resolve()): one for one in documents}
+        self.root = os.path.realpath(root)
+        self.documents: dict[str, Document | None] = {one.path: one for one in documents}
         self.asked = frozenset(self.documents)
         self.broken: dict[str, str] = {}
         self._characters_left = MOST_CONSULTED_CHARACTERS
-        self._resolved: dict[tuple[str, int, Path], str | None] = {}
+        self._resolved: dict[tuple[str, int, str], str | None] = {}
 
     @property
     def consulted(self) -> frozenset[str]:
@@ -69,25 +71,25 @@ class Project:
 
     def resolve(self, name: str, level: int, importer: Document) -> str | None:
         """The file that a module's name means, seen from the importing document; None where it is a library."""
-        folder = Path(importer.filename).resolve().parent
+        folder = os.path.dirname(importer.path)
         key = (name, level, folder)
         if key not in self._resolved:
             self._resolved[key] = self._find(name, level, folder)
         return self._resolved[key]
 
-    def _find(self, name: str, level: int, folder: Path) -> str | None:
+    def _find(self, name: str, level: int, folder: str) -> str | None:
         if level:
-            bases = [folder.joinpath(*[".."] * (level - 1)).resolve()]
+            bases = [os.path.normpath(os.path.join(folder, *[os.pardir] * (level - 1)))]
         else:
-            bases = [folder, *(one for one in folder.parents if one.is_relative_to(self.root)), self.root / "src"]
-        parts = name.split(".") if name else []
+            bases = [*_upwards(folder, self.root), os.path.join(self.root, "src")]
+        target = name.replace(".", os.sep)
         for base in bases:
-            if not base.is_relative_to(self.root):
+            if not _within(base, self.root):
                 continue
-            target = base.joinpath(*parts)
-            for candidate in (target.with_suffix(".py") if parts else None, target / "__init__.py"):
-                if candidate is not None and (str(candidate) in self.documents or candidate.is_file()):
-                    return str(candidate)
+            for end in (".py", os.sep + "__init__.py"):
+                candidate = os.path.join(base, target + end) if target else base + os.sep + "__init__.py"
+                if candidate in self.documents or os.path.isfile(candidate):
+                    return candidate
         return None
 
     def load(self, filename: str) -> Document | None:
@@ -113,6 +115,19 @@ class Project:
         return document_or_none
 
 
+def _within(path: str, root: str) -> bool:
+    """Whether an absolute path is a folder or lies in it."""
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _upwards(folder: str, root: str) -> list[str]:
+    """A folder and those around it, up to the root where it lies below that."""
+    found = [folder]
+    while found[-1] != root and _within(found[-1], root):
+        found.append(os.path.dirname(found[-1]))
+    return found
+
+
 def _shown(filename: str) -> str:
     """A path as a message should name it: relative where it lies below the current folder."""
     relative = os.path.relpath(filename)
@@ -131,7 +146,7 @@ def analyze(documents: Sequence[Document], root: Path, known: Declared | None = 
     project = Project(documents, root)
     machine = Interpreter(project)
     analysis = Analysis()
-    asked = [str(Path(one.filename).resolve()) for one in documents]
+    asked = [one.path for one in documents]
     todo = [*asked, *_importers(documents, project)]
     with _deep_stack():
         for filename in todo:
@@ -146,7 +161,7 @@ def analyze(documents: Sequence[Document], root: Path, known: Declared | None = 
             analysis.failures[document.filename] = project.broken.get(filename, "could not be interpreted")
             continue
         analysis.facts[document.filename] = facts
-    known = known or declared(project.root)
+    known = known or declared(root)
     analysis.consulted = project.consulted | known.read
     machine.recorder.finish(machine, analysis.consulted)
     for one in analysis.facts.values():
@@ -183,29 +198,45 @@ def _importers(documents: Sequence[Document], project: Project) -> list[str]:
     """Files of the project that import one of the documents: they may call into it with values that matter."""
     modules = [one for one in documents if one.notebook is None]  # nothing imports a notebook
     stems = {Path(one.filename).stem for one in modules}
-    stems |= {Path(one.filename).resolve().parent.name for one in modules if Path(one.filename).stem == "__init__"}
+    stems |= {Path(one.path).parent.name for one in modules if Path(one.filename).stem == "__init__"}
     stems.discard("__init__")
-    if not stems or not project.root.is_dir():
+    if not stems or not os.path.isdir(project.root):
         return []
-    word = re.compile(
-        rb"^[ \t]*(?:from|import)\b[^\n]*\b(?:" + b"|".join(re.escape(one.encode()) for one in sorted(stems)) + rb")\b",
-        re.MULTILINE,
-    )
     found: list[str] = []
-    folders = {Path(one.filename).resolve().parent for one in documents}
-    places = sorted({folder for one in folders for folder in (one, one.parent) if folder.is_relative_to(project.root)})
-    for folder in places:
-        for path in sorted(folder.glob("*.py")):
-            name = str(path)
-            if name in project.documents or name in found or len(found) >= MOST_CONSULTED // 4:
+    folders = {os.path.dirname(one.path) for one in documents}
+    places = {place for one in folders for place in (one, os.path.dirname(one)) if _within(place, project.root)}
+    for place in sorted(filter(os.path.isdir, places)):
+        for name in sorted(os.listdir(place)):
+            path = os.path.join(place, name)
+            if not name.endswith(".py") or path in project.documents or path in found:
                 continue
+            if len(found) >= MOST_CONSULTED // 4:
+                break
             try:
-                raw = path.read_bytes()
+                status = os.stat(path)
+                imported = _words_of_imports(path, status.st_size, status.st_mtime_ns)
             except OSError:
                 continue
-            if len(raw) < 1_000_000 and b"torch" in raw and word.search(raw):
-                found.append(name)
+            if not stems.isdisjoint(imported):
+                found.append(path)
     return found
+
+
+@lru_cache(maxsize=10_000)
+def _words_of_imports(path: str, size: int, changed: int) -> frozenset[str]:
+    """Every name in the import statements of a file that mentions torch; none for a very large file. Size and time of
+    change are part of the question, so that a file that was edited is read again.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if size >= MOST_CONSULTED_CHARACTERS:
+        return frozenset()
+    with open(path, "rb") as file:
+        raw = file.read()
+    if b"torch" not in raw:
+        return frozenset()
+    return frozenset(word for line in _IMPORT.findall(raw) for word in _WORD.findall(line.decode("utf-8", "replace")))
 
 
 def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis, wanted: frozenset[str]) -> None:
@@ -213,7 +244,7 @@ def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis, wa
     unknown arguments: first those that no other one mentions."""
     done = 0
     while done < len(machine.functions):
-        batch = [one for one in machine.functions[done:] if _path(one.document) in wanted]
+        batch = [one for one in machine.functions[done:] if one.document.path in wanted]
         done = len(machine.functions)
         mentioned = {name for function in batch for name in _names_in(function)}
         roots = [one for one in batch if one.owner is None and one.name not in mentioned]
@@ -223,11 +254,7 @@ def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis, wa
         for function in (*roots, *methods, *rest):
             if id(function.node) not in machine.called or id(function.node) in machine.truncated:
                 run = partial(_run_alone, machine, function, receivers)
-                _guarded(machine, project, analysis, _path(function.document), run)
-
-
-def _path(document: Document) -> str:
-    return str(Path(document.filename).resolve())
+                _guarded(machine, project, analysis, function.document.path, run)
 
 
 def _run_alone(machine: Interpreter, function: Function, receivers: dict[int, Value]) -> None:

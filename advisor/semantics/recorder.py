@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -91,17 +90,16 @@ class Recorder:
     def imported(self, document: Document, filename: str | None) -> None:
         """A document imports a file of the project, if it is one."""
         if filename is not None:
-            self._imports.setdefault(str(Path(document.filename).resolve()), set()).add(filename)
+            self._imports.setdefault(document.path, set()).add(filename)
 
     def _program(self, facts: Facts, everything: list[Facts]) -> tuple[Facts, ...]:
         """The facts of what a document imports, of what imports it, and of what that imports in turn."""
-        paths = {str(Path(one.document.filename).resolve()): one for one in everything}
+        paths = {one.document.path: one for one in everything}
         importers: dict[str, set[str]] = {}
         for importer, imported in self._imports.items():
             for name in imported:
                 importers.setdefault(name, set()).add(importer)
-        own = str(Path(facts.document.filename).resolve())
-        related = _reached(_reached({own}, importers), self._imports)
+        related = _reached(_reached({facts.document.path}, importers), self._imports)
         return tuple(one for path, one in paths.items() if path in related)
 
     # -- evidence

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 import io
+import os
 import re
 import tokenize
 import warnings
@@ -121,6 +122,11 @@ class Document:
         """``text`` as bytes in this document's encoding, with its byte order mark where it had one."""
         raw = text.encode(self.encoding)
         return b"\xef\xbb\xbf" + raw if self.bom else raw
+
+    @cached_property
+    def path(self) -> str:
+        """Where the file is: absolute, and free of symbolic links."""
+        return os.path.realpath(self.filename)
 
     @cached_property
     def tree(self) -> cst.Module:

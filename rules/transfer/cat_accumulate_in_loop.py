@@ -57,8 +57,8 @@ class CatAccumulateInLoop(Rule):
         """Reports each call once."""
         for operation in facts.operations:
             if operation.name in ("torch.cat", "torch.concat", "torch.hstack", "torch.vstack"):
-                holder = self._holder(facts, operation)
-                if holder is not None and self._at_every_step(operation):
+                holder = self._holder(facts, operation) if self._at_every_step(operation) else None
+                if holder is not None:
                     message = (
                         f"`{holder}` is copied whole at every step, which is quadratic in their number; append to a "
                         f"list and call `{operation.name}` once behind the loop"
