@@ -122,7 +122,7 @@ def holds(machine: Interpreter, cls: Class) -> Iterator[Hold]:
     for one in cls.lineage():
         function = methods_of(one.node).get("__init__")
         for node in descendants(function, cst.Assign, cst.AnnAssign) if function is not None else ():
-            if node.value is None:
+            if not isinstance(node, (cst.Assign, cst.AnnAssign)) or node.value is None:
                 continue
             targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
             names = [name for target in targets if (name := self_attribute(target)) is not None]

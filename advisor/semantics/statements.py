@@ -18,7 +18,6 @@ from .iteration import element_of
 from .methods import mutates_in_place
 from .places import SOMEWHERE
 from .scope import OPEN, Scope
-from .syntax import descendants
 from .values import (
     UNKNOWN,
     Cell,
@@ -38,6 +37,7 @@ from .values import (
     Value,
     join,
 )
+from .walking import descendants
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
