@@ -276,6 +276,8 @@ def escape(machine: Interpreter, value: Value) -> None:
             escape(machine, item)
     elif isinstance(value, Iterated):
         escape(machine, value.element)
+    elif isinstance(value, Tensor) and value.born is not None and machine.loops:
+        machine.recorder.handed_over.add(value.born)
 
 
 def call_function(

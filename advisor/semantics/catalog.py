@@ -207,7 +207,7 @@ TENSOR_FUNCTIONS = frozenset(
         "softmax log_softmax sin cos pow where sort topk argmax argmin flatten reshape transpose permute "
         "squeeze unsqueeze split chunk zeros_like ones_like rand_like randn_like empty_like full_like "
         "bernoulli normal einsum cumsum logical_and logical_or logical_not isnan isfinite norm outer ger "
-        "floor round sign"
+        "floor round sign eq ne gt lt ge le isinf any all argsort nonzero argwhere unique masked_select std var prod"
     ).split()
 )
 
@@ -279,6 +279,22 @@ TENSOR_METHODS = frozenset(
         "flip",
         "cumsum",
         "norm",
+        "std",
+        "var",
+        "prod",
+        "any",
+        "all",
+        "isnan",
+        "isfinite",
+        "isinf",
+        "logical_not",
+        "argmin",
+        "topk",
+        "sort",
+        "argsort",
+        "nonzero",
+        "unique",
+        "masked_select",
     ]
 )
 """Methods that exist on tensors, and give a tensor that lives where the receiver lives."""

@@ -71,7 +71,9 @@ def _formatted(machine: Interpreter, node: cst.FormattedString) -> Value:
     first = node.parts[0] if node.parts else None
     for part in node.parts:
         if isinstance(part, cst.FormattedStringExpression):
-            machine.evaluate(part.expression)
+            value = machine.evaluate(part.expression)
+            if isinstance(value, Tensor):
+                machine.recorder.operation(machine, part.expression, "format", value)
     if isinstance(first, cst.FormattedStringText) and first.value.startswith("cuda:"):
         return Constant("cuda:0")
     return UNKNOWN
@@ -123,11 +125,22 @@ def _subscript(machine: Interpreter, node: cst.Subscript) -> Value:
     if not isinstance(slice_, cst.Index):
         return owner if isinstance(owner, (Iterated, Tensor)) else UNKNOWN
     key = machine.evaluate(slice_.value)
+    if isinstance(owner, Tensor) and isinstance(key, Tensor) and key.mask:
+        machine.recorder.operation(machine, node, "Tensor[mask]", key)
+        return Tensor(owner.place, proven=owner.proven, grown=owner.grown)
     return element_at(machine, owner, key.value if isinstance(key, Constant) else ...)
 
 
+def truth(machine: Interpreter, node: cst.BaseExpression) -> Value:
+    """What an expression is worth whose truth decides what happens next: that of a tensor has to be read."""
+    value = machine.evaluate(node)
+    if isinstance(value, Tensor):
+        machine.recorder.operation(machine, node, "truth", value)
+    return value
+
+
 def _conditional(machine: Interpreter, node: cst.IfExp) -> Value:
-    machine.evaluate(node.test)
+    truth(machine, node.test)
     machine.guards += 1
     value = join(machine.evaluate(node.body), machine.evaluate(node.orelse))
     machine.guards -= 1
@@ -135,8 +148,11 @@ def _conditional(machine: Interpreter, node: cst.IfExp) -> Value:
 
 
 def _boolean(machine: Interpreter, node: cst.BooleanOperation) -> Value:
-    left = machine.evaluate(node.left)
+    left = truth(machine, node.left)
+    # what stands behind `and` and `or` happens on a condition
+    machine.guards += 1
     right = machine.evaluate(node.right)
+    machine.guards -= 1
     if isinstance(left, Constant) and left.value is None and isinstance(node.operator, cst.Or):
         return right
     if isinstance(left, Configured) and isinstance(node.operator, cst.Or):
@@ -145,7 +161,8 @@ def _boolean(machine: Interpreter, node: cst.BooleanOperation) -> Value:
 
 
 def _not(machine: Interpreter, node: cst.UnaryOperation) -> Value:
-    value = machine.evaluate(node.expression)
+    denied = isinstance(node.operator, cst.Not)
+    value = truth(machine, node.expression) if denied else machine.evaluate(node.expression)
     if isinstance(node.operator, cst.Minus) and isinstance(value, Constant) and isinstance(value.value, (int, float)):
         return Constant(-value.value, Origin(machine.document, node))
     if isinstance(node.operator, cst.Not):
@@ -171,6 +188,13 @@ def _binary(machine: Interpreter, node: cst.BinaryOperation) -> Value:
 def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
     if isinstance(left, Mapping) and isinstance(node.operator, cst.BitOr):
         return merged_mapping(machine, left, right)
+    if isinstance(left, Constant) and isinstance(left.value, str) and isinstance(node.operator, cst.Modulo):
+        for one in right.items if isinstance(right, Sequence) else (right,):
+            if isinstance(one, Tensor):
+                machine.recorder.operation(machine, node, "format", one)
+        return UNKNOWN
+    if isinstance(node.operator, cst.Add) and (graph_of(left) or graph_of(right)):
+        machine.recorder.operation(machine, node, "+", left, value=right)
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         if left.place != right.place:
             machine.recorder.operation(machine, node, "operator", left, value=right)
@@ -179,7 +203,7 @@ def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right
         if left.scalar:
             return Tensor(right.place, proven=right.proven, scalar=right.scalar, grown=grown)
         place = left.place if right.scalar else left.place | right.place
-        return Tensor(place, proven=left.proven and right.proven, grown=grown)
+        return Tensor(place, proven=left.proven and right.proven, grown=grown, mask=left.mask and right.mask)
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Tensor) and one.born is not None and isinstance(other, Opaque):
             machine.recorder.operation(machine, node, "operator", left, value=right)
@@ -219,7 +243,7 @@ def _comparison(machine: Interpreter, node: cst.Comparison) -> Value:
             place = right.place if place is None else place | right.place
         if isinstance(one.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)):
             return UNKNOWN
-    return Tensor(place, proven=False) if place is not None else UNKNOWN
+    return Tensor(place, proven=False, mask=True) if place is not None else UNKNOWN
 
 
 def _lambda(machine: Interpreter, node: cst.Lambda) -> Value:

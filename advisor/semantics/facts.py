@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..source.document import Document
     from .layers import Layers
     from .scope import Scope
+    from .values import Birth
 
 
 __all__ = [
@@ -72,6 +73,7 @@ class Facts:
         layers: what modules are made of.
         program: the facts of this document, of those that it imports, and of those that import it with theirs.
         target: what the project runs on, as far as it says so.
+        handed_over: tensors that the program gives, in a loop, to functions that are not known and may change them.
     """
 
     document: Document
@@ -92,6 +94,7 @@ class Facts:
     program: tuple[Facts, ...] = ()
     target: Target = field(default_factory=Target)
     _done: frozenset[str] | None = field(default=None, init=False, repr=False)
+    handed_over: frozenset[Birth] = frozenset()
 
     @property
     def trains_in_parallel(self) -> bool:

@@ -27,6 +27,7 @@ from .facts import ArgumentPlace, ModuleCallContext
 from .iteration import element_of
 from .loaders import build_loader
 from .mappings import update_mapping
+from .methods import MASKS, mutates_in_place
 from .places import HOST, SOMEWHERE, Place
 from .scope import OPEN
 from .values import (
@@ -61,6 +62,9 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
         recorder.operation(machine, node, name, None, arguments)
     if name in SAVES and arguments.positional:
         _note_saved_states(machine, arguments.positional[0].value, node)
+    written = arguments.get("out")
+    if isinstance(written, Tensor):
+        mutates_in_place(machine, written)
     constructor = CONSTRUCTORS.get(name)
     if constructor is not None:
         return build_loader(machine, constructor, arguments, node)
@@ -117,7 +121,7 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
                 if isinstance(one, Tensor):
                     place |= one.place
                     known = True
-        return Tensor(place, proven=False) if known else UNKNOWN
+        return Tensor(place, proven=False, mask=last in MASKS) if known else UNKNOWN
     if name in MODULE_ALIASES and arguments.positional:
         given = arguments.positional[0].value
         if name == "torch.compile" and isinstance(given, Module):

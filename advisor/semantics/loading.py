@@ -11,7 +11,9 @@ from .catalog import DATASET_LENGTHS
 from .edits import add_keyword
 from .operations import Argument
 from .places import union_of
+from .syntax import renewed_in, takes_out
 from .values import ABSENT, Configured, Constant, Opaque, Origin, Tensor, Unknown, Value, join_all, options_of
+from .walking import descendants
 
 if TYPE_CHECKING:
     from ..finding import Edit
@@ -78,6 +80,36 @@ class Loop:
     graphs: bool = False
     graph_free: bool = False
     function: cst.CSTNode | None = None
+
+    def renews(self, holder: str, besides: cst.CSTNode) -> bool:
+        """Whether a pass binds a name, attribute or item anew, or takes something out of it, in another statement."""
+        for one in renewed_in(self.node, besides):
+            code = self.document.code(one)
+            if (
+                code == holder
+                or code.startswith((f"{holder}[", f"{holder}."))
+                or holder.startswith((f"{code}[", f"{code}."))
+            ):
+                return True
+        return False
+
+    def empties(self) -> bool:
+        """Whether a pass calls a method, of whatever it may be, that takes things out or begins anew."""
+        return any(isinstance(one, cst.Call) and takes_out(one) for one in descendants(self.node))
+
+    def reads(self, holder: str, besides: cst.CSTNode) -> bool:
+        """Whether a pass mentions a name or attribute in another statement."""
+        kinds = (cst.Name, cst.Attribute)
+        inside = {id(one) for one in descendants(besides)}
+        mentions = (one for one in descendants(self.node) if isinstance(one, kinds) and id(one) not in inside)
+        return any(self.document.code(one) == holder for one in mentions)
+
+    def holds(self, document: Document, node: cst.CSTNode) -> bool:
+        """Whether a node stands in the loop's own text."""
+        if document is not self.document:
+            return False
+        outer, inner = document.span(self.node), document.span(node)
+        return outer.start.offset <= inner.start.offset and inner.end.offset <= outer.end.offset
 
 
 @dataclass(eq=False, slots=True)

@@ -62,7 +62,9 @@ CASTS = {
     "bool": "torch.bool",
 }
 """Methods of a tensor that change its dtype and leave it where it is."""
-GRAPHLESS = frozenset({"argmax", "eq", "ne", "gt", "lt", "ge", "le"})
+MASKS = frozenset({"eq", "ne", "gt", "lt", "ge", "le", "isnan", "isfinite", "isinf", "logical_not"})
+"""Methods of a tensor that give truth values."""
+GRAPHLESS = MASKS | {"argmax", "argmin", "any", "all", "nonzero", "argsort"}
 """Methods of a tensor that no gradient flows through."""
 
 TELLING = frozenset(
@@ -112,6 +114,9 @@ def call_method(machine: Interpreter, method: Method, arguments: Arguments, node
             return Tensor(place, proven=False, pending=node)
         return UNKNOWN
     if name == "format" and isinstance(receiver, Constant):
+        for value in arguments.values():
+            if isinstance(value, Tensor):
+                machine.recorder.operation(machine, node, "format", value)
         return UNKNOWN
     return _give_away(machine, arguments, node)
 
@@ -133,14 +138,21 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
             if isinstance(other, Tensor):
                 return Tensor(other.place, proven=receiver.proven)
             dtype = other.name if isinstance(other, Qualified) else None
-            return replace(receiver, born=_recast(receiver.born, dtype) if dtype else None, pending=None)
+            return replace(receiver, born=_recast(receiver.born, dtype) if dtype else None, pending=None, mask=False)
         moved = any(kinds != frozenset({"cpu"}) for kinds in place)
         if name == "type" and not moved:
             return Tensor(receiver.place, proven=True)
         proven = receiver.proven or name in ("cuda", "type")
         pending = node if arrives_later(place, name, arguments) else None
         return Tensor(
-            place, receiver.loader, receiver.path, proven, receiver.scalar, grown=receiver.grown, pending=pending
+            place,
+            receiver.loader,
+            receiver.path,
+            proven,
+            receiver.scalar,
+            grown=receiver.grown,
+            pending=pending,
+            mask=receiver.mask and name != "type",
         )
     if name.endswith("_") and not name.startswith("_"):
         mutates_in_place(machine, receiver)
@@ -153,7 +165,7 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
         other = arguments.positional[0].value if arguments.positional else None
         return Tensor(other.place if isinstance(other, Tensor) else SOMEWHERE, proven=receiver.proven)
     if name in CASTS:
-        return replace(receiver, born=_recast(receiver.born, CASTS[name]), pending=None)
+        return replace(receiver, born=_recast(receiver.born, CASTS[name]), pending=None, mask=name == "bool")
     if name in ("mean", "sum", "max", "min", "norm") and not arguments.positional and not arguments.keywords:
         return Tensor(receiver.place, proven=receiver.proven, scalar=True, grown=receiver.grown)
     if name in ("size", "dim", "numel", "item", "tolist", "numpy", "get_device", "nelement"):
@@ -168,7 +180,8 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
         for value in arguments.values():
             if isinstance(value, Tensor) and not value.scalar:
                 place = place | value.place
-        return Tensor(place, proven=receiver.proven, grown=frozenset() if name in GRAPHLESS else receiver.grown)
+        grown = frozenset() if name in GRAPHLESS else receiver.grown
+        return Tensor(place, proven=receiver.proven, grown=grown, mask=name in MASKS)
     if name == "backward":
         return Constant(None)
     return UNKNOWN
@@ -275,11 +288,19 @@ def _list_method(
 
 def _outlives_the_pass(machine: Interpreter, node: cst.Call) -> bool:
     """Whether the list that a method is called on was bound before the innermost loop of this function began."""
-    name = node.func.value if isinstance(node.func, cst.Attribute) else None
-    if not isinstance(name, cst.Name) or not machine.frame.loop_exits:
+    held = node.func.value if isinstance(node.func, cst.Attribute) else None
+    if not machine.frame.loop_exits:
         return False
     written = machine.store.since(machine.frame.loop_exits[-1][0])
-    return name.value not in written.get(machine.scope, {})
+    if isinstance(held, cst.Name):
+        return held.value not in written.get(machine.scope, {})
+    if isinstance(held, cst.Attribute):
+        owner = machine.evaluate(held.value)
+        return isinstance(owner, Instance) and held.attr.value not in written.get(owner, {})
+    if isinstance(held, cst.Subscript) and len(held.slice) == 1 and isinstance(held.slice[0].slice, cst.Index):
+        owner, key = machine.evaluate(held.value), machine.evaluate(held.slice[0].slice.value)
+        return isinstance(owner, Mapping) and isinstance(key, Constant) and key.value not in written.get(owner, {})
+    return False
 
 
 # -- argparse

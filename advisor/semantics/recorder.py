@@ -14,7 +14,7 @@ from .layers import Layers
 from .operations import Argument, Operation, OperationContext
 from .places import HOST
 from .syntax import touches_devices
-from .values import ABSENT, UNKNOWN, Class, Value, join
+from .values import ABSENT, UNKNOWN, Birth, Class, Value, join
 from .worker_code import worker_issues
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Recorder:
         discarding: whether the result of the call that is being looked at is thrown away.
         written: attributes of data sets (or any instance) that code outside the class assigns.
         changed: classes whose own methods assign attributes in a loop, after ``__init__``.
+        handed_over: tensors that were given, in a loop, to functions that are not known.
     """
 
     def __init__(self) -> None:
@@ -49,6 +50,7 @@ class Recorder:
         self.discarding = False
         self.written: dict[Class, set[str]] = {}
         self.changed: set[Class] = set()
+        self.handed_over: set[Birth] = set()
         self._loaders: dict[int, LoaderCall] = {}
         self._transfers: dict[int, Transfer] = {}
         self._loops: dict[int, Loop] = {}
@@ -78,6 +80,7 @@ class Recorder:
         for facts in everything:
             facts.layers = layers
             facts.program = self._program(facts, everything)
+            facts.handed_over = frozenset(self.handed_over)
             facts.frameworks, facts.trains, facts.placed, facts.consulted = frameworks, trains, placed, consulted
             for loader in facts.loaders:
                 self.dataset(machine, loader)

@@ -12,7 +12,7 @@ from .assignment import assign
 from .autograd import may_stop_autograd
 from .catalog import FRAMEWORK_CLASSES, PASS_THROUGH
 from .control import Left
-from .expressions import graph_of, sum_of
+from .expressions import graph_of, sum_of, truth
 from .imports import import_module, import_names
 from .iteration import element_of
 from .methods import mutates_in_place
@@ -112,7 +112,7 @@ def _leave_loop(machine: Interpreter, node: cst.Break | cst.Continue) -> bool:
 
 
 def _assert(machine: Interpreter, node: cst.Assert) -> bool:
-    machine.evaluate(node.test)
+    truth(machine, node.test)
     return False
 
 
@@ -130,11 +130,13 @@ def _global(machine: Interpreter, node: cst.Global) -> bool:
 
 
 def _if(machine: Interpreter, node: cst.If) -> bool:
-    machine.evaluate(node.test)
+    truth(machine, node.test)
     tests: list[list[cst.BaseStatement | cst.BaseSmallStatement] | None] = [list(node.body.body)]
     orelse = node.orelse
     while isinstance(orelse, cst.If):
-        machine.evaluate(orelse.test)
+        machine.guards += 1
+        truth(machine, orelse.test)
+        machine.guards -= 1
         tests.append(list(orelse.body.body))
         orelse = orelse.orelse
     tests.append(list(orelse.body.body) if orelse is not None else None)
@@ -194,7 +196,7 @@ def _counts(machine: Interpreter, node: cst.BaseExpression) -> bool:
 
 
 def _while(machine: Interpreter, node: cst.While) -> bool:
-    machine.evaluate(node.test)
+    truth(machine, node.test)
     with machine.looping(node) as loop:
         loop.counts = True
         machine.repeat(node.body.body, None, None)

@@ -72,6 +72,32 @@ def names_bound_in(node: cst.CSTNode) -> frozenset[str]:
     return frozenset(found)
 
 
+_TAKES_OUT = frozenset({"clear", "pop", "popleft", "popitem", "remove", "reset"})
+
+
+def takes_out(call: cst.Call) -> bool:
+    """Whether a call is one of a method that, by its name, takes things out of its receiver."""
+    return isinstance(call.func, cst.Attribute) and call.func.attr.value in _TAKES_OUT
+
+
+def renewed_in(node: cst.CSTNode, besides: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What a piece of syntax binds anew, deletes, or calls a method on that takes things out of it, in other
+    statements than ``besides``."""
+    for one in descendants(node):
+        if one is besides:
+            continue
+        if isinstance(one, cst.Assign):
+            targets: list[cst.CSTNode] = [target.target for target in one.targets]
+        elif isinstance(one, _WITH_TARGET) and not isinstance(one, (cst.AssignTarget, cst.AugAssign)):
+            targets = [one.target]
+        elif isinstance(one, cst.Call) and isinstance(one.func, cst.Attribute) and takes_out(one):
+            targets = [one.func.value]
+        else:
+            continue
+        for target in targets:
+            yield from (part.value for part in target.elements) if isinstance(target, cst.Tuple) else (target,)
+
+
 def assigned_value(statement: cst.CSTNode) -> cst.BaseExpression | None:
     """What an assignment to a single target assigns; None for any other statement."""
     if isinstance(statement, cst.Assign) and len(statement.targets) == 1:

@@ -358,6 +358,7 @@ class Tensor(Value):
         grown: the calls of modules and losses, and the sums, in whose autograd graph it is the last; empty where it
             carries no graph, or none that is known.
         pending: the asynchronous copy to the host that it is the result of, and that may not be done yet.
+        mask: whether it certainly holds truth values, so that indexing with it has to count them first.
     """
 
     place: Place = SOMEWHERE
@@ -368,6 +369,7 @@ class Tensor(Value):
     born: Birth | None = None
     grown: frozenset[cst.CSTNode] = frozenset()
     pending: cst.Call | None = None
+    mask: bool = False
 
 
 def join(left: Value, right: Value) -> Value:
@@ -406,6 +408,7 @@ def _merge(left: Value, right: Value) -> Value | None:
                 left.born if left.born == right.born else None,
                 left.grown | right.grown,
                 left.pending if left.pending is right.pending else None,
+                left.mask and right.mask,
             )
         return None
     if isinstance(left, Device) and isinstance(right, Device):

@@ -9,13 +9,15 @@ from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import remove_argument
 from accel_advisor.semantics.facts import Facts, Transfer
 from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.places import is_host
+from accel_advisor.semantics.places import is_cuda_capable, is_host
 from accel_advisor.semantics.values import Tensor
 
 READS = frozenset(
     {"item", "numpy", "tolist", "mean", "sum", "max", "min", "argmax", "softmax", "float", "double", "half", "long"}
-    | {"int", "any", "all", "norm", "clone", "add", "sub", "mul", "div"}
+    | {"int", "any", "all", "norm", "clone", "add", "sub", "mul", "div", "format", "truth", "print", "bool"}
 )
+WAITS = frozenset({"Tensor.item", "Tensor.tolist", "Tensor.cpu", "Tensor.numpy", "float", "int", "print", "format"})
+"""What waits for everything that the GPU was given before, where it reads a tensor that is there."""
 
 
 class AsyncDeviceToHostRead(Rule):
@@ -23,7 +25,7 @@ class AsyncDeviceToHostRead(Rule):
 
     What it does
         Finds `.to("cpu", non_blocking=True)` whose result is read on the host (`.item()`, `.numpy()`, `.tolist()`,
-        `.mean()`...) in a program that nowhere waits for the copy.
+        `.mean()`, `print`, an f-string...) in a program that nowhere waits for the copy.
 
     Why it costs time
         It costs correctness: towards the host, `non_blocking=True` returns before the bytes have arrived, and what is
@@ -48,8 +50,8 @@ class AsyncDeviceToHostRead(Rule):
         print(host.mean().item())
 
     When to ignore it
-        The rule is silent where the program synchronizes or waits for an event or a stream, and where the result is
-        only sent back to the device.
+        The rule is silent where the program synchronizes or waits for an event or a stream, where a value of the GPU is
+        read in between (`loss.item()`), and where the result is only sent back to the device.
 
     Fix safety
         Safe: without `non_blocking=True` the call waits for the copy, which is what the read needs.
@@ -69,14 +71,25 @@ class AsyncDeviceToHostRead(Rule):
         copies = {one.node: one for one in facts.transfers if one.method == "to"}
         seen: set[Transfer] = set()
         for operation in facts.operations:
-            for context in operation.contexts:
-                read = context.receiver
-                copy = copies.get(read.pending) if isinstance(read, Tensor) and read.pending is not None else None
-                if copy is None or copy in seen or operation.name.rpartition(".")[2] not in READS:
+            for read in _tensors(operation) if operation.name.rpartition(".")[2] in READS else ():
+                copy = copies.get(read.pending) if read.pending is not None else None
+                if copy is None or copy in seen or self._waits_between(facts, copy, operation):
                     continue
                 if not any(is_host(one.source) for one in copy.contexts):
                     seen.add(copy)
                     yield self._report(facts, copy, operation)
+
+    def _waits_between(self, facts: Facts, copy: Transfer, read: Operation) -> bool:
+        """Whether something behind the copy reads from the GPU, which ends when the copy has."""
+        started = False
+        for operation in facts.operations:
+            if operation is read:
+                return False
+            started |= operation.node is copy.node
+            waits = started and operation.name in WAITS and not operation.guarded
+            if waits and any(is_cuda_capable(one.place) and one.pending is None for one in _tensors(operation)):
+                return True
+        return False
 
     def _report(self, facts: Facts, copy: Transfer, read: Operation) -> Finding:
         document = facts.document
@@ -92,3 +105,10 @@ class AsyncDeviceToHostRead(Rule):
             fix = Fix("Drop `non_blocking=True`", (edit,), Applicability.SAFE)
         related = [Related(document.filename, document.span(read.node), "it is read here")]
         return self.finding(facts, copy.node, message, fix=fix, related=related)
+
+
+def _tensors(operation: Operation) -> Iterator[Tensor]:
+    """The tensors that an operation reads: its receiver, or the arguments of a function."""
+    for context in operation.contexts:
+        given = [argument.value for _, argument in context.arguments] if context.receiver is None else []
+        yield from (one for one in (context.receiver, *given) if isinstance(one, Tensor))

@@ -6,13 +6,21 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.rule import Rule
+from accel_advisor.semantics.devices import device_kinds
 from accel_advisor.semantics.facts import Facts, Loop
 from accel_advisor.semantics.operations import Operation, OperationContext
 from accel_advisor.semantics.places import is_cuda_capable
-from accel_advisor.semantics.values import Tensor
+from accel_advisor.semantics.values import ABSENT, Tensor
 
-METHODS = frozenset({"Tensor.item", "Tensor.tolist", "Tensor.cpu", "Tensor.numpy", "Tensor.nonzero"})
-FUNCTIONS = frozenset({"float", "int", "bool", "print"})
+OF_RECEIVER = frozenset(
+    {"Tensor.item", "Tensor.tolist", "Tensor.cpu", "Tensor.numpy", "Tensor.nonzero", "Tensor.unique"}
+    | {"Tensor.masked_select", "Tensor[mask]", "truth", "format"}
+)
+"""Operations that read what they are called on: its values, or how many of them there are."""
+OF_ARGUMENTS = frozenset(
+    {"float", "int", "bool", "print", "math.isnan", "math.isfinite", "math.isinf"}
+    | {"torch.nonzero", "torch.argwhere", "torch.unique", "torch.masked_select"}
+)
 WARN_FROM = 3
 
 
@@ -20,8 +28,9 @@ class HostSyncEveryStep(Rule):
     """Every step of a training loop waits for the GPU several times to read single values.
 
     What it does
-        Finds `.item()`, `.tolist()`, `.cpu()`, `float(...)`, `print(...)` and the like on tensors that are on the GPU,
-        where a training loop does two or more of them at every step.
+        Finds what reads a tensor that is on the GPU, where a training loop does two or more of it at every step:
+        `.item()`, `.tolist()`, `.cpu()`, `float(loss)`, `print(loss)`, a tensor in an f-string, `if loss > 3:`, and
+        what has to count first, as `nonzero`, `unique` and indexing with a mask (`out[labels > 0]`) do.
 
     Why it costs time
         The host runs ahead of the GPU and queues its work. To read a value it has to wait until everything queued is
@@ -90,13 +99,16 @@ class HostSyncEveryStep(Rule):
     def _waits(self, operation: Operation, context: OperationContext) -> bool:
         if context.guarded or context.loop is None or context.inner is not context.loop or operation.framework:
             return False
-        if operation.name in METHODS:
+        if operation.name in OF_RECEIVER or (operation.name == "Tensor.to" and self._to_host(context)):
             read = [context.receiver]
-        elif operation.name in FUNCTIONS:
+        elif operation.name in OF_ARGUMENTS or (operation.name == "torch.where" and len(context.arguments) == 1):
             read = [argument.value for _, argument in context.arguments]
         else:
             return False
         return any(isinstance(one, Tensor) and one.place and is_cuda_capable(one.place) for one in read)
+
+    def _to_host(self, context: OperationContext) -> bool:
+        return device_kinds(context.get("device", 0)) == {"cpu"} and context.get("non_blocking") == ABSENT
 
     def _report(self, facts: Facts, found: list[Operation]) -> Finding:
         document = facts.document

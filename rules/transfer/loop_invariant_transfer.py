@@ -63,12 +63,22 @@ class LoopInvariantTransfer(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        changed = self._changed(facts)
+        changed = self._changed(facts) | facts.handed_over
+        guarded = {one.node for one in facts.operations if one.guarded}
         for transfer in facts.transfers:
             func = transfer.node.func
             named = isinstance(func, cst.Attribute) and isinstance(func.value, (cst.Name, cst.Attribute))
+            if transfer.node in guarded or self._rebinds(facts, transfer):
+                continue
             if named and transfer.contexts and all(self._repeats(one, changed) for one in transfer.contexts):
                 yield self._report(facts, transfer)
+
+    def _rebinds(self, facts: Facts, transfer: Transfer) -> bool:
+        """Whether the copy takes the place of what is copied, so that it is made once."""
+        func, statement = transfer.node.func, transfer.statement
+        if not isinstance(statement, cst.Assign) or not isinstance(func, cst.Attribute):
+            return False
+        return facts.document.code(func.value) in [facts.document.code(one.target) for one in statement.targets]
 
     def _changed(self, facts: Facts) -> set[Birth]:
         """Tensors that are written to after they were made."""

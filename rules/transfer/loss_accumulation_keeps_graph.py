@@ -20,8 +20,8 @@ class LossAccumulationKeepsGraph(Rule):
     """A loss is added up over the batches together with its autograd graph.
 
     What it does
-        Finds `total += loss` and `losses.append(loss)` in a loop in which `loss.backward()` is called as well, where
-        `total` or the list goes on from one batch to the next.
+        Finds `total += loss`, `total = total + loss` and `losses.append(loss)` in a loop in which `loss.backward()` is
+        called as well, where `total` or the list goes on from one batch to the next.
 
     Why it costs time
         `backward()` frees the buffers of the graph, not its nodes and not what their tensors hold: what is kept grows
@@ -55,7 +55,7 @@ class LossAccumulationKeepsGraph(Rule):
 
     When to ignore it
         The rule is silent where the sum itself is differentiated (`loss += ...; loss.backward()`), where the graph is
-        retained, and where the list is cleared.
+        retained, and where the loop binds the sum anew or takes something out of the list.
 
     Fix safety
         Safe: the loss was differentiated already, and `detach()` neither copies nor waits as `item()` would.
@@ -79,24 +79,41 @@ class LossAccumulationKeepsGraph(Rule):
         if not learns or facts.does("torch.autograd.grad") or any(self._retains(context) for _, context, _ in learns):
             return
         differentiated: Graph = frozenset().union(*(graph for _, _, graph in learns))
-        cleared = {self._owner(facts, one) for one in facts.operations if one.name == "list.clear"}
         for operation in facts.operations:
-            if not self._goes_on(operation) or operation.node in differentiated:
-                continue
-            if self._owner(facts, operation) in cleared:
+            kept = self._kept(facts, operation)
+            if kept is None or operation.node in differentiated or self._begins_anew(operation, kept[0]):
                 continue
             backward = self._backward(operation, learns)
             if backward is not None:
-                yield self._report(facts, operation, backward)
+                yield self._report(facts, operation, kept, backward)
 
     def _retains(self, context: OperationContext) -> bool:
         return any(context.get(name, at) != ABSENT for name, at in (("retain_graph", 1), ("create_graph", 2)))
 
-    def _goes_on(self, operation: Operation) -> bool:
+    def _kept(self, facts: Facts, operation: Operation) -> tuple[str, cst.BaseExpression] | None:
+        """What goes on from one pass to the next, and the expression that an operation adds to it."""
+        node, statement, code = operation.node, operation.statement, facts.document.code
         if operation.name == "list.append":
-            return True
-        sums = operation.name == "+=" and isinstance(operation.node, cst.AugAssign)
-        return sums and any(operation.node in _graph(context.receiver) for context in operation.contexts)
+            assert isinstance(node, cst.Call)
+            assert isinstance(node.func, cst.Attribute)
+            return (code(node.func.value), node.args[0].value) if len(node.args) == 1 else None
+        if not any(node in _graph(one.receiver) | _graph(one.get("value", 0)) for one in operation.contexts):
+            return None
+        if operation.name == "+=" and isinstance(node, cst.AugAssign):
+            return code(node.target), node.value
+        if operation.name == "+" and isinstance(node, cst.BinaryOperation) and isinstance(statement, cst.Assign):
+            holders = [code(target.target) for target in statement.targets]
+            if statement.value is node and holders == [code(node.left)]:
+                return holders[0], node.right
+        return None
+
+    def _begins_anew(self, operation: Operation, holder: str) -> bool:
+        """Whether a pass of the loop may empty what is kept, here or in a function that the loop calls."""
+        for loop in (one.inner for one in operation.contexts):
+            here = loop is not None and loop.holds(operation.document, operation.node)
+            if loop is None or (loop.renews(holder, operation.statement) if here else loop.empties()):
+                return True
+        return False
 
     def _backward(
         self, operation: Operation, learns: list[tuple[Operation, OperationContext, Graph]]
@@ -109,20 +126,11 @@ class LossAccumulationKeepsGraph(Rule):
                 return None
         return found
 
-    def _owner(self, facts: Facts, operation: Operation) -> str:
-        node = operation.node
-        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-            return facts.document.code(node.func.value)
-        return ""
-
-    def _report(self, facts: Facts, operation: Operation, backward: Operation) -> Finding:
+    def _report(
+        self, facts: Facts, operation: Operation, kept: tuple[str, cst.BaseExpression], backward: Operation
+    ) -> Finding:
         document = facts.document
-        node = operation.node
-        if isinstance(node, cst.AugAssign):
-            value, holder = node.value, document.code(node.target)
-        else:
-            assert isinstance(node, cst.Call)
-            value, holder = node.args[0].value, self._owner(facts, operation)
+        holder, value = kept
         code = document.code(value)
         message = (
             f"`{holder}` keeps the autograd graph of `{code}` alive for every batch, so that memory grows through the "
@@ -134,7 +142,7 @@ class LossAccumulationKeepsGraph(Rule):
             message = message.replace(f"add `{code}.detach()`", "detach the loss first")
         fix = Fix("Add `.detach()`", (edit,), Applicability.SAFE) if edit is not None else None
         related = [Related(document.filename, document.span(backward.node), "it is differentiated here")]
-        return self.finding(facts, node, message, fix=fix, related=related)
+        return self.finding(facts, operation.node, message, fix=fix, related=related)
 
 
 def _graph(value: Value | None) -> Graph:
