@@ -8,9 +8,11 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, Transfer
+from accel_advisor.semantics.facts import Facts, Loop, Transfer
 from accel_advisor.semantics.places import is_host
 from accel_advisor.semantics.values import Device
+
+CLOCKS = ("time.time", "time.perf_counter", "time.monotonic", "time.perf_counter_ns", "torch.cuda.Event")
 
 
 class BlockingHostToDeviceCopy(Rule):
@@ -75,13 +77,24 @@ class BlockingHostToDeviceCopy(Rule):
         if not facts.target.has_cuda:
             return
         statements: dict[int, list[Transfer]] = {}
+        timed = self._timed(facts)
         for transfer in facts.transfers:
-            if self._blocks(transfer):
+            if self._blocks(transfer) and not any(context.loop in timed for context in transfer.contexts):
                 statements.setdefault(id(transfer.statement), []).append(transfer)
         for transfers in statements.values():
             yield self._report(facts, transfers)
 
+    def _timed(self, facts: Facts) -> set[Loop | None]:
+        """Loops that synchronize and read the clock: they may measure this very copy."""
+        clocks, waits = (
+            {context.loop for operation in facts.named(names) for context in operation.contexts}
+            for names in (CLOCKS, ("torch.cuda.synchronize", "torch.cuda.Event"))
+        )
+        return clocks & waits
+
     def _blocks(self, transfer: Transfer) -> bool:
+        if transfer.discarded and all(context.proven for context in transfer.contexts):
+            return False  # what is copied is lost: ACC207
         if transfer.method not in ("to", "cuda") or transfer.framework or not transfer.waits:
             return False
         for context in transfer.contexts:

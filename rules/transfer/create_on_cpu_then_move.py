@@ -81,16 +81,13 @@ class CreateOnCpuThenMove(Rule):
     def _report(self, facts: Facts, transfer: Transfer, factory: Operation) -> Finding:
         document = facts.document
         assert isinstance(factory.node, cst.Call)
-        often = all(
-            not context.guarded and (context.inner is not None or "forward" in context.functions)
-            for context in factory.contexts
-        )
+        often = all(map(_at_every_step, factory.contexts))
         device = document.code(transfer.device) if transfer.device is not None else None
         if device is None and not transfer.node.args:
             device = '"cuda"'
         code = document.code(transfer.node)
         message = (
-            f"`{code}` fills the tensor on the host and waits for its copy{' each time' if often else ''}; pass "
+            f"`{code}` fills the tensor on the host and waits for its copy{' at every step' if often else ''}; pass "
             f"`device={device or '...'}` to `{document.code(factory.node.func)}` instead"
         )
         fix = None
@@ -108,6 +105,13 @@ class CreateOnCpuThenMove(Rule):
         if factory.name in EXACT or (factory.name == "torch.arange" and all(map(_counts, factory.contexts))):
             return Applicability.SAFE
         return Applicability.UNSAFE
+
+
+def _at_every_step(context: OperationContext) -> bool:
+    """Whether it happens in ``forward``, or in a loop that takes batches or trains."""
+    if context.guarded or "__init__" in context.functions:
+        return False
+    return "forward" in context.functions or any(loop.loaders or loop.backward for loop in context.loops)
 
 
 def _counts(context: OperationContext) -> bool:

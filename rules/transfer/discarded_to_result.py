@@ -10,6 +10,7 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import replace_node
 from accel_advisor.semantics.facts import Facts, Transfer
+from accel_advisor.semantics.operations import OperationContext
 from accel_advisor.semantics.values import Tensor
 
 
@@ -17,7 +18,7 @@ class DiscardedToResult(Rule):
     """A tensor is moved, and the moved tensor is thrown away.
 
     What it does
-        Finds `x.to(device)` and `x.cuda()` as statements of their own where `x` is a tensor.
+        Finds `x.to(device)`, `x.cuda()`, `x.half()` and the like as statements of their own where `x` is a tensor.
 
     Why it costs time
         `Module.to` moves a module in place, `Tensor.to` does not: it returns a new tensor and leaves the old one where
@@ -60,7 +61,14 @@ class DiscardedToResult(Rule):
         """Reports each discarded move once."""
         for transfer in facts.transfers:
             if transfer.discarded and transfer.method in ("to", "cuda") and self._moves_a_tensor(transfer):
-                yield self._report(facts, transfer)
+                yield self._report(facts, transfer.node, "stays where it is")
+        for operation in facts.named(("Tensor.half", "Tensor.bfloat16", "Tensor.double")):
+            if operation.discarded and all(self._is_tensor(context) for context in operation.contexts):
+                assert isinstance(operation.node, cst.Call)
+                yield self._report(facts, operation.node, "keeps its dtype")
+
+    def _is_tensor(self, context: OperationContext) -> bool:
+        return isinstance(context.receiver, Tensor) and context.receiver.proven
 
     def _moves_a_tensor(self, transfer: Transfer) -> bool:
         return bool(transfer.contexts) and all(
@@ -68,15 +76,13 @@ class DiscardedToResult(Rule):
             for context in transfer.contexts
         )
 
-    def _report(self, facts: Facts, transfer: Transfer) -> Finding:
+    def _report(self, facts: Facts, call: cst.Call, fate: str) -> Finding:
         document = facts.document
-        call = transfer.node
         assert isinstance(call.func, cst.Attribute)
         receiver = document.code(call.func.value)
         code = document.code(call)
         message = (
-            f"`{code}` returns a new tensor, which is thrown away: `{receiver}` stays where it is; write "
-            f"`{receiver} = {code}`"
+            f"`{code}` returns a new tensor, which is thrown away: `{receiver}` {fate}; write `{receiver} = {code}`"
         )
         fix = None
         if isinstance(call.func.value, (cst.Name, cst.Attribute)):

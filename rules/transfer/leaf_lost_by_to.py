@@ -11,23 +11,30 @@ from accel_advisor.rule import Rule
 from accel_advisor.semantics.catalog import TENSOR_FACTORIES
 from accel_advisor.semantics.devices import device_kinds
 from accel_advisor.semantics.edits import add_keyword
-from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.facts import Facts, Transfer
 from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.values import Constant
+from accel_advisor.semantics.syntax import assigned_value
+from accel_advisor.semantics.values import Constant, Qualified
 
 PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+FLOATS = frozenset(f"torch.{name}" for name in ("zeros", "ones", "rand", "randn", "empty", "eye", "linspace"))
+"""Factories that make tensors of the default dtype."""
+CASTS = {"double": "torch.float64", "half": "torch.float16", "bfloat16": "torch.bfloat16"}
+OTHERS = frozenset({*CASTS.values(), "torch.double", "torch.half"})
+WITH_MODULE = "leave the move out, and move the module as a whole"
 
 
 class LeafLostByTo(Rule):
-    """A parameter, or a tensor that requires gradients, is moved as it is made: what is kept is no leaf.
+    """A parameter, or a tensor that requires gradients, is moved or cast as it is made: what is kept is no leaf.
 
     What it does
-        Finds `nn.Parameter(...).to(device)` and `torch.zeros(..., requires_grad=True).to(device)`, or `.cuda()`.
+        Finds `nn.Parameter(...).to(device)` and `torch.zeros(..., requires_grad=True).to(device)`, or `.cuda()`,
+        `.double()`, `.half()`, where the result is assigned.
 
     Why it costs time
-        It costs correctness: the move is an operation that autograd records, and its result is an ordinary tensor. A
-        module does not register it, an optimizer refuses it, and the gradients end in the leaf that nobody holds.
-        Where the device is the CPU the move does nothing, so that the fault shows on a GPU only.
+        It costs correctness: the move, or the cast, is an operation that autograd records, and its result is an
+        ordinary tensor. A module does not register it, an optimizer refuses it, and the gradients end in the leaf that
+        nobody holds. Where the device is the CPU a move does nothing, so that the fault shows on a GPU only.
 
     Example
         import torch
@@ -65,18 +72,41 @@ class LeafLostByTo(Rule):
         targets = {one.node: one for one in facts.transfers}
         for move in facts.operations:
             call = move.node
-            if not isinstance(call, cst.Call) or not move.name.endswith((".to", ".cuda")) or move.discarded:
+            if not isinstance(call, cst.Call) or assigned_value(move.statement) is not call:
                 continue
             leaf = made.get(call.func.value) if isinstance(call.func, cst.Attribute) else None
             if leaf is None or leaf.node is call or not self._is_leaf(leaf):
                 continue
             transfer = targets.get(call)
-            if transfer is not None:
+            dtype = self._cast(facts, made, leaf, move)
+            if dtype is not None:
+                yield self._report(facts, call, leaf, f"make it with `dtype={dtype}`")
+            elif not move.name.endswith((".to", ".cuda")):
+                continue
+            elif transfer is not None:
                 if all("cuda" in context.kinds for context in transfer.contexts):
-                    device = '"cuda"' if transfer.device is None else facts.document.code(transfer.device)
-                    yield self._report(facts, call, leaf, device)
+                    yield self._moved(facts, call, leaf, transfer)
             elif leaf.name in PARAMETERS and not self._stays(move):
-                yield self._report(facts, call, leaf, None)
+                yield self._report(facts, call, leaf, WITH_MODULE)
+
+    def _moved(self, facts: Facts, call: cst.Call, leaf: Operation, move: Transfer) -> Finding:
+        if leaf.name in PARAMETERS:
+            return self._report(facts, call, leaf, WITH_MODULE)
+        device = '"cuda"' if move.device is None else facts.document.code(move.device)
+        return self._report(facts, call, leaf, f"pass `device={device}` to the factory", device)
+
+    def _cast(self, facts: Facts, made: dict[cst.CSTNode, Operation], leaf: Operation, cast: Operation) -> str | None:
+        """The dtype that a leaf of the default one is turned into; None where it stays what it is, for all we know."""
+        dtype = CASTS.get(cast.name.rpartition(".")[2])
+        if cast.name.endswith(".to"):
+            targets = [one for one in (cast.get("dtype"), cast.get("dtype", 0)) if isinstance(one, Qualified)]
+            dtype = targets[0].name if targets else None
+        if dtype not in OTHERS or facts.does("torch.set_default_dtype", "torch.set_default_tensor_type"):
+            return None
+        if leaf.name in PARAMETERS:
+            held = leaf.node.args[0].value if isinstance(leaf.node, cst.Call) and leaf.node.args else None
+            leaf = made.get(held, leaf) if held is not None else leaf
+        return dtype if leaf.name in FLOATS and leaf.lacks("dtype") else None
 
     def _is_leaf(self, leaf: Operation) -> bool:
         if leaf.name in PARAMETERS:
@@ -90,13 +120,11 @@ class LeafLostByTo(Rule):
             return False
         return not all("cuda" in device_kinds(one) for one in target)
 
-    def _report(self, facts: Facts, call: cst.Call, leaf: Operation, device: str | None) -> Finding:
+    def _report(self, facts: Facts, call: cst.Call, leaf: Operation, remedy: str, device: str | None = None) -> Finding:
         document = facts.document
         what = "Parameter" if leaf.name in PARAMETERS else "tensor that requires gradients"
-        remedy = "leave the move out, and move the module as a whole"
         fix = None
-        if leaf.name not in PARAMETERS and device is not None:
-            remedy = f"pass `device={device}` to the factory"
+        if device is not None:
             assert isinstance(leaf.node, cst.Call)
             edit = add_keyword(document, leaf.node, "device", device)
             if edit is not None and len(call.args) <= 1:

@@ -69,7 +69,7 @@ class NonBlockingToMps(Rule):
             asynchronous = isinstance(transfer.non_blocking, Constant) and transfer.non_blocking.value is True
             if not asynchronous or transfer.node in guarded or transfer.method != "to" or not transfer.contexts:
                 continue
-            if all("mps" in context.kinds for context in transfer.contexts):
+            if all("mps" in one.kinds and one.source != one.destination for one in transfer.contexts):
                 yield self._report(facts, transfer)
 
     def _report(self, facts: Facts, transfer: Transfer) -> Finding:

@@ -112,6 +112,12 @@ ALONE = {
         "filled in the loop": "w = torch.zeros(8)\nfor x, y in loader:\n    w.copy_(x)\n    v = w.to('cuda')",
         "a part of it": "w = torch.zeros(8, 8)\nfor i, (x, y) in enumerate(loader):\n    v = w[i]\n    v = v.to('cuda')",
         "before the loop": "w = torch.zeros(8)\nv = w.to('cuda')\nfor x, y in loader:\n    pass",
+        "on a condition": "w = torch.zeros(8)\nfor i, (x, y) in enumerate(loader):\n    if i == 0:\n        v = w.to('cuda')",
+        "bound anew by a method": (
+            "class T:\n    def __init__(self): self.w = torch.zeros(8)\n    def move(self): self.w = self.w.to('cuda')\n"
+            "    def fit(self):\n        for x, y in loader:\n            self.move()\nT().fit()"
+        ),
+        "perhaps changed": "w = torch.zeros(8)\nfor x, y in loader:\n    conf.refill(w)\n    v = w.to('cuda')",
         "a module": "m = nn.Linear(8, 2)\nfor x, y in loader:\n    m.to('cuda')",
         "unknown": "def f(w):\n    for x, y in loader:\n        v = w.to('cuda')",
     },
@@ -144,6 +150,10 @@ ALONE = {
         "few times": "kept = torch.zeros(0)\nfor i in range(3):\n    kept = torch.cat([kept, torch.zeros(1)])",
         "on a condition": "kept = torch.zeros(0)\nfor x, y in loader:\n    if conf.keep:\n        kept = torch.cat([kept, x])",
         "of others": "for x, y in loader:\n    both = torch.cat([x, y])",
+        "needed at each step": (
+            "kept = torch.zeros(0)\nfor x, y in loader:\n    kept = torch.cat([kept, x])\n    model(kept.cuda())"
+        ),
+        "made anew": ("for x, y in loader:\n    both = x[y]\n    both = torch.cat([both, y])\n    model(both.cuda())"),
         "a queue": "kept = torch.zeros(0)\nfor x, y in loader:\n    kept = torch.cat([kept, x])[-9:]",
     },
     "ACC218": {

@@ -22,6 +22,7 @@ READ_SILENT = {
     "sent back": "y = out.to('cpu', non_blocking=True)\ny = y.to('cuda')\nprint(y.mean().item())",
     "it waits": "y = out.to('cpu')\nprint(y.mean().item())",
     "never read": "y = out.to('cpu', non_blocking=True)",
+    "a value was read in between": "y = out.to('cpu', non_blocking=True)\ns = out.sum().item()\nprint(y.numpy())",
     "only its shape": "y = out.to('cpu', non_blocking=True)\nprint(y.size())",
     "from the host": "x = torch.zeros(8)\ny = x.to('cpu', non_blocking=True)\nprint(y.numpy())",
     "to the device": "x = torch.zeros(8)\ny = x.to('cuda', non_blocking=True)\nprint(y.mean().item())",
@@ -38,6 +39,8 @@ def test_read_too_early(tmp_path: Path) -> None:
     source = (
         "y = out.to('cpu', non_blocking=True)  # -> ACC202 error safe\nz = y.detach()\nprint(z.numpy())\n"
         "def show(t):\n    return t.to('cpu', non_blocking=True).numpy()  # -> ACC202 error safe\n"
+        "p = out.to('cpu', non_blocking=True)  # -> ACC202 error safe\nprint(f'{p}')\n"
+        "q = out.to('cpu', non_blocking=True)  # -> ACC202 error safe\nif q.sum() > 0:\n    print(1)\n"
     )
     check(IMPORTS + GPU + source, tmp_path)
     assert "y = out.to('cpu')  #" in fixed(IMPORTS + GPU + source, tmp_path, "ACC202")
@@ -51,6 +54,11 @@ MPS_SILENT = {
     "asks the device": "x = x.to(device, non_blocking=device.type == 'cuda')",
     "under a condition": "if device.type == 'cuda':\n    x = x.to(device, non_blocking=True)",
     "unknown": "import conf\nx = x.to(conf.device, non_blocking=True)",
+    "there already": "m = torch.device('mps')\nx = torch.zeros(3, device='mps')\ny = x.to(m, non_blocking=True)",
+    "behind an early return": (
+        "def move(t):\n    if device.type == 'mps':\n        return t.to(device)\n"
+        "    return t.to(device, non_blocking=True)\nmove(x)"
+    ),
 }
 
 
@@ -97,7 +105,16 @@ def test_factories_that_have_to_be_moved(source: str, tmp_path: Path) -> None:
 def test_created_on_the_host_and_moved(tmp_path: Path) -> None:
     source = """
 a = torch.zeros(4).cuda()  # -> ACC205 info safe
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        for i in range(3):
+            self.z = torch.zeros(4).cuda()  # -> ACC205 info safe
+    def forward(self, x):
+        return x + torch.zeros(4).cuda()  # -> ACC205 warning safe
 for i in range(9):
+    b = torch.ones(4).to("cuda")  # -> ACC205 info safe
+for x in DataLoader(TensorDataset(a)):
     b = torch.ones(4).to("cuda")  # -> ACC205 warning safe
     c = torch.arange(0, 4).to("cuda")  # -> ACC205 warning safe
     d = torch.arange(0, 4, 0.5).to("cuda")  # -> ACC205 warning unsafe
@@ -117,6 +134,12 @@ LEAF_SILENT = {
     "made there": "w = nn.Parameter(torch.zeros(8, device='cuda'))",
     "no leaf": "w = torch.zeros(8, requires_grad=False)\nw = w.cuda()",
     "a leaf on purpose": "w = torch.zeros(8, requires_grad=True).cuda()\nw.retain_grad()",
+    "only an argument": "torch.autograd.gradcheck(torch.sin, (torch.randn(3, requires_grad=True).double(),))",
+    "that dtype already": "w = torch.zeros(3, requires_grad=True, dtype=torch.float64).double()",
+    "the default dtype": "w = torch.randn(3, requires_grad=True).float()",
+    "the default dtype was set": "torch.set_default_dtype(torch.float64)\nw = torch.zeros(3, requires_grad=True).double()",
+    "unknown dtype": "import conf\nw = nn.Parameter(conf.w).double()",
+    "its data": "w = nn.Parameter(torch.zeros(3)).data.to('cuda')",
     "unknown device": "import conf\nw = nn.Parameter(torch.zeros(8)).to(conf.device)",
 }
 
@@ -133,6 +156,9 @@ class Net(nn.Module):
         super().__init__()
         self.w = nn.Parameter(torch.zeros(8)).to("cuda")  # -> ACC206 error none
 v = torch.zeros(8, requires_grad=True).cuda()  # -> ACC206 error unsafe
+u = torch.zeros(8, requires_grad=True).double()  # -> ACC206 error none
+t = torch.randn(8, requires_grad=True).to(torch.float16)  # -> ACC206 error none
+p = nn.Parameter(torch.zeros(8)).half()  # -> ACC206 error none
 """
     check(IMPORTS + source, tmp_path)
 

@@ -23,6 +23,11 @@ SILENT = {
     "a module": "for x, y in loader:\n    model.to('cuda')",
     "from the device": "for x, y in loader:\n    x = x.cuda(non_blocking=True).cuda()",
     "changed on the host afterwards": "for x, y in loader:\n    z = x.cuda()\n    x.zero_()",
+    "written to afterwards": "for x, y in loader:\n    z = x.cuda()\n    torch.add(x, 1, out=x)",
+    "measured": (
+        "import time\nfor x, y in loader:\n    start = time.time()\n    x = x.cuda()\n    torch.cuda.synchronize()\n"
+        "    print(time.time() - start)"
+    ),
     "prepared by accelerate": (
         "from accelerate import Accelerator, DataLoaderConfiguration as Conf\n"
         "a = Accelerator(dataloader_config=Conf(non_blocking=True))\nloader = a.prepare(loader)\n"
@@ -130,11 +135,16 @@ def test_discarded_is_silent_where_it_is_not_a_tensor_for_certain(source: str, t
 
 
 def test_discarded_move_of_a_tensor(tmp_path: Path) -> None:
-    source = "x = torch.randn(4, 8)\nx.to('cuda')  # -> ACC207 error unsafe\nprint(x)\n"
+    source = (
+        "x = torch.randn(4, 8)\nx.to('cuda')  # -> ACC207 error unsafe\nx.half()  # -> ACC207 error unsafe\nprint(x)\n"
+    )
     check(IMPORTS + source, tmp_path)
     assert "x = x.to('cuda')" in fixed(IMPORTS + source, tmp_path, "ACC207")
 
 
 def test_discarded_move_of_a_batch(tmp_path: Path) -> None:
-    source = "for x, y in loader:\n    x.cuda(non_blocking=True)  # -> ACC207 error unsafe\n"
+    source = (
+        "for x, y in loader:\n    x.cuda(non_blocking=True)  # -> ACC207 error unsafe\n"
+        "    y.cuda()  # -> ACC207 error unsafe\n"
+    )
     check(PHOTOS + PINNED + source, tmp_path)
