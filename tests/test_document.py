@@ -34,6 +34,12 @@ def test_form_feeds_keep_their_places(text: str, row: int) -> None:
     assert apply_edits(text, [document.edit(at, at + 1, "2")]) == text.replace("f(1)", "f(2)")
 
 
+@pytest.mark.parametrize("tail", ["\n   \n   \n", "\n\t\n\n  ", "\r\n  \r\n  \r\n\r\n"])
+def test_lines_of_white_space_at_the_end_keep_no_place_from_being_found(tail: str) -> None:
+    document = Document("a.py", "if x:\n    f(1)\n" + tail)
+    assert call_in(document) == (2, 5, "f(1)")
+
+
 @pytest.mark.parametrize(
     "text",
     [

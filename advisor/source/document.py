@@ -28,6 +28,7 @@ MOST_BRACKETS = 150
 MOST_BRANCHES = 500
 _LONG_LINE = re.compile(r"[^\r\n]{4000}")
 _BRACKET = re.compile(r"[()\[\]{}]")
+_LINE_OF_SPACE = re.compile(r"(?<=[\r\n])[ \t]+")
 _LEADING_FEEDS = re.compile(r"(?:^|(?<=[\r\n]))\f+")
 
 
@@ -149,8 +150,8 @@ class Document:
 
     @cached_property
     def _parsed(self) -> str:
-        """The text that is parsed: as long as :attr:`text`, without form feeds, which the parser loses."""
-        return _without_feeds(self.python)
+        """The text that is parsed: as long as :attr:`text`, without what the parser loses."""
+        return _parsable(self.python)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -246,7 +247,7 @@ def syntax_error(text: str) -> DocumentError | None:
             ast.parse(text)
     except SyntaxError as error:
         try:
-            _parse(_without_feeds(text))
+            _parse(_parsable(text))
         except DocumentError:
             return DocumentError(f"syntax error: {error.msg}", error.lineno or 1, max(1, error.offset or 1))
         return None
@@ -274,12 +275,16 @@ def _parse(text: str) -> cst.Module:
         raise DocumentError("is nested too deeply to be parsed") from error
 
 
-def _without_feeds(text: str) -> str:
-    """A text without form feeds: at the start of a line one becomes a line of its own (it starts the indentation
-    anew), elsewhere a space."""
-    if "\f" not in text:
-        return text
-    return _LEADING_FEEDS.sub(lambda feeds: "\n" * len(feeds[0]), text).replace("\f", " ")
+def _parsable(text: str) -> str:
+    """A text without what libcst's parser loses.
+
+    At the start of a line a form feed becomes a line of its own (it starts the indentation anew), elsewhere a space;
+    lines of white space behind the last statement become comments.
+    """
+    if "\f" in text:
+        text = _LEADING_FEEDS.sub(lambda feeds: "\n" * len(feeds[0]), text).replace("\f", " ")
+    end = len(text.rstrip(" \t\r\n"))
+    return text[:end] + _LINE_OF_SPACE.sub(lambda space: "#".ljust(len(space[0])), text[end:])
 
 
 def _refuse_deep_nesting(text: str) -> None:
