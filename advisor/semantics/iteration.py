@@ -33,20 +33,31 @@ def loaders_of(value: Value, *, whole: bool = False) -> list[LoaderCall]:
     return list(dict.fromkeys(_loaders(value, whole)))
 
 
+def holds_host_batch(value: Value) -> bool:
+    """Whether a value is or may be a batch, or holds one, that is still where its loader made it."""
+    return any(isinstance(one, Tensor) and one.loader and is_host(one.place) for one in _leaves(value))
+
+
 def _loaders(value: Value, whole: bool) -> Iterator[LoaderCall]:
-    if isinstance(value, Loader):
-        yield value.call
-    elif isinstance(value, Tensor):
-        if value.loader is not None and not (whole and value.path):
-            yield value.loader
-    elif isinstance(value, Sequence):
+    for one in _leaves(value):
+        if isinstance(one, Loader):
+            yield one.call
+        elif isinstance(one, Tensor) and one.loader is not None and not (whole and one.path):
+            yield one.loader
+
+
+def _leaves(value: Value) -> Iterator[Value]:
+    """What a value holds, is a choice of, or yields."""
+    if isinstance(value, Sequence):
         for item in value.items:
-            yield from _loaders(item, whole)
+            yield from _leaves(item)
     elif isinstance(value, Iterated):
-        yield from _loaders(value.element, whole)
+        yield from _leaves(value.element)
     elif isinstance(value, Choice):
         for option in value.options:
-            yield from _loaders(option, whole)
+            yield from _leaves(option)
+    else:
+        yield value
 
 
 def element_of(machine: Interpreter, value: Value) -> Value:

@@ -61,6 +61,7 @@ class Loop:
     Attributes:
         node: the ``for`` or ``while`` statement, or the comprehension.
         loaders: the loaders whose batches it takes.
+        from_host: whether batches come to it that no wrapper of their loader has moved.
         backward: whether ``backward()`` or an optimizer's ``step()`` happens in it.
         calls_model: whether a module, or something that may be one, is called on its batches.
         graphs: whether a model is called on its batches while autograd records, and graph_free: while it may not.
@@ -75,6 +76,7 @@ class Loop:
     parent: Loop | None = None
     counts: bool = False
     loaders: list[LoaderCall] = field(default_factory=list)
+    from_host: bool = False
     backward: bool = False
     calls_model: bool = False
     graphs: bool = False

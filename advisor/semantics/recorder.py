@@ -9,7 +9,7 @@ import libcst as cst
 from .catalog import HARMLESS_CUDA, Constructor
 from .datasets import DatasetFacts, describe_dataset
 from .facts import DeviceName, Facts, LoaderCall, Loop, ModuleCall, ModuleCallContext, Transfer, TransferContext
-from .iteration import loaders_of
+from .iteration import holds_host_batch, loaders_of
 from .layers import Layers
 from .operations import Argument, Operation, OperationContext
 from .places import HOST
@@ -163,6 +163,7 @@ class Recorder:
     def go_over(self, loop: Loop, element: Value, machine: Interpreter) -> None:
         """A loop has ``element`` in each of its turns: batches of loaders, or parts of one batch."""
         self.take(loop, loaders_of(element), machine)
+        loop.from_host |= holds_host_batch(element)
         for loader in loaders_of(element, whole=True):
             if loop not in loader.passes:
                 loader.passes.append(loop)

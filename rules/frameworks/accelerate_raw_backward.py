@@ -79,7 +79,10 @@ class AccelerateRawBackward(Rule):
         right = [one for facts_ in facts.program for one in facts_.named(["accelerate.Accelerator.backward"])]
         for operation in facts.named(["Tensor.backward", "?.backward"]):
             loops = [context.loop for context in operation.contexts]
-            if not all(loop and any(one.moved_by == "accelerate" for one in loop.loaders) for loop in loops):
+            if not all(
+                loop and not loop.from_host and any(one.moved_by == "accelerate" for one in loop.loaders)
+                for loop in loops
+            ):
                 continue
             if any(operation.runs_with(one) for one in right) or not isinstance(operation.node, cst.Call):
                 continue

@@ -67,8 +67,8 @@ class CreateOnCpuThenMove(Rule):
                 yield self._report(facts, transfer, factory)
 
     def _moves(self, transfer: Transfer) -> bool:
-        if transfer.method not in ("to", "cuda") or not transfer.contexts:
-            return False
+        if transfer.method not in ("to", "cuda") or not transfer.contexts or transfer.discarded:
+            return False  # what is thrown away was made to start CUDA, or to measure it
         return all(
             not context.casts and context.kinds != {"cpu"} and _is_device(context.target)
             for context in transfer.contexts

@@ -44,7 +44,7 @@ class DiscardedToResult(Rule):
 
     When to ignore it
         The rule speaks only where the receiver is proven to be a tensor. Modules, `BatchEncoding` and graph batches,
-        which move in place, are left alone.
+        which move in place, are left alone, and so is a tensor that has no name: `torch.zeros(1).cuda()` starts CUDA.
 
     Fix safety
         Unsafe: the program then computes on the device that the discarded move asked for, as it surely was meant to.
@@ -60,10 +60,12 @@ class DiscardedToResult(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each discarded move once."""
         for transfer in facts.transfers:
-            if transfer.discarded and transfer.method in ("to", "cuda") and self._moves_a_tensor(transfer):
+            discarded = transfer.discarded and _is_kept(transfer.node)
+            if discarded and transfer.method in ("to", "cuda") and self._moves_a_tensor(transfer):
                 yield self._report(facts, transfer.node, "stays where it is")
         for operation in facts.named(("Tensor.half", "Tensor.bfloat16", "Tensor.double")):
-            if operation.discarded and all(self._is_tensor(context) for context in operation.contexts):
+            discarded = operation.discarded and _is_kept(operation.node)
+            if discarded and all(self._is_tensor(context) for context in operation.contexts):
                 assert isinstance(operation.node, cst.Call)
                 yield self._report(facts, operation.node, "keeps its dtype")
 
@@ -89,3 +91,9 @@ class DiscardedToResult(Rule):
             edit = replace_node(document, call, f"{receiver} = {code}")
             fix = Fix(f"Assign the result to `{receiver}`", (edit,), Applicability.UNSAFE)
         return self.finding(facts, call, message, fix=fix)
+
+
+def _is_kept(node: cst.CSTNode) -> bool:
+    """Whether the receiver of a method is still there after the call."""
+    kinds = (cst.Name, cst.Attribute, cst.Subscript)
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and isinstance(node.func.value, kinds)

@@ -100,6 +100,7 @@ ACCELERATE_SILENT = {
     "ACC607": (
         "a = Accelerator()\nmodel, loader = a.prepare(model, loader)\nfor (x,) in loader:\n    a.backward(model(x).sum())",
         "a = Accelerator()\nfor (x,) in loader:\n    model(x).sum().backward()",
+        "for (x,) in loader:\n    model(x).sum().backward()\na = Accelerator()\nmodel, fed = a.prepare(model, loader)",
         "a = Accelerator()\nfor (x,) in a.prepare(loader):\n    a.backward(model(x).sum())\n    other(x).backward()",
     ),
     "ACC608": (

@@ -93,6 +93,7 @@ CREATE_SILENT = {
     "with a generator": "g = torch.Generator()\nx = torch.randn(4, generator=g).to('cuda')",
     "through numpy": "x = torch.zeros(4).numpy()",
     "of arguments unseen": "import conf\nx = torch.zeros(4, **conf.kw).to('cuda')",
+    "to start CUDA": "torch.zeros(1).cuda()",
     "later": "x = torch.zeros(4)\nx = x.to('cuda')",
 }
 

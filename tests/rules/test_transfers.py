@@ -125,6 +125,7 @@ DISCARD_SILENT = {
     "a tokenizer's output": "from transformers import BatchEncoding\nx = BatchEncoding({})\nx.to('cuda')",
     "used": "x = torch.zeros(8)\nx = x.to('cuda')\nprint(x)",
     "an argument": "x = torch.zeros(8)\nprint(x.to('cuda'))",
+    "a start of CUDA": "torch.zeros(1).to('cuda')\ntorch.zeros(1).half()",
     "a parameter": "def move(x):\n    x.to('cuda')",
 }
 
