@@ -46,27 +46,52 @@ def test_lines_of_white_space_at_the_end_keep_no_place_from_being_found(tail: st
         "x = " + "(" * 20_000 + ")" * 20_000,
         "x = " + "[" * 500 + "]" * 500,
         "x = " + "1 + " * 20_000 + "1",
+        "x = " + "not " * 20_000 + "y",
+        "x = (\n" + "not\n" * 4_000 + "y)",
+        "x = " + "not \\\n" * 4_000 + "y",
+        "x = (y\n" + ".f()  # next\n" * 4_000 + ")",
+        "x = y" + "[0]" * 4_000,
+        "x = " + "lambda a, b=':': " * 4_000 + "1",
+        "x = " + "a if b else " * 4_000 + "c",
+        "x = [a " + "for a, b in c " * 4_000 + "]",
         "if x == 0:\n    pass\n" + "".join(f"elif x == {number}:\n    pass\n" for number in range(20_000)),
+        "match x:\n    case " + "{1: " * 30 + "y" + "}" * 30 + ":\n        pass\n",
+        "del " + "(" * 40 + "a b" + " for a in b)" * 40,
         "print 'two'\nx = " + "(" * 20_000 + ")" * 20_000,
     ],
-    ids=["parentheses", "brackets", "terms", "branches", "not even Python"],
+    ids=(
+        "parentheses brackets terms nots lines continuations methods subscripts lambdas conditions comprehension "
+        "branches patterns deletions not-even-Python"
+    ).split(),
 )
-def test_what_would_crash_the_parser_is_refused(text: str) -> None:
-    with pytest.raises(DocumentError, match=r"nested too deeply|syntax error"):
-        _ = Document("a.py", text).tree
+def test_what_would_keep_or_crash_the_parser_is_refused(text: str) -> None:
+    with pytest.raises(DocumentError, match=r"nested too deeply") as refused:
+        _ = Document("a.py", "f(1)\n\n" + text).tree
+    assert refused.value.row >= 3 or "elif" in text
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "x = [" + "1, " * 20_000 + "]\nf(1)\n",
-        "x = '" + "(" * 1000 + "'\nf(1)\n",
-        "x = " + "(" * 150 + ")" * 150 + "\nf(1)\n",
+        "x = [" + "1, " * 2_000 + "]",
+        "x = {" + "'a': -b.c(1) + 2, " * 500 + "}",
+        "x = [" + "lambda a, b: a, " * 1_000 + "]",
+        "x = (" + "'text'\n" * 1_000 + ")",
+        "x = '" + "(" * 1000 + "'",
+        '"""It\'s ((' + "-\n" * 1000 + '"""',
+        "# [" + "not " * 1_000,
+        "x = " + "(" * 150 + ")" * 150,
+        "x = " + "1 + " * 399 + "1",
+        "x = y" + ".f()" * 199,
+        "if x:\n    pass\n" + "elif x:\n    pass\n" * 400,
+        "if x:\n    pass\nelif x:\n    pass\n" * 600,
+        "match x:\n    case {1: [A(b=(c, [d]))]}:\n        pass",
+        "x = 1; " * 1_000,
     ],
-    ids=["a long list", "brackets in a string", "as deep as allowed"],
 )
-def test_what_only_looks_deep_is_parsed(text: str) -> None:
-    assert call_in(Document("a.py", text))[2] == "f(1)"
+def test_what_only_looks_deep_is_parsed_and_has_places(text: str) -> None:
+    document = Document("a.py", text + "\nf(1)\n")
+    assert document.code(document.tree.body[-1]).strip() == "f(1)"
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -14,6 +12,7 @@ from pathlib import Path
 import libcst as cst
 
 from ..source.document import Document, DocumentError
+from ..source.nesting import deep_stack
 from ..source.requirements import Declared, declared
 from .calls import Arguments, bind_parameters, call_function, class_member
 from .catalog import MODULE_BASES
@@ -29,8 +28,6 @@ MOST_CONSULTED_CHARACTERS = 1_000_000
 """Files, and characters in them, that are read for one analysis beyond those that were asked for."""
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b[^\n]*", re.MULTILINE)
 _WORD = re.compile(r"\w+")
-STACK = 6_000
-"""Python frames that an analysis may use: a call that is followed takes some twenty of them."""
 
 
 @dataclass(slots=True)
@@ -148,7 +145,7 @@ def analyze(documents: Sequence[Document], root: Path, known: Declared | None = 
     analysis = Analysis()
     asked = [one.path for one in documents]
     todo = [*asked, *_importers(documents, project)]
-    with _deep_stack():
+    with deep_stack():
         for filename in todo:
             _guarded(machine, project, analysis, filename, partial(machine.module, filename))
         _run_uncalled(machine, project, analysis, frozenset(todo))
@@ -167,16 +164,6 @@ def analyze(documents: Sequence[Document], root: Path, known: Declared | None = 
     for one in analysis.facts.values():
         one.target = known.target
     return analysis
-
-
-@contextmanager
-def _deep_stack() -> Iterator[None]:
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, STACK))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 def _guarded(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..finding import Edit, Location, Span
+from .nesting import deep_stack, too_deep
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     from .notebook import Cell, Notebook
 
 
-MOST_BRACKETS = 150
-MOST_BRANCHES = 500
-_LONG_LINE = re.compile(r"[^\r\n]{4000}")
-_BRACKET = re.compile(r"[()\[\]{}]")
 _LINE_OF_SPACE = re.compile(r"(?<=[\r\n])[ \t]+")
 _LEADING_FEEDS = re.compile(r"(?:^|(?<=[\r\n]))\f+")
 
@@ -266,7 +263,9 @@ def _parse(text: str) -> cst.Module:
     """
     import libcst as cst
 
-    _refuse_deep_nesting(text)
+    row = too_deep(text)
+    if row is not None:
+        raise DocumentError("is nested too deeply to be parsed", row)
     try:
         return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
@@ -285,37 +284,6 @@ def _parsable(text: str) -> str:
         text = _LEADING_FEEDS.sub(lambda feeds: "\n" * len(feeds[0]), text).replace("\f", " ")
     end = len(text.rstrip(" \t\r\n"))
     return text[:end] + _LINE_OF_SPACE.sub(lambda space: "#".ljust(len(space[0])), text[end:])
-
-
-def _refuse_deep_nesting(text: str) -> None:
-    """Keeps from libcst what would overflow its native stack and end the process.
-
-    Raises:
-        DocumentError: CPython's own parser finds the text too deep, or not Python.
-    """
-    if not (_LONG_LINE.search(text) or text.count("elif") > MOST_BRANCHES or _depth(text) > MOST_BRACKETS):
-        return
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            ast.parse(text)
-    except (RecursionError, MemoryError) as error:
-        raise DocumentError("is nested too deeply to be parsed") from error
-    except (SyntaxError, ValueError) as error:
-        row = getattr(error, "lineno", None) or 1
-        message = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise DocumentError(f"syntax error: {message}", row, getattr(error, "offset", None) or 1) from error
-
-
-def _depth(text: str) -> int:
-    """The deepest nesting of brackets, those in strings and comments counted too."""
-    depth = deepest = 0
-    for bracket in _BRACKET.finditer(text):
-        if bracket[0] in "([{":
-            depth += 1
-            deepest = max(deepest, depth)
-        else:
-            depth = max(0, depth - 1)
-    return deepest
 
 
 def _node_offsets(tree: cst.Module, text: str) -> dict[int, tuple[int, int]]:
@@ -370,7 +338,11 @@ def _node_offsets(tree: cst.Module, text: str) -> dict[int, tuple[int, int]]:
 
     state = Counting(default_indent=tree.default_indent, default_newline=tree.default_newline)
     state.opened = []
-    tree._codegen(state)
+    try:
+        with deep_stack():
+            tree._codegen(state)
+    except RecursionError as error:
+        raise DocumentError("is nested too deeply to be edited") from error
     if "".join(state.tokens) != text:
         raise DocumentError("does not survive a round trip through the parser, so it cannot be edited")
     return found
