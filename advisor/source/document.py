@@ -9,8 +9,7 @@ import os
 import re
 import tokenize
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,14 +17,17 @@ from typing import TYPE_CHECKING
 
 from ..finding import Edit, Location, Span
 from .nesting import deep_stack, too_deep
+from .trees import Trees
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from .notebook import Cell, Notebook
+    from .positions import Positions
 
 
 _LINE_OF_SPACE = re.compile(r"(?<=[\r\n])[ \t]+")
+_NEWLINE = re.compile(r"\r\n|\r|\n")
 _LEADING_FEEDS = re.compile(r"(?:^|(?<=[\r\n]))\f+")
 
 
@@ -133,7 +135,7 @@ class Document:
         Raises:
             DocumentError: the text is not Python that libcst can parse.
         """
-        return _parse(self._parsed)
+        return _TREES.of(self._parsed)
 
     @cached_property
     def python(self) -> str:
@@ -172,7 +174,7 @@ class Document:
         import libcst as cst
 
         ends = [part.end for part in self.parts]
-        last = {bisect.bisect_left(ends, self._offsets[id(line)][1]): line for line in self.tree.body}
+        last = {bisect.bisect_left(ends, self._offsets(line)[1]): line for line in self.tree.body}
         lines = [line.body[-1] for line in last.values() if isinstance(line, cst.SimpleStatementLine)]
         return frozenset(
             id(one) for one in lines if isinstance(one, cst.Expr) and not isinstance(one.semicolon, cst.Semicolon)
@@ -180,16 +182,23 @@ class Document:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        starts = [0]
-        text = self.text
-        for index, character in enumerate(text):
-            if character == "\n" or (character == "\r" and text[index + 1 : index + 2] != "\n"):
-                starts.append(index + 1)
-        return starts
+        return [0, *(newline.end() for newline in _NEWLINE.finditer(self.text))]
 
     @cached_property
-    def _offsets(self) -> dict[int, tuple[int, int]]:
-        return _node_offsets(self.tree, self._parsed)
+    def _positions(self) -> Positions:
+        from .positions import Positions
+
+        return Positions(self.tree, self._parsed)
+
+    def _offsets(self, node: cst.CSTNode) -> tuple[int, int]:
+        try:
+            with deep_stack():
+                return self._positions.of(node)
+        except RecursionError as error:
+            raise DocumentError("is nested too deeply to be edited") from error
+        except ValueError as error:
+            message = "does not survive a round trip through the parser, so it cannot be edited"
+            raise DocumentError(message) from error
 
     def location(self, offset: int) -> Location:
         """The location of the character at ``offset``."""
@@ -203,12 +212,12 @@ class Document:
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where a node of :attr:`tree` stands, without the parentheses around it."""
-        start, end = self._offsets[id(node)]
+        start, end = self._offsets(node)
         return Span(self.location(start), self.location(end))
 
     def code(self, node: cst.CSTNode) -> str:
         """The text of a node, as it stands in the document."""
-        start, end = self._offsets[id(node)]
+        start, end = self._offsets(node)
         return self.text[start:end]
 
     def line(self, row: int) -> str:
@@ -274,6 +283,9 @@ def _parse(text: str) -> cst.Module:
         raise DocumentError("is nested too deeply to be parsed") from error
 
 
+_TREES = Trees(_parse)
+
+
 def _parsable(text: str) -> str:
     """A text without what libcst's parser loses.
 
@@ -284,65 +296,3 @@ def _parsable(text: str) -> str:
         text = _LEADING_FEEDS.sub(lambda feeds: "\n" * len(feeds[0]), text).replace("\f", " ")
     end = len(text.rstrip(" \t\r\n"))
     return text[:end] + _LINE_OF_SPACE.sub(lambda space: "#".ljust(len(space[0])), text[end:])
-
-
-def _node_offsets(tree: cst.Module, text: str) -> dict[int, tuple[int, int]]:
-    """Character offsets of every node, by the id of the node.
-
-    One run of libcst's own code generator with a state that counts characters: a third of the time of a parse,
-    where the metadata providers take several times one (they copy the tree first).
-
-    Raises:
-        DocumentError: the tree does not give the text back, so no place in it would be right.
-    """
-    from libcst._nodes.internal import CodegenState
-
-    found: dict[int, tuple[int, int]] = {}
-
-    class Counting(CodegenState):
-        position = 0
-        opened: list[int] = []  # noqa: RUF012 -- replaced below; CodegenState is a slotted dataclass
-
-        def add_token(self, value: str) -> None:
-            self.tokens.append(value)
-            self.position += len(value)
-
-        def add_indent_tokens(self) -> None:
-            for token in self.indent_tokens:
-                self.tokens.append(token)
-                self.position += len(token)
-
-        def before_codegen(self, node: cst.CSTNode) -> None:
-            self.opened.append(self.position)
-
-        def after_codegen(self, node: cst.CSTNode) -> None:
-            start = self.opened.pop()
-            found.setdefault(id(node), (start, self.position))
-
-        @contextmanager
-        def record_syntactic_position(
-            self,
-            node: cst.CSTNode,
-            *,
-            start_node: cst.CSTNode | None = None,
-            end_node: cst.CSTNode | None = None,
-        ) -> Iterator[None]:
-            start = self.position
-            yield
-            end = self.position
-            if start_node is not None:
-                start = found[id(start_node)][0]
-            if end_node is not None:
-                end = found[id(end_node)][1]
-            found[id(node)] = (start, end)
-
-    state = Counting(default_indent=tree.default_indent, default_newline=tree.default_newline)
-    state.opened = []
-    try:
-        with deep_stack():
-            tree._codegen(state)
-    except RecursionError as error:
-        raise DocumentError("is nested too deeply to be edited") from error
-    if "".join(state.tokens) != text:
-        raise DocumentError("does not survive a round trip through the parser, so it cannot be edited")
-    return found

@@ -26,17 +26,21 @@ class DiscardedToResult(Rule):
 
     Example
         import torch
+        from torch import nn
 
+        model = nn.Linear(8, 2).cuda()
         x = torch.randn(4, 8)
         x.to("cuda")
-        print(x.mean())
+        print(model(x))
 
     Use instead
         import torch
+        from torch import nn
 
+        model = nn.Linear(8, 2).cuda()
         x = torch.randn(4, 8)
         x = x.to("cuda")
-        print(x.mean())
+        print(model(x))
 
     When to ignore it
         The rule speaks only where the receiver is proven to be a tensor. Modules, `BatchEncoding` and graph batches,
