@@ -1,0 +1,1 @@
+"""The remedies that the rule pages show, run with real torch."""
