@@ -255,6 +255,7 @@ def _call_partial(machine: Interpreter, callee: Opaque, arguments: Arguments, no
 def call_unknown(machine: Interpreter, arguments: Arguments, node: cst.Call | None) -> Value:
     """A callee that nothing is known of: it may keep, change or move whatever it is given."""
     values = arguments.values()
+    machine.recorder.clock.wait()
     for value in values:
         escape(machine, value)
     if any(isinstance(value, Tensor) and value.loader is not None for value in values):

@@ -11,6 +11,7 @@ import libcst as cst
 
 from .assignment import assign
 from .calls import attribute, call
+from .clock import Moment
 from .iteration import element_at, element_of
 from .mappings import merged_mapping, update_mapping
 from .places import SOMEWHERE
@@ -196,6 +197,8 @@ def _binary(machine: Interpreter, node: cst.BinaryOperation) -> Value:
 
 
 def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
+    if isinstance(left, Moment) and isinstance(right, Moment) and isinstance(node.operator, cst.Subtract):
+        machine.recorder.operation(machine, node, "elapsed", right, value=left)
     if isinstance(left, Mapping) and isinstance(node.operator, cst.BitOr):
         return merged_mapping(machine, left, right)
     if isinstance(left, Constant) and isinstance(left.value, str) and isinstance(node.operator, cst.Modulo):

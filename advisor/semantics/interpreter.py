@@ -294,6 +294,7 @@ class Interpreter:
         if site is not None and (len(self.frames) > DEPTH or count >= CONTEXTS or self._steps_left < 0):
             # what is not followed may be anything: the function is read with unknown arguments too, at the end
             self.truncated.add(id(node))
+            self.recorder.clock.wait()
             return UNKNOWN
         self._contexts[id(node)] = count + 1
         self.called.add(id(node))

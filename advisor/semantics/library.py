@@ -22,6 +22,7 @@ from .catalog import (
     TENSOR_FUNCTIONS,
     WRAPPERS_THAT_MOVE_INPUTS,
 )
+from .clock import CLOCKS
 from .devices import device_kinds
 from .facts import ArgumentPlace, ModuleCallContext
 from .iteration import element_of
@@ -71,6 +72,8 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
     framework = FRAMEWORK_CALLS.get(name) or FRAMEWORK_CLASSES.get(name)
     if framework is not None:
         recorder.framework(machine.document, framework)
+    if name in CLOCKS:
+        return recorder.clock.read(node, machine.loops)
     if name == "torch.device":
         return _device(machine, arguments)
     if name in ("torch.accelerator.current_accelerator", "torch.accelerator.current_device_idx"):
@@ -121,6 +124,7 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
                 if isinstance(one, Tensor):
                     place |= one.place
                     known = True
+        machine.recorder.clock.work(place, machine.loops)
         return Tensor(place, proven=False, mask=last in MASKS) if known else UNKNOWN
     if name in MODULE_ALIASES and arguments.positional:
         given = arguments.positional[0].value

@@ -243,6 +243,7 @@ def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node:
         for one in (*arguments.positional, *arguments.keywords.values())
         if one.node is not None
     )
+    machine.recorder.clock.work(place, machine.loops)
     for value in arguments.values():
         if isinstance(value, Tensor) and value.loader is not None:
             machine.recorder.model_called(machine)

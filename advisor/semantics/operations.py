@@ -105,9 +105,10 @@ class Operation:
             something unknown), ``<name> =`` for an attribute or item that is set (``os.environ['A'] =``),
             ``read <name>`` for a setting of ``torch.backends`` that is read, ``@<name>`` for a decorator that is not
             called, ``+=`` for an augmented assignment, ``operator`` for one between tensors in different places (the
-            left one is the receiver), ``torch.save(Module.state_dict())`` for a module whose state is among what is
-            saved, ``Tensor[] =`` and ``Module.attribute =`` for an item or attribute of these, and
-            ``list.append`` for a list that was bound before the innermost loop.
+            left one is the receiver), ``elapsed`` for the time between two readings of the clock (the earlier one is
+            the receiver), ``torch.save(Module.state_dict())`` for a module whose state is among what is saved,
+            ``Tensor[] =`` and ``Module.attribute =`` for an item or attribute of these, and ``list.append`` for a list
+            that was bound before the innermost loop.
         discarded: whether the result of a call is not used.
         framework: the framework whose class it stands in, if any.
         statement: the statement that it stands in.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .catalog import HARMLESS_CUDA, Constructor
+from .clock import Clock
 from .datasets import DatasetFacts, describe_dataset
 from .facts import DeviceName, Facts, LoaderCall, Loop, ModuleCall, ModuleCallContext, Transfer, TransferContext
 from .iteration import holds_host_batch, loaders_of
@@ -40,6 +41,7 @@ class Recorder:
     Attributes:
         facts: the facts of each document that was interpreted, by its filename.
         discarding: whether the result of the call that is being looked at is thrown away.
+        clock: what the GPU was given and what was waited for, in order.
         written: attributes of data sets (or any instance) that code outside the class assigns.
         changed: classes whose own methods assign attributes in a loop, after ``__init__``.
         handed_over: tensors that were given, in a loop, to functions that are not known.
@@ -48,6 +50,7 @@ class Recorder:
     def __init__(self) -> None:
         self.facts: dict[str, Facts] = {}
         self.discarding = False
+        self.clock = Clock()
         self.written: dict[Class, set[str]] = {}
         self.changed: set[Class] = set()
         self.handed_over: set[Birth] = set()
@@ -253,6 +256,7 @@ class Recorder:
         value: Value | None = None,
     ) -> None:
         """The program does something with a library, in one more way; ``value`` is what an assignment gives."""
+        self.clock.operation(name)
         given: list[tuple[str | int, Argument]] = []
         if arguments is not None:
             given += list(enumerate(arguments.positional))

@@ -174,6 +174,8 @@ def _for(machine: Interpreter, node: cst.For) -> bool:
         element = element_of(machine, iterable)
         loop.counts = _counts(machine, node.iter)
         machine.recorder.go_over(loop, element, machine)
+        if not loop.counts:
+            machine.recorder.clock.go_over()
         machine.repeat(node.body.body, element, node.target)
     if node.orelse is not None:
         return machine.execute(node.orelse.body.body)
@@ -199,6 +201,7 @@ def _while(machine: Interpreter, node: cst.While) -> bool:
     truth(machine, node.test)
     with machine.looping(node) as loop:
         loop.counts = True
+        machine.recorder.clock.go_over()
         machine.repeat(node.body.body, None, None)
     if node.orelse is not None:
         return machine.execute(node.orelse.body.body)

@@ -67,6 +67,7 @@ def transfer(machine: Interpreter, receiver: Value, name: str, arguments: Argume
         functions=tuple(frame.function.name for frame in machine.frames if frame.function is not None),
     )
     machine.recorder.transfer(machine, node, name, device_node, non_blocking, context, arguments.open)
+    machine.recorder.clock.wait()
     return frozenset({destination})
 
 
