@@ -38,6 +38,7 @@ class Config:
         min_severity: findings below it are not shown.
         fail_on: findings at or above it make the exit status 1.
         target: what the project runs on, as far as the configuration says so.
+        baseline: the file of findings that the project lives with, relative to :attr:`root`.
         tune_script: the script that ``tune`` runs when none is named, relative to :attr:`root`.
         tune_args: its arguments.
     """
@@ -51,6 +52,7 @@ class Config:
     min_severity: Severity = Severity.INFO
     fail_on: Severity = Severity.WARNING
     target: Target = field(default_factory=Target)
+    baseline: str | None = None
     tune_script: str | None = None
     tune_args: tuple[str, ...] = ()
 
@@ -89,6 +91,7 @@ class Config:
             "torch-version": str(self.target.torch) or None,
             "python-version": str(self.target.python) or None,
             "platform": sorted(self.target.platforms),
+            "baseline": self.baseline,
             "tune": {"script": self.tune_script, "args": list(self.tune_args)},
         }
 
@@ -154,6 +157,7 @@ class _Reader:
             "torch-version": self._versions,
             "python-version": self._versions,
             "platform": self._platforms,
+            "baseline": self._string,
             "tune": self._tune,
         }
         values = self._values(TABLE, table, take)
@@ -173,6 +177,7 @@ class _Reader:
                 values.get("torch-version", Versions()),
                 values.get("platform", frozenset()),
             ),
+            baseline=values.get("baseline"),
             tune_script=script,
             tune_args=args,
         )

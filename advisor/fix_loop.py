@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,7 +39,12 @@ class FixOutcome:
         return Document.from_bytes(filename, self.after[filename])
 
 
-def fix(report: Report, config: Config, allow: Collection[Applicability]) -> FixOutcome:
+def fix(
+    report: Report,
+    config: Config,
+    allow: Collection[Applicability],
+    shown: Callable[[Report], list[Finding]] = lambda report: report.findings,
+) -> FixOutcome:
     """Makes the fixes of a report, and those that they make possible, in memory.
 
     A fix after which a file would no longer parse is not made; it is reported as an error of its rule.
@@ -48,13 +53,14 @@ def fix(report: Report, config: Config, allow: Collection[Applicability]) -> Fix
         report: of the files as they are on disk.
         config: the configuration that the report was made with.
         allow: which fixes may be made.
+        shown: which findings of a report are to be fixed.
     """
     outcome = FixOutcome(report)
     checker = Checker(config)
     errors: list[Finding] = []
     broken: set[tuple[str, str, str]] = set()
     for _ in range(MOST_PASSES):
-        wanted = [one for one in outcome.report.findings if _identity(one) not in broken]
+        wanted = [one for one in shown(outcome.report) if _identity(one) not in broken]
         chosen, _ = plan(wanted, allow)
         if not chosen:
             break
@@ -66,7 +72,7 @@ def fix(report: Report, config: Config, allow: Collection[Applicability]) -> Fix
             outcome.fixed += made
             outcome.report = _again(outcome, checker, {one for finding in made for one in edits_by_file([finding])})
     else:
-        left, _ = plan([one for one in outcome.report.findings if _identity(one) not in broken], allow)
+        left, _ = plan([one for one in shown(outcome.report) if _identity(one) not in broken], allow)
         errors += [_failure(one, f"is not done after {MOST_PASSES} passes") for one in left]
     outcome.report.findings = sorted([*outcome.report.findings, *errors], key=lambda one: one.sort_key)
     return outcome

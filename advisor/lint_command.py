@@ -6,7 +6,9 @@ import importlib
 import os
 import shutil
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +20,12 @@ from .selection import Selection, selectors
 from .target import Target, Versions, platforms, versions
 
 if TYPE_CHECKING:
+    from .baseline import Baseline
+    from .finding import Finding
     from .fix_loop import FixOutcome
     from .report import Report
     from .source.discovery import Found
+    from .source.ignoring import Form
 
 FORMATS = ("text", "concise", "json", "github", "sarif", "gitlab")
 STDIN = "-"
@@ -32,6 +37,12 @@ SEVERITIES = click.Choice([one.value for one in Severity])
 @click.option("--fix", "make_fixes", is_flag=True, help="Make the fixes that are safe.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also those that may change what a run does.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
+@click.option("--add-ignore", is_flag=True, help="Write '# accel: ignore[CODE]' to each line that has a finding.")
+@click.option("--add-noqa", is_flag=True, help="The same in the form '# noqa: CODE'.")
+@click.option("--reason", metavar="TEXT", help="With --add-ignore: why, behind each comment.")
+@click.option("--baseline", metavar="FILE", help="Hide the findings that FILE holds.")
+@click.option("--no-baseline", is_flag=True, help="Hide none, whatever the configuration says.")
+@click.option("--write-baseline", metavar="FILE", help="Write what is found to FILE, for --baseline.")
 @click.option("--select", multiple=True, metavar="RULE", help="Run these rules only: codes, names or prefixes.")
 @click.option("--ignore", multiple=True, metavar="RULE", help="Do not run these rules.")
 @click.option("--extend-select", multiple=True, metavar="RULE", help="Run these rules besides the others.")
@@ -55,6 +66,12 @@ def lint(
     make_fixes: bool,
     unsafe_fixes: bool,
     diff: bool,
+    add_ignore: bool,
+    add_noqa: bool,
+    reason: str | None,
+    baseline: str | None,
+    no_baseline: bool,
+    write_baseline: str | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     extend_select: tuple[str, ...],
@@ -88,6 +105,18 @@ def lint(
         raise click.UsageError("'-' reads stdin and goes with no other path")
     if stdin_filename is not None and STDIN not in paths:
         raise click.UsageError("--stdin-filename goes with the path '-'")
+    _refuse_both(
+        {
+            "--fix or --diff": make_fixes or diff,
+            "--add-ignore": add_ignore,
+            "--add-noqa": add_noqa,
+            "--write-baseline": write_baseline is not None,
+        }
+    )
+    known = {"--baseline": baseline is not None, "--no-baseline": no_baseline}
+    _refuse_both({**known, "--write-baseline": write_baseline is not None})
+    if write_baseline is not None and STDIN in paths:
+        raise click.UsageError("--write-baseline goes not with '-': name the files")
     target = _target(torch_version, python_version, platform)
     config = _config(paths, stdin_filename, select, ignore, extend_select, min_severity, fail_on, target)
     if show_settings:
@@ -112,25 +141,47 @@ def lint(
     if show_files:
         click.echo("".join(f"{one.filename}\n" for one in files), nl=False)
         return 0
-    report = _report(files, config, sources, jobs=jobs, use_cache=not no_cache and not sources)
+    form = _form(add_ignore, add_noqa)
+    why = _reason(reason, form)
+    held = _held(config, baseline, write_baseline, no_baseline)
+    full = replace(config, min_severity=Severity.INFO) if held is not None else config
+    run = partial(_report, files, full, jobs=jobs, use_cache=not no_cache and not sources)
+    report = run(sources)
     for failure in report.failures:
         click.echo(f"Error: {failure}", err=True)
+    if held is not None and write_baseline is not None:
+        from .adoption import write_baseline as write
+
+        return 0 if write(report, held, [one.filename for one in files], config) else 2
     fixed = 0
     if make_fixes or diff:
         from .fix_loop import fix
 
         allow = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe_fixes else set())
-        outcome = fix(report, config, allow)
+        outcome = fix(report, full, allow, _new_in(held, config))
         if diff:
             return _show_diff(outcome, exit_zero)
-        if not _write(outcome, sources):
+        if not _write(outcome.after, sources):
             return 2
         report, fixed = outcome.report, len(outcome.fixed)
+    if form is not None:
+        from .adoption import silence
+
+        silenced = silence(replace(report, findings=_new_in(held, config)(report)), form, why)
+        if not _write(silenced.after, sources):
+            return 2
+        report = run({name: silenced.after.get(name, raw) for name, raw in sources.items()})
+        for sentence in silenced.sentences():
+            click.echo(sentence, err=True)
+    if held is not None:
+        from .adoption import without_known
+
+        report = without_known(report, held, [one.filename for one in files], config)
     shown = output_file is None
     text = _rendered(
         report, output_format, statistics, fixed, colour=shown and _colour(), width=_width() if shown else None
     )
-    _print(text, output_file, err=bool(sources) and make_fixes)
+    _print(text, output_file, err=bool(sources) and (make_fixes or form is not None))
     if report.broken:
         return 2
     failing = any(one.severity.rank >= config.fail_on.rank for one in report.findings)
@@ -181,6 +232,46 @@ def _target(torch_version: str | None, python_version: str | None, platform: tup
         raise click.UsageError(f"{option}: {error}") from error
 
 
+def _refuse_both(given: Mapping[str, bool]) -> None:
+    named = [option for option, one in given.items() if one]
+    if len(named) > 1:
+        raise click.UsageError(f"{named[0]} goes not with {named[1]}")
+
+
+def _form(add_ignore: bool, add_noqa: bool) -> Form | None:
+    if not add_ignore and not add_noqa:
+        return None
+    from .source.ignoring import Form
+
+    return Form.ACCEL if add_ignore else Form.NOQA
+
+
+def _reason(reason: str | None, form: Form | None) -> str:
+    if reason is None:
+        return ""
+    from .adoption import checked_reason
+
+    return checked_reason(reason, form)
+
+
+def _held(config: Config, named: str | None, to_write: str | None, without: bool) -> Baseline | None:
+    """The baseline that holds, if any."""
+    if named is None and to_write is None and (without or config.baseline is None):
+        return None
+    from .adoption import read_baseline
+
+    return read_baseline(config, named, to_write, without)
+
+
+def _new_in(held: Baseline | None, config: Config) -> Callable[[Report], list[Finding]]:
+    """What tells the findings of a report that are to be acted on."""
+    if held is None:
+        return lambda report: report.findings
+    from .adoption import new_findings
+
+    return partial(new_findings, baseline=held, least=config.min_severity)
+
+
 def _report(
     files: list[Found], config: Config, sources: dict[str, bytes], *, jobs: int | None, use_cache: bool
 ) -> Report:
@@ -203,15 +294,15 @@ def _usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _write(outcome: FixOutcome, sources: dict[str, bytes]) -> bool:
-    """Writes the fixed files, or the fixed text of stdin to stdout; tells why where it cannot."""
+def _write(after: Mapping[str, bytes], sources: Mapping[str, bytes]) -> bool:
+    """Writes files anew, or the new text of stdin to stdout; tells why where it cannot."""
     from .fixer import write_all
 
     for name, raw in sources.items():
-        sys.stdout.buffer.write(outcome.after.get(name, raw))
+        sys.stdout.buffer.write(after.get(name, raw))
         sys.stdout.buffer.flush()
     try:
-        write_all({name: raw for name, raw in outcome.after.items() if name not in sources})
+        write_all({name: raw for name, raw in after.items() if name not in sources})
     except OSError as error:
         click.echo(f"Error: {error.filename}: cannot be written: {error.strerror}; no file was changed", err=True)
         return False

@@ -216,7 +216,7 @@ class Checker:
 
     def _silenced(self, document: Document, findings: Iterable[Finding]) -> list[Finding]:
         """Findings that neither a comment nor the configuration silences, and comments that silence nothing."""
-        off = self._off_in(document.filename)
+        off = self.off_in(document.filename)
         suppressions = Suppressions(document)
         kept = suppressions.apply(one for one in findings if one.code not in off)
         if any(one.code in (INTERNAL_ERROR[0], NOT_ANALYSED[0], SYNTAX_ERROR[0]) for one in kept):
@@ -227,7 +227,7 @@ class Checker:
             kept += suppressions.unused(self.known, ran, complete=complete, code=UNUSED_SUPPRESSION)
         return kept
 
-    def _off_in(self, filename: str) -> frozenset[str]:
+    def off_in(self, filename: str) -> frozenset[str]:
         """What ``per-file-ignores`` switches off in a file."""
         off: frozenset[str] = frozenset()
         if self.config.per_file_ignores:

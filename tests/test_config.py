@@ -57,6 +57,7 @@ class TestLoad:
             torch-version = "2.4"
             python-version = ">=3.9,<3.14"
             platform = ["linux", "macos"]
+            baseline = "baseline.json"
             tune = { script = "train.py", args = ["--epochs", "2"] }
             [tool.accel-advisor.per-file-ignores]
             "scripts/*.py" = ["ACC201"]
@@ -77,6 +78,7 @@ class TestLoad:
             "torch-version": ">=2.4",
             "python-version": ">=3.9,<3.14",
             "platform": ["linux", "macos"],
+            "baseline": "baseline.json",
             "tune": {"script": "train.py", "args": ["--epochs", "2"]},
         }
 

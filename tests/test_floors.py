@@ -32,6 +32,7 @@ FLOORS: dict[str, int] = {
     "cache": 5,
     "output": 6,
     "tune": 7,
+    "adoption": 7,
     "lint_command": 8,
     "rule_command": 8,
     "scaffold": 8,

@@ -505,6 +505,13 @@ class TestMeaning:
         assert self.codes(folder, "n = 0", loader) == ["ACC104"]
         assert self.codes(folder, "n = !nproc", loader) == []
 
+    def test_what_an_unreadable_cell_did_is_not_known(self, folder: Path) -> None:
+        made, moved = "import torch\nx = torch.randn(4, 8)", 'x.to("cuda")\nprint(1)'
+        assert self.codes(folder, made, "y = = torch.ones(3)", moved) == ["ACC001", "ACC207"]
+        for cells in (("x = load() ...",), ("for x in what",), ("x ...", "y ..."), ("y ...", "x ...", "z = 1")):
+            assert self.codes(folder, made, *cells, moved) == ["ACC001"]
+        assert self.codes(folder, made, "x ...", made, moved) == ["ACC001", "ACC207"]
+
     def test_messages_name_the_cell(self, train: Path) -> None:
         pin, *_ = linted(train).findings
         assert "in line 4 of cell 4 copies" in pin.message

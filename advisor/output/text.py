@@ -46,9 +46,11 @@ def render(report: Report, *, colour: bool = False, width: int | None = None, fi
 def summary(report: Report, *, fixed: int = 0) -> str:
     """One line: how much was found, and how much of it can be fixed."""
     done = f"Fixed {_count(fixed, 'finding')}. " if fixed else ""
+    end = f"; {_count(report.hidden, 'finding')} in the baseline." if report.hidden else "."
     findings = report.findings
     if not findings:
-        return f"{done}{_count(report.checked, 'file')} checked, nothing {'left' if fixed else 'found'}."
+        found = "left" if fixed else "new" if report.hidden else "found"
+        return f"{done}{_count(report.checked, 'file')} checked, nothing {found}{end}"
     severities = Counter(one.severity for one in findings)
     counted = ", ".join(
         one.value if number == len(findings) == 1 else _severity_count(one, number)
@@ -59,10 +61,10 @@ def summary(report: Report, *, fixed: int = 0) -> str:
     safe = sum(1 for one in findings if one.fix and one.fix.applicability is Applicability.SAFE)
     unsafe = sum(1 for one in findings if one.fix and one.fix.applicability is Applicability.UNSAFE)
     if safe and unsafe:
-        return f"{line}; {safe} fixable with --fix, {unsafe} more with --fix --unsafe-fixes."
+        return f"{line}; {safe} fixable with --fix, {unsafe} more with --fix --unsafe-fixes{end}"
     if safe or unsafe:
-        return f"{line}; {safe or unsafe} fixable with --fix{'' if safe else ' --unsafe-fixes'}."
-    return f"{line}."
+        return f"{line}; {safe or unsafe} fixable with --fix{'' if safe else ' --unsafe-fixes'}{end}"
+    return f"{line}{end}"
 
 
 def _finding(finding: Finding, document: Document | None, colour: bool, columns: int | None) -> str:

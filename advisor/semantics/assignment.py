@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .devices import device_kinds
-from .iteration import element_at, element_of, loaders_of
+from .iteration import element_at, element_of, loaders_of, may_rewrite
 from .methods import mutates_in_place
-from .places import SOMEWHERE, WITH_MODEL, Place
+from .places import HOST, SOMEWHERE, WITH_MODEL, Place
 from .scope import ANY, OPEN
 from .values import (
     ABSENT,
@@ -97,6 +97,8 @@ def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value)
         elif isinstance(one, (Loader, Opaque, Tensor)):
             kind = one.name if isinstance(one, Opaque) else type(one).__name__.replace("Loader", "DataLoader")
             machine.recorder.operation(machine, target, f"{kind}.{name} =", one, value=value)
+            if name == "data":
+                may_rewrite(one)
         elif name == "requires_grad":
             machine.recorder.operation(machine, target, "?.requires_grad =", one, value=value)
     for loader in loaders_of(value) if isinstance(value, Loader) else ():
@@ -107,7 +109,7 @@ def adopt(machine: Interpreter, value: Value, place: Place) -> None:
     """A module becomes part of another: from now on it lives where that one lives."""
     for one in options_of(value):
         if isinstance(one, Module):
-            machine.move(one, place)
+            machine.move(one, place if machine.place_of(one) in (HOST, place) else SOMEWHERE)
         elif isinstance(one, Sequence):
             for item in one.items:
                 adopt(machine, item, SOMEWHERE)
@@ -144,4 +146,5 @@ def _assign_item(machine: Interpreter, target: cst.Subscript, value: Value) -> N
             machine.recorder.operation(machine, target, f"{one.name}[{key.value!r}] =", value=value)
         elif isinstance(one, Tensor):
             machine.recorder.operation(machine, target, "Tensor[] =", one, value=value)
+            may_rewrite(one)
             mutates_in_place(machine, one)

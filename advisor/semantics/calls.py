@@ -9,12 +9,13 @@ import libcst as cst
 
 from .catalog import CONSTRUCTORS, MODULE_BASES, canonical
 from .facts import CallSite
-from .iteration import entries
+from .iteration import entries, may_rewrite
 from .library import call_library
 from .methods import call_method, call_module
 from .operations import Argument
-from .scope import OPEN
-from .syntax import fields_of
+from .places import SOMEWHERE
+from .scope import ESCAPED, OPEN
+from .syntax import fields_of, moves_itself
 from .values import (
     ABSENT,
     UNKNOWN,
@@ -41,6 +42,7 @@ from .values import (
     join,
     join_all,
 )
+from .walking import descendants
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
@@ -268,7 +270,7 @@ def escape(machine: Interpreter, value: Value) -> None:
     if isinstance(value, Mapping):
         machine.store.set(value, OPEN, Constant(True))
     elif isinstance(value, Module):
-        machine.store.set(value, "\0escaped", Constant(True))
+        machine.store.set(value, ESCAPED, Constant(True))
     elif isinstance(value, Sequence):
         for item in value.items:
             escape(machine, item)
@@ -277,14 +279,23 @@ def escape(machine: Interpreter, value: Value) -> None:
             escape(machine, item)
     elif isinstance(value, Iterated):
         escape(machine, value.element)
-    elif isinstance(value, Tensor) and value.born is not None and machine.loops:
-        machine.recorder.handed_over.add(value.born)
+    elif isinstance(value, Instance) and machine.store.get(value, ESCAPED) is None:
+        machine.store.set(value, ESCAPED, Constant(True))
+        for held in machine.store.entries(value).values():
+            escape(machine, held)
+    elif isinstance(value, Tensor):
+        if not value.proven:
+            may_rewrite(value)
+        if value.born is not None and machine.loops:
+            machine.recorder.handed_over.add(value.born)
 
 
 def call_function(
     machine: Interpreter, function: Function, arguments: Arguments, site: CallSite | None, receiver: Value | None
 ) -> Value:
     """Interprets a function of the project with these arguments."""
+    if not all(_transparent(one) or _passes_on(one) for one in function.decorators):
+        arguments = Arguments(arguments.node, open=True, starred=True)
     bound = bind_parameters(machine, function, arguments, receiver)
     known = all(_transparent(one) for one in function.decorators)
     result = machine.inline(function, bound, site)
@@ -314,6 +325,19 @@ _TRANSPARENT = (
 def _transparent(decorator: Value) -> bool:
     name = decorator.name if isinstance(decorator, (Qualified, Opaque)) else ""
     return name.startswith(_TRANSPARENT)
+
+
+def _passes_on(decorator: Value) -> bool:
+    """Whether a decorator of the project gives the function the arguments that the caller gave."""
+    if not isinstance(decorator, Function) or isinstance(decorator.node, cst.Lambda):
+        return False
+    name = decorator.node.params.params[0].name.value if decorator.node.params.params else ""
+    given = [
+        one.args
+        for one in descendants(decorator.node.body, cst.Call)
+        if isinstance(one.func, cst.Name) and one.func.value == name
+    ]
+    return bool(given) and all([arg.star for arg in args] == ["*", "**"] for args in given)
 
 
 def bind_parameters(
@@ -365,7 +389,12 @@ def instantiate(machine: Interpreter, cls: Class, arguments: Arguments, node: cs
         return build_loader(machine, loader, arguments, node, opaque=not passes, cls=cls)
     if bases & MODULE_BASES or any(base.startswith("torch.nn.") for base in bases):
         module = Module(machine.document, node, f"project:{cls.name}", cls)
-        machine.move(module, machine.default_places[-1])
+        by_itself = any(moves_itself(one.node) for one in cls.lineage())
+        machine.move(module, SOMEWHERE if by_itself else machine.default_places[-1])
+        for value in arguments.values():
+            if isinstance(value, (Module, Sequence, Iterated, Choice)):
+                # what becomes a part of it moves with it
+                escape(machine, value)
         return module
     instance = Instance(cls)
     if any(isinstance(one, (Qualified, Opaque)) and one.name.startswith("dataclasses.") for one in cls.decorators):

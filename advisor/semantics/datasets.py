@@ -26,6 +26,7 @@ from .hazards import (
     sample_methods,
     stream_veto,
 )
+from .sample_places import made_on_host, read_on_host
 from .syntax import methods_of, self_attribute
 from .values import UNKNOWN, Choice, Class, Function, Instance, Iterated, Opaque, Qualified, Sequence, Value
 from .walking import descendants
@@ -49,6 +50,7 @@ class DatasetFacts:
         vetoes: why workers would break it or gain nothing; empty where nothing speaks against them.
         plain: whether its samples are known to be tensors, numbers and containers of them.
         on_device: whether its samples are on an accelerator already.
+        on_host: whether they are certainly not.
         tensors: whether its samples hold anything that can be pinned.
         iterable: whether it is a stream.
         ranked: whether it may know which of several processes it is read in.
@@ -69,6 +71,7 @@ class DatasetFacts:
     ranked: bool = True
     whole: bool = False
     objects: tuple[Hold, ...] = ()
+    on_host: bool = False
 
 
 def describe_dataset(machine: Interpreter, value: Value) -> DatasetFacts:
@@ -89,6 +92,7 @@ def describe_dataset(machine: Interpreter, value: Value) -> DatasetFacts:
             any(one.on_device for one in found),
             iterable=any(one.iterable for one in found),
             changes=any(one.changes for one in found),
+            on_host=all(one.on_host for one in found),
         )
     if isinstance(value, Opaque):
         return _library(machine, value)
@@ -113,17 +117,17 @@ def _library(machine: Interpreter, value: Opaque) -> DatasetFacts:
 
         tensors = [one for one in value.arguments if isinstance(one, Tensor)]
         elsewhere = any(one.place != HOST for one in tensors) or len(tensors) < len(value.arguments)
-        return DatasetFacts(value, "memory", "indexes tensors in memory", (IN_MEMORY,), True, elsewhere)
+        words = "indexes tensors in memory"
+        return DatasetFacts(value, "memory", words, (IN_MEMORY,), True, elsewhere, on_host=not elsewhere)
+    on_host = made_on_host(machine, value)
     if value.name in DISK_DATASETS:
         name = value.name.rpartition(".")[2]
-        return DatasetFacts(
-            value, "costly", f"`{name}` reads and decodes a file for each sample", plain=True, ranked=False
-        )
+        words = f"`{name}` reads and decodes a file for each sample"
+        return DatasetFacts(value, "costly", words, plain=True, ranked=False, on_host=on_host)
     if value.name in MEMORY_DATASETS:
         name = value.name.rpartition(".")[2]
-        return DatasetFacts(
-            value, "light", f"`{name}` is in memory and runs its transform for each sample", plain=True, ranked=False
-        )
+        words = f"`{name}` is in memory and runs its transform for each sample"
+        return DatasetFacts(value, "light", words, plain=True, ranked=False, on_host=on_host)
     return DatasetFacts(value)
 
 
@@ -171,6 +175,7 @@ def _project(machine: Interpreter, value: Instance) -> DatasetFacts:
         ranked=ranked,
         whole=whole,
         objects=held_objects(machine, cls),
+        on_host=not on_device and read_on_host(machine, value, cost == "costly"),
     )
 
 

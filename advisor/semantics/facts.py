@@ -13,6 +13,7 @@ import libcst as cst
 
 from ..target import Target, Version
 from .catalog import PARALLEL_WRAPPERS
+from .inputs import Inputs
 from .loading import CallSite, LoaderCall, LoaderContext, Loop
 from .moving import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext
 from .operations import Argument, Operation
@@ -72,6 +73,7 @@ class Facts:
         consulted: other files of the project that were read to find this out.
         layers: what modules are made of.
         program: the facts of this document, of those that it imports, and of those that import it with theirs.
+        inputs: what becomes of the inputs of each module.
         target: what the project runs on, as far as it says so.
         handed_over: tensors that the program gives, in a loop, to functions that are not known and may change them.
     """
@@ -92,6 +94,7 @@ class Facts:
     consulted: frozenset[str] = frozenset()
     layers: Layers = field(init=False)
     program: tuple[Facts, ...] = ()
+    inputs: Inputs = field(default_factory=Inputs)
     target: Target = field(default_factory=Target)
     _done: frozenset[str] | None = field(default=None, init=False, repr=False)
     handed_over: frozenset[Birth] = frozenset()
@@ -101,6 +104,10 @@ class Facts:
         """Whether the program itself, and no framework, wraps a model for training in several processes."""
         wrapped = self.does(*PARALLEL_WRAPPERS)
         return wrapped and self.does("torch.distributed.init_process_group") and not self.frameworks
+
+    def must_be_with_weights(self, argument: ArgumentPlace) -> bool:
+        """Whether an argument of a module's call certainly meets the module's weights, unmoved."""
+        return self.inputs.reaches_weights(argument.becomes)
 
     def does(self, *names: str) -> bool:
         """Whether any document of the program has an operation of one of these names; a name that begins with a dot

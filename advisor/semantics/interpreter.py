@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 import libcst as cst
 
 from .autograd import may_stop_autograd
+from .cells import forget, stretches
 from .control import Left
 from .facts import CallSite, Loop
 from .places import HOST, SOMEWHERE, Place
@@ -136,7 +137,9 @@ class Interpreter:
             statement = self.statement
             self.loops, self.chain, self.default_places = [], [], [self.default_places[0]]
             try:
-                self.execute(document.tree.body)
+                for names, statements in stretches(document):
+                    forget(self, scope, names)
+                    self.execute(statements)
             finally:
                 self.loops, self.chain = loops, chain
                 self.statement = statement

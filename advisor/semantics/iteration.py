@@ -16,6 +16,7 @@ from .values import (
     Iterated,
     Loader,
     Mapping,
+    Module,
     Opaque,
     Sequence,
     Tensor,
@@ -127,11 +128,23 @@ def element_at(machine: Interpreter, value: Value, key: object, count: int | Non
     return UNKNOWN
 
 
+def may_rewrite(value: Value) -> None:
+    """Notes that other tensors may be put into a batch, or that it may be moved in place."""
+    if isinstance(value, Tensor) and value.loader is not None:
+        value.loader.rewritten = True
+
+
 def _entry(machine: Interpreter, mapping: Mapping, key: object) -> Value:
     if isinstance(key, (str, int)):
         value = machine.store.get(mapping, key)
         if value is not None:
             return value
+    from .calls import escape
+
+    for held in machine.store.entries(mapping).values():
+        if isinstance(held, Module):
+            # it may be this one, or another
+            escape(machine, held)
     return machine.store.get(mapping, ANY) or UNKNOWN
 
 

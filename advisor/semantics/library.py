@@ -30,7 +30,7 @@ from .loaders import build_loader
 from .mappings import update_mapping
 from .methods import MASKS, mutates_in_place
 from .places import HOST, SOMEWHERE, Place
-from .scope import OPEN
+from .scope import ESCAPED, OPEN
 from .values import (
     UNKNOWN,
     Birth,
@@ -136,14 +136,18 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
         module = Module(machine.document, node, name)
         machine.store.set(module, "\0children", Sequence((inner,)))
         machine.move(module, machine.place_of(inner) if isinstance(inner, Module) else SOMEWHERE)
-        if not isinstance(inner, Module) or machine.store.get(inner, "\0escaped") is not None:
-            machine.store.set(module, "\0escaped", Constant(True))
+        if not isinstance(inner, Module) or machine.store.get(inner, ESCAPED) is not None:
+            machine.store.set(module, ESCAPED, Constant(True))
         return module
     if _is_module_class(name):
-        module = Module(machine.document, node, name, has_state=not _is_stateless(machine, name))
-        machine.move(module, machine.default_places[-1])
-        children = [one for one in _flattened(arguments) if isinstance(one, Module)]
-        machine.store.set(module, "\0children", Sequence(tuple(children)))
+        held = _flattened(arguments)
+        children = [one for one in held if isinstance(one, Module)]
+        stateless = _is_stateless(machine, name)
+        if name == "torch.nn.Sequential" and len(children) == len(held):
+            stateless = not any(one.has_state for one in children)
+        module = Module(machine.document, node, name, has_state=not stateless)
+        machine.move(module, _factory_place(machine, name, arguments))
+        machine.store.set(module, "\0children", Sequence(tuple(held)))
         if any(machine.place_of(one) != HOST for one in children):
             machine.move(module, SOMEWHERE)
         for child in children:
@@ -152,7 +156,7 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
     if name not in HARMLESS_CALLS and not name.startswith(("torch.optim.", "torch.utils.data.", "torch.nn.init.")):
         from .calls import call_unknown
 
-        known_library = name.startswith(("torchvision.", "torch."))
+        known_library = name.startswith(("torchvision.", "torch.")) and not name.startswith("torch.distributed.")
         if not known_library:
             call_unknown(machine, arguments, node)
     keywords = tuple((key, argument.value) for key, argument in arguments.keywords.items())
@@ -271,8 +275,11 @@ def _is_scalar(name: str, arguments: Arguments) -> bool:
 
 def _loss_function(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
     given = tuple(
-        ArgumentPlace(one.node.value, one.value)
-        for one in (*arguments.positional, *arguments.keywords.values())
+        ArgumentPlace(one.node.value, one.value, position if isinstance(position, int) else None, keyword)
+        for position, keyword, one in (
+            *((position, None, one) for position, one in enumerate(arguments.positional)),
+            *((None, keyword, one) for keyword, one in arguments.keywords.items()),
+        )
         if one.node is not None
     )
     first = given[0].value if given else UNKNOWN
@@ -334,12 +341,16 @@ def _dict(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
 
 
 def _reflection(machine: Interpreter, name: str, arguments: Arguments) -> Value:
-    from .calls import attribute
+    from .calls import attribute, escape
 
     if name == "getattr" and len(arguments.positional) >= 2:
         key = arguments.positional[1].value
         if isinstance(key, Constant) and isinstance(key.value, str):
             return attribute(machine, arguments.positional[0].value, key.value)
+    if name in ("getattr", "setattr", "vars"):
+        # any of its attributes may be taken out, moved, or replaced
+        for argument in arguments.positional[:1]:
+            escape(machine, argument.value)
     if name in ("exec", "eval", "globals", "locals"):
         machine.recorder.reflects(machine.document)
     return UNKNOWN

@@ -126,6 +126,7 @@ class LoaderCall:
         transfers: moves of its batches to a device.
         moved_by: the framework that moves its batches, if one does.
         mutated: whether the loop changes a batch in place while it is on the host.
+        rewritten: the program may put other tensors into a batch, or move one in place.
         dataset: what its samples cost and contain.
         issues: what goes wrong in its workers.
         opaque: its arguments are not those of the call (a subclass with an ``__init__`` of its own).
@@ -142,6 +143,7 @@ class LoaderCall:
     transfers: list[Transfer] = field(default_factory=list)
     moved_by: str | None = None
     mutated: bool = False
+    rewritten: bool = False
     dataset: DatasetFacts | None = None
     issues: tuple[WorkerIssue, ...] = ()
     opaque: bool = False

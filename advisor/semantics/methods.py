@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,11 @@ import libcst as cst
 
 from .catalog import PREPARES, TENSOR_METHODS, WRAPPERS_THAT_MOVE_INPUTS
 from .facts import ArgumentPlace, ModuleCallContext
-from .iteration import element_at, element_of
+from .inputs import becomes
+from .iteration import element_at, element_of, may_rewrite
 from .mappings import mapping_method
-from .places import SOMEWHERE, Place
+from .places import HOST, SOMEWHERE, Place
+from .scope import ESCAPED
 from .transfers import MOVES, arrives_later, transfer
 from .values import (
     UNKNOWN,
@@ -39,6 +42,7 @@ from .values import (
 if TYPE_CHECKING:
     from .calls import Arguments
     from .interpreter import Interpreter
+    from .operations import Argument
 
 KEEPS = frozenset(
     {"train", "eval", "half", "float", "bfloat16", "double", "requires_grad_", "share_memory", "compile", "type"}
@@ -131,6 +135,9 @@ def _give_away(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Va
 
 
 def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments: Arguments, node: cst.Call) -> Value:
+    in_place = name.endswith("_") or name in ("update", "pop") or (name in MOVES and machine.recorder.discarding)
+    if in_place and not receiver.proven:
+        may_rewrite(receiver)
     if name in MOVES:
         place = transfer(machine, receiver, name, arguments, node)
         if place is None:
@@ -224,7 +231,7 @@ def _module_method(machine: Interpreter, receiver: Module, name: str, arguments:
         # DeepSpeed engines and the like train through the module
         machine.recorder.backward(machine.loops)
         return UNKNOWN
-    machine.store.set(receiver, "\0escaped", Constant(True))
+    machine.store.set(receiver, ESCAPED, Constant(True))
     return _give_away(machine, arguments, node)
 
 
@@ -236,13 +243,12 @@ def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node:
         place |= machine.place_of(module)
     module = modules[0]
     wrapper = next((one.kind for one in modules if one.kind in WRAPPERS_THAT_MOVE_INPUTS), None)
-    escaped = any(machine.store.get(one, "\0escaped") is not None for one in modules)
+    escaped = any(machine.store.get(one, ESCAPED) is not None for one in modules)
     touches = any(machine.recorder.touches_devices(one.cls) for one in modules if one.cls is not None)
-    given = tuple(
-        ArgumentPlace(one.node.value, one.value)
-        for one in (*arguments.positional, *arguments.keywords.values())
-        if one.node is not None
-    )
+    given = tuple(_given(machine, modules, arguments))
+    for one in modules:
+        machine.recorder.inputs.follow(machine, one, given)
+        machine.recorder.called |= set(one.cls.lineage()) if one.cls is not None else set()
     machine.recorder.clock.work(place, machine.loops)
     for value in arguments.values():
         if isinstance(value, Tensor) and value.loader is not None:
@@ -250,7 +256,7 @@ def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node:
     context = ModuleCallContext(
         module=module,
         place=place,
-        escaped=escaped or touches or len(modules) > 1,
+        escaped=escaped or len(modules) > 1,
         wrapper=wrapper,
         arguments=given,
         loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
@@ -268,7 +274,19 @@ def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node:
     if stateless and arguments.positional and isinstance(arguments.positional[0].value, Tensor):
         return Tensor(arguments.positional[0].value.place, proven=False, grown=machine.grown(node))
     known = not (escaped or touches) or wrapper is not None
+    if place == HOST and any(isinstance(one, Tensor) and one.place != HOST for one in arguments.values()):
+        known = False  # without weights it computes where its arguments are
     return Tensor(place if known else SOMEWHERE, proven=False, grown=machine.grown(node))
+
+
+def _given(machine: Interpreter, modules: list[Module], arguments: Arguments) -> Iterator[ArgumentPlace]:
+    everything: list[tuple[int | None, str | None, Argument]] = []
+    everything += [(position, None, one) for position, one in enumerate(arguments.positional)]
+    everything += [(None, keyword, one) for keyword, one in arguments.keywords.items()]
+    for position, keyword, one in everything:
+        if one.node is not None:
+            meant = becomes(machine, modules[0], position or 0, keyword) if len(modules) == 1 else ""
+            yield ArgumentPlace(one.node.value, one.value, position, keyword, meant)
 
 
 # -- lists
@@ -380,7 +398,7 @@ def _prepared(machine: Interpreter, value: Value, framework: str) -> Value:
         return Loader(value.call, SOMEWHERE)
     if isinstance(value, Module):
         machine.move(value, SOMEWHERE)
-        machine.store.set(value, "\0escaped", Constant(True))
+        machine.store.set(value, ESCAPED, Constant(True))
     if isinstance(value, Choice):
         return join_all(_prepared(machine, one, framework) for one in value.options)
     return value

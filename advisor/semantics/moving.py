@@ -90,10 +90,18 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentPlace:
-    """An argument of a module's call, and where it lives."""
+    """An argument of a module's call, and where it lives.
+
+    Attributes:
+        position, keyword: which argument it is; no position where it is given by keyword.
+        becomes: what it becomes in the module, for :meth:`~.facts.Facts.must_be_with_weights`.
+    """
 
     node: cst.BaseExpression
     value: Value
+    position: int | None = None
+    keyword: str | None = None
+    becomes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

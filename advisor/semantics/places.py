@@ -14,8 +14,23 @@ machine has an accelerator. A value that is moved in one branch only has *two* a
 HOST: Place = frozenset({frozenset({"cpu"})})
 SOMEWHERE: Place = frozenset({frozenset({"unknown"})})
 WITH_MODEL: Place = frozenset({frozenset({"model"})})
-"""Where a module of the project lives, seen from its own methods: with its parameters, its layers' results and what
-``forward`` is given, wherever the model was moved to."""
+"""Where a module of the project lives, seen from its own methods: with its parameters and its layers' results,
+wherever the model was moved to."""
+
+_INPUT = "input "
+
+
+def place_of_input(forward: object, name: str) -> Place:
+    """Where an argument of ``forward`` lives, seen from inside: a place of its own for each parameter, so that it shows
+    which of them reach a layer unmoved."""
+    return frozenset({frozenset({f"{_INPUT}{id(forward)} {name}"})})
+
+
+def input_at(place: Place) -> str | None:
+    """The one input of a ``forward`` that lives in this place, or None."""
+    kinds = union_of(place)
+    only = next(iter(kinds)) if len(kinds) == 1 else ""
+    return only if only.startswith(_INPUT) else None
 
 
 def is_host(place: Place) -> bool:
@@ -29,8 +44,12 @@ def is_cuda_capable(place: Place) -> bool:
 
 
 def is_on_accelerator(place: Place) -> bool:
-    """Whether every alternative is where the model is, or a CUDA device on some machine."""
-    return bool(place) and all("cuda" in kinds or "model" in kinds for kinds in place)
+    """Whether every alternative is where the model or its input is, or a CUDA device on some machine."""
+    return bool(place) and all(any(_moves_along(kind) for kind in kinds) for kinds in place)
+
+
+def _moves_along(kind: str) -> bool:
+    return kind in ("cuda", "model") or kind.startswith(_INPUT)
 
 
 def union_of(sets: Iterable[frozenset[str]]) -> frozenset[str]:

@@ -18,7 +18,7 @@ from .calls import Arguments, bind_parameters, call_function, class_member
 from .catalog import MODULE_BASES
 from .facts import Facts
 from .interpreter import Interpreter
-from .places import WITH_MODEL
+from .places import WITH_MODEL, place_of_input
 from .values import Class, Function, Instance, Module, Tensor, Value
 
 _TENSOR_NAMES = frozenset({"torch.Tensor", "Tensor", "torch.FloatTensor", "torch.LongTensor"})
@@ -231,7 +231,7 @@ def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis, wa
     unknown arguments: first those that no other one mentions."""
     done = 0
     while done < len(machine.functions):
-        batch = [one for one in machine.functions[done:] if one.document.path in wanted]
+        batch = [one for one in machine.functions[done:] if one.document.path in wanted or _is_asked(machine, one)]
         done = len(machine.functions)
         mentioned = {name for function in batch for name in _names_in(function)}
         roots = [one for one in batch if one.owner is None and one.name not in mentioned]
@@ -242,6 +242,11 @@ def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis, wa
             if id(function.node) not in machine.called or id(function.node) in machine.truncated:
                 run = partial(_run_alone, machine, function, receivers)
                 _guarded(machine, project, analysis, function.document.path, run)
+
+
+def _is_asked(machine: Interpreter, function: Function) -> bool:
+    """Whether it is the ``forward`` of a module that a file which was asked for calls, wherever it is defined."""
+    return function.name == "forward" and function.owner in machine.recorder.called
 
 
 def _run_alone(machine: Interpreter, function: Function, receivers: dict[int, Value]) -> None:
@@ -260,7 +265,8 @@ def _run_alone(machine: Interpreter, function: Function, receivers: dict[int, Va
         with machine.at_home(function):
             bound = bind_parameters(machine, function, unknown, receiver)
             if isinstance(receiver, Module) and function.name == "forward":
-                bound |= dict.fromkeys(_inputs(function), Tensor(WITH_MODEL, proven=False))
+                for name in _inputs(function):
+                    bound[name] = Tensor(place_of_input(function.node, name), proven=False)
             machine.inline(function, bound, None)
 
 

@@ -10,6 +10,7 @@ from .catalog import HARMLESS_CUDA, Constructor
 from .clock import Clock
 from .datasets import DatasetFacts, describe_dataset
 from .facts import DeviceName, Facts, LoaderCall, Loop, ModuleCall, ModuleCallContext, Transfer, TransferContext
+from .inputs import Inputs
 from .iteration import holds_host_batch, loaders_of
 from .layers import Layers
 from .operations import Argument, Operation, OperationContext
@@ -40,6 +41,8 @@ class Recorder:
 
     Attributes:
         facts: the facts of each document that was interpreted, by its filename.
+        inputs: what becomes of the inputs of each module.
+        called: the classes of the modules that were called.
         discarding: whether the result of the call that is being looked at is thrown away.
         clock: what the GPU was given and what was waited for, in order.
         written: attributes of data sets (or any instance) that code outside the class assigns.
@@ -49,6 +52,8 @@ class Recorder:
 
     def __init__(self) -> None:
         self.facts: dict[str, Facts] = {}
+        self.inputs = Inputs()
+        self.called: set[Class] = set()
         self.discarding = False
         self.clock = Clock()
         self.written: dict[Class, set[str]] = {}
@@ -66,7 +71,7 @@ class Recorder:
 
     def begin(self, document: Document) -> None:
         """A document is about to be interpreted."""
-        self.facts.setdefault(document.filename, Facts(document))
+        self.facts.setdefault(document.filename, Facts(document, inputs=self.inputs))
 
     def finish(self, machine: Interpreter, consulted: frozenset[str]) -> None:
         """Everything was interpreted: what holds for the program as a whole is told to each of its documents."""

@@ -11,17 +11,33 @@ from .walking import descendants
 _DEVICE_METHODS = frozenset({"to", "cuda", "cpu", "type_as", "pin_memory", "to_empty"})
 
 
+_MOVES = frozenset({"to", "cuda", "cpu", "xpu"})
+
+
 _WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)
 
 
-def touches_devices(cls: cst.ClassDef) -> bool:
-    """Whether the code of a class calls a method that moves something, or reads a ``device``."""
-    for node in descendants(cls, cst.Attribute, cst.Call):
+def touches_devices(code: cst.CSTNode) -> bool:
+    """Whether the code of a class or function calls a method that moves something, or reads a ``device``."""
+    for node in descendants(code, cst.Attribute, cst.Call):
         if isinstance(node, cst.Attribute) and node.attr.value == "device":
             return True
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             name = node.func.attr.value
             if name in _DEVICE_METHODS or name.startswith("new_"):
+                return True
+    return False
+
+
+def moves_itself(cls: cst.ClassDef) -> bool:
+    """Whether a module's class moves itself, or a part of itself, outside of ``forward``."""
+    methods = [one for name, one in methods_of(cls).items() if name != "forward"]
+    for node in (node for method in methods for node in descendants(method, cst.Call)):
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in _MOVES:
+            root = node.func.value
+            while isinstance(root, (cst.Attribute, cst.Subscript)):
+                root = root.value
+            if isinstance(root, cst.Name) and root.value == "self":
                 return True
     return False
 

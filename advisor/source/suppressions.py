@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tokenize
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ..finding import Applicability, Finding, Fix, Severity, Span
 from .document import Document
+from .lines import Comment, Lines
 
 _HINT = re.compile(r"accel\s*:|noqa", re.IGNORECASE)
 _ACCEL = re.compile(r"#\s*accel\s*:\s*ignore(?P<file>-file)?(?:\s*\[(?P<codes>[^\]\n]*)\])?(?=$|[\s#:,.;-])")
@@ -35,6 +35,7 @@ class Suppression:
         span: the comment, from its ``#`` on, or its part from the second ``#`` on.
         codes: rules by code, name or prefix as they were written; None for all of them.
         rows: the lines that it covers, first and last, counted from 1.
+        codes_end: the offset after the last of them.
         ours: whether it is an ``accel:`` comment, whose uselessness is worth reporting.
         used: which of its codes silenced something; for None, the empty string.
     """
@@ -43,6 +44,7 @@ class Suppression:
     codes: tuple[str, ...] | None
     scope: Scope
     rows: tuple[int, int]
+    codes_end: int
     ours: bool
     used: set[str] = field(default_factory=set)
 
@@ -82,9 +84,11 @@ class Suppressions:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._found: list[Suppression] = []
-        self._ends: dict[int, int] = {}
+        self._lines: Lines | None = None
         if _HINT.search(document.text):
-            self._read()
+            self._lines = Lines(document)
+            for comment in self._lines.comments:
+                self._read(comment, self._lines)
 
     def __iter__(self) -> Iterator[Suppression]:
         return iter(self._found)
@@ -93,8 +97,7 @@ class Suppressions:
         """The findings that no comment silences; notes which comments were used."""
         kept: list[Finding] = []
         for finding in findings:
-            start, end = finding.span.start.row, finding.span.end.row
-            last_row = max(start, min(end, self._ends.get(start, end)))
+            last_row = last_own_row(finding, self._lines) if self._lines is not None else finding.span.end.row
             silenced = False
             for one in self._found:
                 if one.covers(finding, last_row):
@@ -169,28 +172,11 @@ class Suppressions:
                 edit = document.edit(line_start + len(before.rstrip()), end, "")
         return Fix("Remove the unused suppression", (edit,), Applicability.SAFE)
 
-    def _read(self) -> None:
-        comments: list[tuple[tokenize.TokenInfo, bool, int]] = []
-        first_row: int | None = None
-        for token in _tokens(self._document):
-            row = token.start[0]
-            if token.type == tokenize.COMMENT:
-                alone = not self._document.line(row)[: token.start[1]].strip()
-                comments.append((token, alone, first_row or 0))
-            elif token.type == tokenize.NEWLINE:
-                begin = first_row if first_row is not None else row
-                self._ends.update(dict.fromkeys(range(begin, row + 1), row))
-                first_row = None
-            elif first_row is None and token.type not in _SPACE:
-                first_row = row
-        for token, alone, inside in comments:
-            self._comment(token, alone, bool(inside))
-
-    def _comment(self, token: tokenize.TokenInfo, alone: bool, inside: bool) -> None:
-        row, column = token.start
-        base = self._document.offset(row, column + 1)
+    def _read(self, comment: Comment, lines: Lines) -> None:
+        row = comment.row
+        base = self._document.offset(row, comment.column)
         for pattern, ours in ((_ACCEL, True), (_NOQA, False)):
-            found = pattern.search(token.string)
+            found = pattern.search(comment.text)
             if not found:
                 continue
             written = found["codes"]
@@ -202,23 +188,23 @@ class Suppressions:
             scope, rows = Scope.LINE, (row, row)
             if ours and found["file"]:
                 scope = Scope.FILE
-            elif ours and alone:
-                scope, rows = Scope.STATEMENT, self._target(row, inside)
-            elif alone:
+            elif ours and comment.alone:
+                scope, rows = Scope.STATEMENT, self._target(comment, lines)
+            elif comment.alone:
                 continue
-            end = token.string.find("#", found.end())
-            text_end = len(token.string) if end < 0 else end
-            text_end = len(token.string[:text_end].rstrip())
+            end = comment.text.find("#", found.end())
+            text_end = len(comment.text) if end < 0 else end
+            text_end = len(comment.text[:text_end].rstrip())
             span = Span(self._document.location(base + found.start()), self._document.location(base + text_end))
-            self._found.append(Suppression(span, codes, scope, rows, ours))
+            self._found.append(Suppression(span, codes, scope, rows, base + found.end(), ours))
 
-    def _target(self, row: int, inside: bool) -> tuple[int, int]:
+    def _target(self, comment: Comment, lines: Lines) -> tuple[int, int]:
         """The lines that a comment alone on its line speaks of: the statement below it, or within a statement the
         line below it. Other comments may stand between, an empty line may not."""
-        below = row + 1
+        below = comment.row + 1
         while self._row_is_comment(below):
             below += 1
-        return (below, below) if inside else (below, self._ends.get(below, below))
+        return (below, below) if comment.inside else (below, lines.statement(below)[1])
 
     def _row_is_comment(self, row: int) -> bool:
         try:
@@ -227,16 +213,11 @@ class Suppressions:
             return False
 
 
-_SPACE = frozenset({tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER})
-
-
-def _tokens(document: Document) -> Iterator[tokenize.TokenInfo]:
-    """The tokens as far as they can be told; what comes after an error holds no suppression."""
-    lines = (line + "\n" for line in re.split(r"\r\n|\r|\n", document.python))
-    try:
-        yield from tokenize.generate_tokens(lambda: next(lines, ""))
-    except (tokenize.TokenError, SyntaxError):
-        return
+def last_own_row(finding: Finding, lines: Lines) -> int:
+    """The last line on which a comment at the end speaks of a finding: that of the finding, but not beyond its own
+    statement or, for a compound one, its header."""
+    start, end = finding.span.start.row, finding.span.end.row
+    return max(start, min(end, lines.statement(start)[1]))
 
 
 def _meant(text: str, known: Mapping[str, str]) -> bool:

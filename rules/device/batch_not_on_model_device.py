@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import ArgumentPlace, Facts, LoaderCall, ModuleCall
+from accel_advisor.semantics.facts import ArgumentPlace, Facts, ModuleCall, ModuleCallContext
 from accel_advisor.semantics.places import is_cuda_capable, is_host
 from accel_advisor.semantics.values import Module, Tensor
+
+_DEFAULTS = ("torch.set_default_device", "torch.set_default_tensor_type")
+_OTHER_TARGETS = ("torch.nn.CTCLoss", "torch.nn.AdaptiveLogSoftmaxWithLoss")
 
 
 class BatchNotOnModelDevice(Rule):
@@ -16,7 +19,8 @@ class BatchNotOnModelDevice(Rule):
 
     What it does
         Finds the call of a model, or of a loss on a model's output, whose argument is a loader's batch that nothing
-        moved, where the model is proven to have been moved to a device that can be a GPU.
+        moved, or a tensor that was made on the host, where the model is proven to have been moved to a device that can
+        be a GPU. The `forward` of a model of your own is read: the argument must reach the weights of a layer unmoved.
 
     Why it costs time
         On a machine with a GPU the call raises "Expected all tensors to be on the same device". Code like this has only
@@ -57,54 +61,66 @@ class BatchNotOnModelDevice(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loop once."""
+        if facts.frameworks or facts.does(*_DEFAULTS):
+            return
         seen: set[int] = set()
         for call in facts.module_calls:
-            found = self._mismatch(facts, call)
-            if found is None:
+            argument = self._mismatch(facts, call)
+            if argument is None:
                 continue
-            argument, loader = found
             loop = call.contexts[0].loop
-            if loop is not None and id(loop) in seen:
-                continue
-            seen.add(id(loop))
-            yield self._report(facts, call, argument, loader)
+            place = id(loop) if loop is not None else id(call.node)
+            if place not in seen:
+                seen.add(place)
+                yield self._report(facts, call, argument)
 
-    def _mismatch(self, facts: Facts, call: ModuleCall) -> tuple[ArgumentPlace, LoaderCall] | None:
-        if call.framework or facts.frameworks or not call.contexts:
+    def _mismatch(self, facts: Facts, call: ModuleCall) -> ArgumentPlace | None:
+        if call.framework or not call.contexts:
             return None
-        for context in call.contexts:
-            if context.escaped or (context.wrapper is not None and not call.loss):
-                return None
-            if not context.place or not is_cuda_capable(context.place):
-                return None
-        first = call.contexts[0]
-        for index, argument in enumerate(first.arguments):
-            if call.loss and index == 0:
-                continue
+        check = self._is_target if call.loss else self._is_input
+        for index, argument in enumerate(call.contexts[0].arguments):
             if all(
-                index < len(context.arguments) and self._on_host(context.arguments[index]) for context in call.contexts
+                index < len(context.arguments) and check(facts, context, context.arguments[index])
+                for context in call.contexts
             ):
-                value = argument.value
-                assert isinstance(value, Tensor)
-                assert value.loader is not None
-                return argument, value.loader
+                return argument
         return None
+
+    def _is_input(self, facts: Facts, context: ModuleCallContext, argument: ArgumentPlace) -> bool:
+        """Whether an argument is on the host and meets weights that are on the GPU."""
+        if context.escaped or context.wrapper is not None or not self._on_host(argument):
+            return False
+        return bool(context.place) and is_cuda_capable(context.place) and facts.must_be_with_weights(argument)
+
+    def _is_target(self, facts: Facts, context: ModuleCallContext, argument: ArgumentPlace) -> bool:
+        """Whether an argument of a loss is a target on the host, and the model's output is on the GPU."""
+        module, output = context.module, context.arguments[0].value
+        if isinstance(module, Module) and module.kind in _OTHER_TARGETS:
+            return False
+        if argument.position != 1 and argument.keyword != "target":
+            return False
+        on_gpu = isinstance(output, Tensor) and bool(output.place) and is_cuda_capable(output.place)
+        return on_gpu and self._on_host(argument)
 
     def _on_host(self, argument: ArgumentPlace) -> bool:
         value = argument.value
-        if not isinstance(value, Tensor) or value.loader is None or value.scalar:
+        if not isinstance(value, Tensor) or value.scalar or not is_host(value.place):
             return False
+        if value.loader is None:
+            return value.born is not None
         dataset = value.loader.dataset
-        clean = dataset is not None and dataset.plain and not dataset.on_device
-        return value.proven and clean and is_host(value.place) and not value.loader.moved_by
+        clean = dataset is not None and dataset.plain and dataset.on_host
+        return value.proven and clean and not value.loader.moved_by and not value.loader.rewritten
 
-    def _report(self, facts: Facts, call: ModuleCall, argument: ArgumentPlace, loader: LoaderCall) -> Finding:
+    def _report(self, facts: Facts, call: ModuleCall, argument: ArgumentPlace) -> Finding:
         document = facts.document
-        what = document.code(argument.node)
+        what, value = document.code(argument.node), argument.value
         module = call.contexts[0].module
+        loader = value.loader if isinstance(value, Tensor) else None
         owner = "the model's output" if call.loss else f"`{document.code(call.node.func)}`"
+        source = f", from `{loader.label}`," if loader is not None else ""
         message = (
-            f"`{what}`, from `{loader.label}`, is still on the host, but {owner} is on the GPU: this raises on every "
+            f"`{what}`{source} is still on the host, but {owner} is on the GPU: this raises on every "
             f"machine that has one; move `{what}` to the same device first"
         )
         related = []

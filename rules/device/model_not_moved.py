@@ -64,9 +64,10 @@ class ModelNotMoved(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each model once, where it is built if that is in this document."""
         seen: set[int] = set()
+        moved = {id(one.receiver) for each in facts.program for move in each.transfers for one in move.contexts}
         for call in facts.module_calls:
             module = self._unmoved(facts, call)
-            if module is not None and id(module.node) not in seen:
+            if module is not None and id(module) not in moved and id(module.node) not in seen:
                 seen.add(id(module.node))
                 yield self._report(facts, call, module)
 
@@ -80,7 +81,10 @@ class ModelNotMoved(Rule):
             if context.escaped or context.wrapper is not None or not is_host(context.place) or not module.has_state:
                 return None
             if not any(
-                isinstance(one.value, Tensor) and one.value.place and is_cuda_capable(one.value.place)
+                isinstance(one.value, Tensor)
+                and one.value.place
+                and is_cuda_capable(one.value.place)
+                and facts.must_be_with_weights(one)
                 for one in context.arguments
             ):
                 return None

@@ -11,9 +11,10 @@ from .programs import IMPORTS
 
 DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")'
 TRAIN = """
+from conf import batch
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for step in range(3):
-    model(torch.zeros(2, 8)).sum().backward()
+    model(batch()).sum().backward()
     optimizer.step()
 """
 
