@@ -10,6 +10,7 @@ from .devices import device_kinds
 from .iteration import element_at, element_of, loaders_of, may_rewrite
 from .methods import mutates_in_place
 from .places import HOST, SOMEWHERE, WITH_MODEL, Place
+from .records import field_default
 from .scope import ANY, OPEN
 from .values import (
     ABSENT,
@@ -40,9 +41,10 @@ if TYPE_CHECKING:
 def assign(machine: Interpreter, target: cst.CSTNode, value: Value) -> None:
     """Binds an assignment's target, taking the value apart where the target is a tuple."""
     if isinstance(target, cst.Name):
+        if machine.scope.kind == "class":
+            value = field_default(value)
         if isinstance(value, Constant):
-            kind = "class attribute" if machine.scope.kind == "class" else "constant"
-            value = value if value.origin and value.origin.kind != "argument" else value.at(kind, target.value)  # type: ignore[arg-type]
+            value = value.at("class attribute" if machine.scope.kind == "class" else "constant", target.value)
         machine.bind(target.value, value)
         for loader in loaders_of(value) if isinstance(value, (Loader, Choice)) else ():
             loader.name = loader.name or target.value
@@ -92,6 +94,8 @@ def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value)
                 machine.recorder.changed.add(one.cls)
         elif isinstance(one, SourceModule):
             machine.store.set(one.scope, name, value)
+        elif isinstance(one, Mapping):
+            machine.store.set(one, name, value.at("dict entry", name) if isinstance(value, Constant) else value)
         elif isinstance(one, Qualified):
             machine.recorder.operation(machine, target, f"{one.name}.{name} =", value=value)
         elif isinstance(one, (Loader, Opaque, Tensor)):

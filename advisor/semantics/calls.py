@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .catalog import CONSTRUCTORS, MODULE_BASES, canonical
+from .configuration import flag, is_command
 from .facts import CallSite
 from .iteration import entries, may_rewrite
 from .library import call_library
 from .methods import call_method, call_module
 from .operations import Argument
 from .places import SOMEWHERE
+from .records import fill_record, is_record
 from .scope import ESCAPED, OPEN
-from .syntax import fields_of, moves_itself
+from .syntax import moves_itself
 from .values import (
     ABSENT,
     UNKNOWN,
@@ -25,6 +27,7 @@ from .values import (
     Configured,
     Constant,
     Device,
+    Filed,
     Function,
     Instance,
     Iterated,
@@ -56,6 +59,7 @@ class Arguments:
         positional, keywords: what is given for certain, or (a Choice with :data:`ABSENT`) on some paths.
         open: whether there may be others: ``*args``, or a ``**kw`` whose entries are not all known.
         mappings: the dicts that were splatted.
+        files: the files, or the parts of files, that were.
     """
 
     node: cst.Call | None
@@ -64,6 +68,7 @@ class Arguments:
     open: bool = False
     starred: bool = False
     mappings: tuple[Mapping, ...] = ()
+    files: tuple[Filed, ...] = ()
 
     def get(self, name: str, position: int | None = None) -> Value | None:
         """The value of an argument by keyword, or by position; None where it is not given."""
@@ -98,6 +103,8 @@ def evaluate_arguments(machine: Interpreter, node: cst.Call) -> Arguments:
 
 
 def _splat(machine: Interpreter, arguments: Arguments, value: Value) -> None:
+    if isinstance(value, Filed):
+        arguments.files += (value,)
     options = value.options if isinstance(value, Choice) else [value]
     if not all(isinstance(one, Mapping) for one in options):
         arguments.open = True
@@ -122,7 +129,8 @@ def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
     if isinstance(owner, Qualified):
         full = canonical(f"{owner.name}.{name}")
         machine.recorder.name_used(machine.document, full)
-        return Qualified(full)
+        declared = flag(machine, full)
+        return declared if declared is not None else Qualified(full)
     if isinstance(owner, SourceModule):
         found = machine.member(owner.scope, name)
         if found is not None:
@@ -166,6 +174,14 @@ def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
         return Method(owner, name)
     if isinstance(owner, Device) and name == "type":
         return UNKNOWN
+    if isinstance(owner, Mapping):
+        held = machine.store.get(owner, name)
+        return held if held is not None else Method(owner, name)
+    if isinstance(owner, Filed):
+        return owner.at(name)
+    if isinstance(owner, Constant) and name == "value":
+        # the value of an enum's member
+        return owner
     if isinstance(owner, Loader) and name == "dataset":
         return owner.call.get("dataset")
     return Method(owner, name)
@@ -235,6 +251,10 @@ def call_value(machine: Interpreter, callee: Value, arguments: Arguments, node: 
         method = attribute(machine, callee, "__call__")
         if isinstance(method, Bound):
             return call_function(machine, method.function, arguments, site, callee)
+    if isinstance(callee, Filed):
+        key = arguments.get("key", 0)
+        if callee.keys[-1:] == ("get",) and isinstance(key, Constant):
+            return Filed(callee.path, callee.keys[:-1], callee.overrides).at(key.value)
     if isinstance(callee, Opaque) and callee.name == "functools.partial" and callee.arguments:
         return _call_partial(machine, callee, arguments, node)
     if isinstance(callee, Choice):
@@ -317,6 +337,7 @@ _TRANSPARENT = (
     "torch.jit.",
     "hydra.main",
     "click.",
+    "typer.",
     "record",
     "torch.distributed.elastic.",
 )
@@ -344,6 +365,9 @@ def bind_parameters(
     machine: Interpreter, function: Function, arguments: Arguments, receiver: Value | None
 ) -> dict[str, Value]:
     """The values of a function's parameters in one call; Unknown for what is not known to be given."""
+    if is_command(function):
+        # what it is called with are the words of a command line
+        arguments = Arguments(None, open=True)
     params = function.node.params
     names = [param.name.value for param in (*params.posonly_params, *params.params)]
     defaults = dict(function.defaults)
@@ -352,6 +376,7 @@ def bind_parameters(
     positional += arguments.positional
     for name, argument in zip(names, positional, strict=False):
         bound[name] = argument.value
+    options = dict(function.options)
     keywords = dict(arguments.keywords)
     everything = [*names, *(param.name.value for param in params.kwonly_params)]
     for name in everything:
@@ -362,6 +387,8 @@ def bind_parameters(
                 rest = join_all(one for one in value.options if one != ABSENT)
                 value = join(rest, defaults.get(name, UNKNOWN))
             bound[name] = value
+        elif name not in bound and name in options:
+            bound[name] = options[name]
         elif name not in bound:
             bound[name] = UNKNOWN if arguments.open or name not in defaults else defaults[name]
     if isinstance(params.star_arg, cst.Param):
@@ -383,10 +410,9 @@ def instantiate(machine: Interpreter, cls: Class, arguments: Arguments, node: cs
     bases = cls.library_bases()
     loader = next((CONSTRUCTORS[base] for base in sorted(bases) if base in CONSTRUCTORS), None)
     if loader is not None:
-        from .loaders import build_loader
+        from .subclasses import build_subclass
 
-        passes = passes_arguments_on(machine, cls)
-        return build_loader(machine, loader, arguments, node, opaque=not passes, cls=cls)
+        return build_subclass(machine, cls, loader, arguments, node)
     if bases & MODULE_BASES or any(base.startswith("torch.nn.") for base in bases):
         module = Module(machine.document, node, f"project:{cls.name}", cls)
         by_itself = any(moves_itself(one.node) for one in cls.lineage())
@@ -397,41 +423,15 @@ def instantiate(machine: Interpreter, cls: Class, arguments: Arguments, node: cs
                 escape(machine, value)
         return module
     instance = Instance(cls)
-    if any(isinstance(one, (Qualified, Opaque)) and one.name.startswith("dataclasses.") for one in cls.decorators):
-        fields = [name for one in reversed(cls.lineage()) for name in fields_of(one.node)]
-        if arguments.open:
-            for name in fields:
-                machine.store.set(instance, name, UNKNOWN)
-        for name, argument in zip(dict.fromkeys(fields), arguments.positional, strict=False):
-            machine.store.set(instance, name, UNKNOWN if arguments.starred else argument.value)
-        for key, argument in arguments.keywords.items():
-            machine.store.set(instance, key, argument.value)
-        return instance
     init = class_member(machine, cls, "__init__")
+    if is_record(cls) and init is None:
+        fill_record(machine, instance, arguments)
+        finish = class_member(machine, cls, "__post_init__")
+        if isinstance(finish, Function):
+            call_function(machine, finish, Arguments(None), None, instance)
+        return instance
     if isinstance(init, Function):
         call_function(machine, init, arguments, CallSite(machine.document, node), instance)
     elif "?" in bases or bases - {"object"}:
         machine.store.set(instance, "\0arguments", Sequence(tuple(arguments.values())))
     return instance
-
-
-def passes_arguments_on(machine: Interpreter, cls: Class) -> bool:
-    """Whether a subclass of a loader gives its arguments to the loader as they are (rules.md 0.1)."""
-    init = class_member(machine, cls, "__init__")
-    if init is None:
-        return True
-    if not isinstance(init, Function) or not isinstance(init.node, cst.FunctionDef):
-        return False
-    params = init.node.params
-    if not isinstance(params.star_arg, cst.Param) or params.star_kwarg is None or len(params.params) > 1:
-        return False
-    star, kwargs = params.star_arg.name.value, params.star_kwarg.name.value
-    for statement in init.node.body.body:
-        if not isinstance(statement, cst.SimpleStatementLine):
-            continue
-        for small in statement.body:
-            if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
-                given = [(arg.star, arg.value.value) for arg in small.value.args if isinstance(arg.value, cst.Name)]
-                if given == [("*", star), ("**", kwargs)] and len(small.value.args) == 2:
-                    return True
-    return False

@@ -20,6 +20,8 @@ class Constructor:
         advises: whether the rules about missing arguments hold for it.
         delivers: where its batches come out: ``host``, or ``device`` where it moves them itself.
         shards: whether an iterable data set is divided among workers by it.
+        prefix: what its own names for DataLoader's arguments begin with (``dataloader_num_workers``).
+        pins: whether it pins its batches unless it is told not to.
     """
 
     name: str
@@ -28,6 +30,8 @@ class Constructor:
     advises: bool = True
     delivers: str = "host"
     shards: bool = False
+    prefix: str = ""
+    pins: bool = False
 
 
 _TORCH = (
@@ -76,6 +80,21 @@ CONSTRUCTORS: dict[str, Constructor] = {
         Constructor("ffcv.loader.Loader", (), None, advises=False, delivers="device"),
     )
 }
+
+SETTINGS: dict[str, Constructor] = {
+    **{
+        name: Constructor(name, (), prefix="dataloader_", pins=True)
+        for name in (
+            *("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments", "trl.SFTConfig"),
+            *("trl.DPOConfig", "trl.RewardConfig", "sentence_transformers.SentenceTransformerTrainingArguments"),
+        )
+    },
+    **{
+        name: Constructor(name, (), prefix="iterator_train__")
+        for name in ("skorch.NeuralNet", "skorch.NeuralNetClassifier", "skorch.NeuralNetRegressor")
+    },
+}
+"""Classes of frameworks that build the loader out of sight, from arguments of theirs."""
 
 ALIASES = {
     "torch.utils.data.dataloader.DataLoader": TORCH_LOADER,
@@ -401,6 +420,12 @@ SAMPLE_COSTS = {
     "safetensors.torch.load_file": "reads a file",
 }
 """What a call in ``__getitem__`` costs for each sample, in words."""
+
+COMPUTES_NUMBERS = frozenset(
+    {"min", "max", "abs", "round", "os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count"}
+    | {"torch.cuda.device_count", "torch.get_num_threads", "psutil.cpu_count", "operator"}
+)
+"""Callables whose result is a number that a literal can replace; ``operator`` stands for arithmetic."""
 
 HANDLES = frozenset(
     {

@@ -11,7 +11,9 @@ import libcst as cst
 
 from .assignment import assign
 from .calls import attribute, call
+from .catalog import COMPUTES_NUMBERS
 from .clock import Moment
+from .configuration import settings_in
 from .iteration import element_at, element_of
 from .mappings import merged_mapping, update_mapping
 from .places import SOMEWHERE
@@ -229,11 +231,22 @@ def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right
                 scalar=one.scalar and known,
                 grown=grown | graph_of(other),
             )
+    if _is_number(left) and _is_number(right):
+        outside = (*settings_in(left), *settings_in(right))
+        return Opaque("operator", outside[:1], origin=Origin(machine.document, node, "formula"))
     if isinstance(left, (Sequence, Iterated)) and isinstance(node.operator, cst.Add):
         if isinstance(left, Sequence) and isinstance(right, Sequence):
             return Sequence(left.items + right.items)
         return Iterated(join(element_of(machine, left), element_of(machine, right)))
     return UNKNOWN
+
+
+def _is_number(value: Value) -> bool:
+    """Whether a value is a number that comes of a literal, a setting, or a formula."""
+    if isinstance(value, Opaque):
+        return value.name in COMPUTES_NUMBERS
+    value = value.default if isinstance(value, Configured) else value
+    return isinstance(value, Constant) and type(value.value) in (int, float)
 
 
 def graph_of(value: Value) -> frozenset[cst.CSTNode]:
@@ -261,7 +274,19 @@ def _comparison(machine: Interpreter, node: cst.Comparison) -> Value:
 
 def _lambda(machine: Interpreter, node: cst.Lambda) -> Value:
     machine.scope.captured = True
-    return Function(machine.document, node, machine.scope)
+    return Function(machine.document, node, machine.scope, parameter_defaults(machine, node.params))
+
+
+def parameter_defaults(machine: Interpreter, params: cst.Parameters) -> tuple[tuple[str, Value], ...]:
+    """The defaults of a function's parameters, which Python evaluates once, where it is defined."""
+    defaults: list[tuple[str, Value]] = []
+    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+        if param.default is not None:
+            value = machine.evaluate(param.default)
+            if isinstance(value, Constant):
+                value = value.at("parameter default", param.name.value)
+            defaults.append((param.name.value, value))
+    return tuple(defaults)
 
 
 def _comprehension(machine: Interpreter, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:

@@ -11,13 +11,16 @@ from .values import (
     UNKNOWN,
     Bound,
     Choice,
+    Configured,
     Constant,
+    Filed,
     Instance,
     Iterated,
     Loader,
     Mapping,
     Module,
     Opaque,
+    Qualified,
     Sequence,
     Tensor,
     Value,
@@ -119,6 +122,10 @@ def element_at(machine: Interpreter, value: Value, key: object, count: int | Non
         return value.element
     if isinstance(value, Mapping):
         return _entry(machine, value, key)
+    if isinstance(value, Filed):
+        return value.at(key) if isinstance(key, (str, int)) else UNKNOWN
+    if isinstance(value, Qualified) and value.name == "os.environ" and isinstance(key, str):
+        return Configured(UNKNOWN, (), key)
     if isinstance(value, Choice):
         return join_all(element_at(machine, one, key, count) for one in value.options)
     if isinstance(value, Opaque) and value.name == "torch.utils.data.random_split":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .catalog import (
+    COMPUTES_NUMBERS,
     CONSTRUCTORS,
     FRAMEWORK_CALLS,
     FRAMEWORK_CLASSES,
@@ -23,6 +24,7 @@ from .catalog import (
     WRAPPERS_THAT_MOVE_INPUTS,
 )
 from .clock import CLOCKS
+from .configuration import DICTS, call_configuration
 from .devices import device_kinds
 from .facts import ArgumentPlace, ModuleCallContext
 from .iteration import element_of
@@ -38,13 +40,14 @@ from .values import (
     Class,
     Constant,
     Device,
+    Filed,
     Function,
     Iterated,
     Loader,
     Mapping,
     Module,
     Opaque,
-    Parser,
+    Origin,
     Qualified,
     Sequence,
     Tensor,
@@ -81,8 +84,9 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
     if name in ("torch.set_default_device", "torch.set_default_tensor_type"):
         machine.default_places[0] = SOMEWHERE
         return Constant(None)
-    if name in ("argparse.ArgumentParser", "configargparse.ArgumentParser", "configargparse.ArgParser"):
-        return Parser()
+    configured = call_configuration(machine, name, arguments, node)
+    if configured is not None:
+        return configured
     if name in PASS_THROUGH:
         return _pass_through(machine, name, arguments)
     if name in ("enumerate", "zip"):
@@ -96,12 +100,12 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
         _note_first_batch(machine, arguments, node)
         recorder.take_one(element, machine)
         return element
-    if name == "dict":
+    if name in DICTS:
         return _dict(machine, arguments, node)
     if name == "torch.autograd.Variable" and arguments.positional:
         return arguments.positional[0].value
     if name == "super":
-        return UNKNOWN
+        return Opaque("super")
     if name in ("getattr", "eval", "exec", "globals", "locals", "vars", "setattr"):
         return _reflection(machine, name, arguments)
     return _torch(machine, name, arguments, node)
@@ -160,7 +164,8 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
         if not known_library:
             call_unknown(machine, arguments, node)
     keywords = tuple((key, argument.value) for key, argument in arguments.keywords.items())
-    return Opaque(name, tuple(one.value for one in arguments.positional), keywords)
+    origin = Origin(machine.document, node, "formula") if name in COMPUTES_NUMBERS else None
+    return Opaque(name, tuple(one.value for one in arguments.positional), keywords, origin)
 
 
 def _birth(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Birth:
@@ -329,6 +334,8 @@ def _map(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
 
 
 def _dict(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+    if any(isinstance(one.value, Filed) for one in arguments.positional):
+        return arguments.positional[0].value
     mapping = Mapping(machine.document, node)
     for one in arguments.positional:
         update_mapping(machine, mapping, one.value)

@@ -11,13 +11,12 @@ from .facts import LoaderContext
 from .operations import Argument
 from .places import SOMEWHERE
 from .syntax import names_bound_in, names_read_in
-from .values import Loader, Qualified, Value
+from .values import Class, Loader, Qualified, Value
 from .walking import descendants
 
 if TYPE_CHECKING:
     from .calls import Arguments
     from .interpreter import Interpreter
-    from .values import Class
 
 
 def build_loader(
@@ -47,6 +46,7 @@ def build_loader(
         chain=tuple(machine.chain),
         loops=tuple(machine.loops),
         repeats=_repeats(machine, node),
+        files=arguments.files,
     )
     call.contexts.append(context)
     for function in reversed(machine.frames):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .catalog import Constructor
     from .datasets import DatasetFacts
     from .moving import Transfer
-    from .values import Mapping
+    from .values import Filed, Mapping
     from .worker_code import WorkerIssue
 
 
@@ -41,6 +41,7 @@ class LoaderContext:
         arguments: by DataLoader's own argument names.
         open: whether it may get arguments that are not known (``*args``, an unresolved ``**kw``).
         mappings: the dicts that were splatted into the call.
+        files: the files, or the parts of files, that were.
         chain: the calls that led here, outermost first.
         loops: the loops that it is built in, outermost first.
         repeats: whether nothing that the call reads changes from one pass of the innermost loop to the next.
@@ -52,6 +53,7 @@ class LoaderContext:
     chain: tuple[CallSite, ...]
     loops: tuple[Loop, ...] = ()
     repeats: bool = False
+    files: tuple[Filed, ...] = ()
 
 
 @dataclass(eq=False, slots=True)

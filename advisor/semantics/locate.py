@@ -11,6 +11,7 @@ import libcst as cst
 
 from ..finding import Edit
 from ..source.document import Document, DocumentError
+from .catalog import SETTINGS
 from .facts import Facts, LoaderCall, LoaderContext
 from .origins import KnobPlan, Setting, plan_knob
 from .project import analyze
@@ -121,7 +122,24 @@ def _locate(own: list[Frame], root: Path) -> tuple[LoaderCall, list[Frame]] | No
         loader = _loader_at(facts.get(frame.filename), documents[frame.filename], frame)
         if loader is not None:
             return loader, own[:index]
-    return None
+    settings = _settings(list(facts.values()))
+    return (settings, []) if settings is not None else None
+
+
+def _settings(everything: list[Facts]) -> LoaderCall | None:
+    """The one call that gives a framework the settings of the loader that it builds by itself."""
+    calls = [operation for facts in everything for operation in facts.named(SETTINGS)]
+    if len(calls) != 1 or len(calls[0].contexts) != 1 or not isinstance(calls[0].node, cst.Call):
+        return None
+    constructor, context = SETTINGS[calls[0].name], calls[0].contexts[0]
+    given = {
+        key.removeprefix(constructor.prefix): argument
+        for key, argument in context.arguments
+        if isinstance(key, str) and key.startswith(constructor.prefix)
+    }
+    mappings = {one.mapping: None for _, one in context.arguments if one.mapping is not None}
+    built = LoaderContext(given, context.open, tuple(mappings), ())
+    return LoaderCall(calls[0].document, calls[0].node, constructor, contexts=[built])
 
 
 def _is_own(filename: str, root: Path) -> bool:

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .catalog import PREPARES, TENSOR_METHODS, WRAPPERS_THAT_MOVE_INPUTS
+from .configuration import parser_method
 from .facts import ArgumentPlace, ModuleCallContext
 from .inputs import becomes
 from .iteration import element_at, element_of, may_rewrite
 from .mappings import mapping_method
 from .places import HOST, SOMEWHERE, Place
+from .records import is_record
 from .scope import ESCAPED
 from .transfers import MOVES, arrives_later, transfer
 from .values import (
     UNKNOWN,
     Birth,
     Choice,
-    Configured,
     Constant,
     Instance,
     Iterated,
@@ -28,7 +29,6 @@ from .values import (
     Mapping,
     Method,
     Module,
-    Namespace,
     Opaque,
     Parser,
     Qualified,
@@ -103,7 +103,7 @@ def call_method(machine: Interpreter, method: Method, arguments: Arguments, node
     if isinstance(receiver, Mapping):
         return mapping_method(machine, receiver, name, arguments)
     if isinstance(receiver, Parser):
-        return _parser_method(machine, receiver, name, arguments, node)
+        return parser_method(machine, receiver, name, arguments)
     if isinstance(receiver, Opaque):
         return _opaque_method(machine, receiver, name, arguments, node)
     if isinstance(receiver, Loader) and name == "__iter__":
@@ -322,50 +322,6 @@ def _outlives_the_pass(machine: Interpreter, node: cst.Call) -> bool:
     return False
 
 
-# -- argparse
-
-
-def _parser_method(machine: Interpreter, receiver: Parser, name: str, arguments: Arguments, node: cst.Call) -> Value:
-    if name == "add_argument":
-        options = tuple(
-            one.value.value
-            for one in arguments.positional
-            if isinstance(one.value, Constant) and isinstance(one.value.value, str)
-        )
-        given = arguments.get("dest")
-        destination: str | None = None
-        if isinstance(given, Constant) and isinstance(given.value, str):
-            destination = given.value
-        if destination is None and options:
-            longest = next((one for one in options if one.startswith("--")), options[0])
-            destination = longest.lstrip("-").replace("-", "_")
-        default = arguments.get("default")
-        if default is None:
-            action = arguments.get("action")
-            stored = action.value if isinstance(action, Constant) else None
-            default = Constant(stored != "store_true") if stored in ("store_true", "store_false") else Constant(None)
-        if isinstance(default, Constant):
-            flag = next((one for one in options if one.startswith("--")), options[0] if options else "")
-            default = default.at("argparse default", flag, options)
-        if destination:
-            machine.store.set(receiver, destination, Configured(default, options))
-        return UNKNOWN
-    if name == "set_defaults":
-        for key, argument in arguments.keywords.items():
-            value = argument.value
-            if isinstance(value, Constant):
-                value = value.at("argparse default", key)
-            machine.store.set(receiver, key, Configured(value))
-        return UNKNOWN
-    if name in ("parse_args", "parse_intermixed_args"):
-        return Namespace(receiver)
-    if name == "parse_known_args":
-        return Sequence((Namespace(receiver), UNKNOWN))
-    if name in ("add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"):
-        return receiver
-    return UNKNOWN
-
-
 # -- other library objects
 
 
@@ -389,6 +345,16 @@ def _opaque_method(machine: Interpreter, receiver: Opaque, name: str, arguments:
         return UNKNOWN
     if receiver.name.startswith("torch.optim.lr_scheduler."):
         return UNKNOWN
+    if receiver.name == "super":
+        if name == "__init__":
+            from .subclasses import build_base
+
+            build_base(machine, arguments, node)
+        return _give_away(machine, arguments, node)
+    if receiver.name == "typer.Typer" and name in ("command", "callback"):
+        return Opaque("typer.command")
+    if receiver.name in ("open", "pathlib.Path") and name in ("open", "read", "read_text", "read_bytes"):
+        return Opaque("open", receiver.arguments)
     return _give_away(machine, arguments, node)
 
 
@@ -409,5 +375,7 @@ def _inherited_method(
 ) -> Value:
     if name in MOVES:
         transfer(machine, receiver, name, arguments, node)
+        return receiver
+    if name == "parse_args" and is_record(receiver.cls):
         return receiver
     return _give_away(machine, arguments, node)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import libcst as cst
 
 from ..finding import Edit
+from .configuration import settings_in
 from .edits import add_before_splat, add_entry, add_keyword, replace_node
 from .facts import LoaderCall, LoaderContext
 from .operations import Argument
-from .values import ABSENT, Choice, Configured, Constant, Mapping, Opaque, Origin, Value, options_of
+from .values import ABSENT, Choice, Configured, Constant, Filed, Mapping, Opaque, Origin, Value, options_of
 
 Setting = int | bool | None
 """The value of a knob, as it stands in source."""
@@ -42,7 +44,10 @@ def describe(origin: Origin) -> str:
         "dict entry": f"the dict entry `{origin.name}`",
         "parameter default": f"the default of the parameter `{origin.name}`",
         "argparse default": f"the argparse default of `{origin.name}`",
+        "option default": f"the default of the option `{origin.name}`",
+        "environment default": f"the default of the environment variable `{origin.name}`",
         "class attribute": f"the attribute `{origin.name}`",
+        "formula": f"the formula `{origin.document.code(origin.node)}`",
     }[origin.kind]
     return f"{what} ({where})"
 
@@ -96,11 +101,57 @@ def plan_knob(
     if isinstance(value, Configured):
         return _configured(loader, knob, wanted, current, value, argv)
     if isinstance(value, Constant):
-        origin = value.origin
-        if origin is not None and _same(value.value, current):
-            return KnobPlan((replace_node(origin.document, origin.node, repr(wanted)),), describe(origin))
+        if value.origin is not None and _same(value.value, current):
+            return _replaced(value.origin, wanted)
         return _refuse(loader, knob, wanted, "has another value at run time than the source says")
+    if isinstance(value, Opaque) and value.origin is not None:
+        outside = next(settings_in(value), None)
+        if outside is not None:
+            return _refuse(loader, knob, wanted, f"is computed from {_decider(outside)}")
+        return _replaced(value.origin, wanted)
+    if isinstance(value, Filed):
+        return _refuse(loader, knob, wanted, *_in_file(loader, value, wanted))
     return _formula(loader, argument, knob, wanted)
+
+
+def _replaced(origin: Origin, wanted: Setting) -> KnobPlan:
+    """Another value at the place where the present one is decided; a string there holds it as text."""
+    written = repr(wanted)
+    if isinstance(origin.node, cst.SimpleString):
+        written = f"{origin.node.prefix}{origin.node.quote}{wanted}{origin.node.quote}"
+    return KnobPlan((replace_node(origin.document, origin.node, written),), describe(origin))
+
+
+def _decider(value: Configured | Filed) -> str:
+    """What decides a value from outside of the program, in words."""
+    if isinstance(value, Filed):
+        return f"`{'.'.join(value.keys)}` in {value.path or 'a file that is named at run time'}"
+    if value.variable:
+        return f"the environment variable `{value.variable}`"
+    option = next((one for one in value.options if one.startswith("--")), next(iter(value.options), ""))
+    return f"the option `{option}`" if option else "a setting"
+
+
+def _in_file(loader: LoaderCall, value: Filed, wanted: Setting) -> tuple[str, str]:
+    """Why an entry of a file is not edited, and what to do."""
+    if not value.path:
+        return f"is decided by {_decider(value)}", ""
+    places = (Path(loader.document.filename).parent / value.path, Path(value.path))
+    row = next((row for path in places if (row := row_of_key(path, value.keys)) is not None), None)
+    line = f", line {row}" if row is not None else ""
+    override = f", or run the script with `{'.'.join(value.keys)}={wanted}`" if value.overrides else ""
+    return f"is decided by {_decider(value)}{line}", f"set it to {wanted!r} there{override}"
+
+
+def row_of_key(path: Path, keys: tuple[str, ...]) -> int | None:
+    """The line of a YAML, JSON or TOML file that gives the value under some keys; None where that is not certain."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return None
+    entry = re.compile(rf"""(?:^|[{{,])\s*["']?{re.escape(keys[-1])}["']?\s*[:=]""") if keys else None
+    found = [row for row, line in enumerate(lines, 1) if entry is not None and entry.search(line)]
+    return found[0] if len(found) == 1 else None
 
 
 def _taken(value: Value, current: Setting) -> Value:
@@ -120,29 +171,34 @@ def _same(one: object, other: object) -> bool:
     return one == other or (one is None and other is False) or (one is False and other is None)
 
 
-def _refuse(loader: LoaderCall, knob: str, wanted: Setting, why: str) -> KnobPlan:
+def _refuse(loader: LoaderCall, knob: str, wanted: Setting, why: str, remedy: str = "") -> KnobPlan:
     row = loader.document.span(loader.node).start.row
     where = f"{loader.document.filename}:{row}"
-    return KnobPlan(refusal=f"{knob} of `{loader.label}` ({where}) {why}; set it to {wanted!r} by hand")
+    remedy = remedy or f"set it to {wanted!r} by hand"
+    return KnobPlan(refusal=f"{knob} of `{loader.label}` ({where}) {why}; {remedy}")
 
 
 def _add(loader: LoaderCall, context: LoaderContext, knob: str, wanted: Setting, expression: str) -> KnobPlan:
-    if wanted in (None, False):
+    if wanted in (None, False) and not (knob == "pin_memory" and loader.constructor.pins):
         return KnobPlan(words="DataLoader's own default")
+    keyword = loader.constructor.prefix + knob
+    if context.files:
+        home = context.files[0]
+        return _refuse(loader, knob, wanted, f"may stand in {_decider(home)}", f"write `{keyword}: {wanted}` there")
     if context.open:
         return _refuse(loader, knob, wanted, "may come out of arguments that could not be followed")
     row = loader.document.span(loader.node).start.row
-    edit = add_keyword(loader.document, loader.node, knob, expression)
+    edit = add_keyword(loader.document, loader.node, keyword, expression)
     if edit is not None:
         name = PurePath(loader.document.filename).name
         return KnobPlan((edit,), f"the call of `{loader.label}` ({name}:{row})")
     if len(context.mappings) == 1:
         mapping = context.mappings[0]
-        edit = add_entry(mapping.document, mapping.node, knob, repr(wanted))
+        edit = add_entry(mapping.document, mapping.node, keyword, repr(wanted))
         if edit is not None:
             return KnobPlan((edit,), f"the dict in line {edit.span.start.row} that is splatted into the call")
     closed = all(not one.open and knob not in one.arguments for one in loader.contexts)
-    edit = add_before_splat(loader.document, loader.node, knob, expression) if closed else None
+    edit = add_before_splat(loader.document, loader.node, keyword, expression) if closed else None
     if edit is not None:
         name = PurePath(loader.document.filename).name
         return KnobPlan((edit,), f"the call of `{loader.label}` ({name}:{row})")
@@ -153,22 +209,23 @@ def _configured(
     loader: LoaderCall, knob: str, wanted: Setting, current: Setting, value: Configured, argv: tuple[str, ...]
 ) -> KnobPlan:
     option = next((one for one in value.options if one.startswith("--")), next(iter(value.options), ""))
-    if any(given == one or given.startswith(f"{one}=") for given in argv for one in value.options):
-        return _refuse(loader, knob, wanted, f"is given on the command line; run the script with `{option} {wanted}`")
+    given = f"{value.variable}=" if value.variable else f"{option} "
+    remedy = f"run the script with `{given}{wanted}`"
+    if any(word == one or word.startswith(f"{one}=") for word in argv for one in value.options):
+        return _refuse(loader, knob, wanted, "is given on the command line", remedy)
     default = value.default
     if not isinstance(default, Constant) or default.origin is None or not _same(default.value, current):
-        return _refuse(loader, knob, wanted, f"is decided by the option `{option}` when the script starts")
+        return _refuse(loader, knob, wanted, f"is decided by {_decider(value)} when the script starts", remedy)
     if isinstance(default.value, bool) or isinstance(wanted, bool):
         return _refuse(loader, knob, wanted, f"is decided by the flag `{option}`")
-    origin = default.origin
-    return KnobPlan((replace_node(origin.document, origin.node, repr(wanted)),), describe(origin))
+    return _replaced(default.origin, wanted)
 
 
 def _formula(loader: LoaderCall, argument: Argument, knob: str, wanted: Setting) -> KnobPlan:
     """A value that is computed: a formula that stands in the call itself is replaced, anything else is named."""
     document, node = loader.document, argument.node.value if argument.node is not None else None
     if node is None and argument.mapping is not None:
-        document, node = argument.mapping.document, entry_of(argument.mapping, knob)
+        document, node = argument.mapping.document, entry_of(argument.mapping, loader.constructor.prefix + knob)
     if node is None:
         return _refuse(loader, knob, wanted, "could not be followed to a place in the source")
     computed = isinstance(node, (cst.Call, cst.BinaryOperation, cst.IfExp, cst.Comparison))

@@ -11,8 +11,9 @@ import libcst as cst
 from .assignment import assign
 from .autograd import may_stop_autograd
 from .catalog import FRAMEWORK_CLASSES, PASS_THROUGH
+from .configuration import command_options
 from .control import Left
-from .expressions import graph_of, sum_of, truth
+from .expressions import graph_of, parameter_defaults, sum_of, truth
 from .imports import import_module, import_names
 from .iteration import element_of
 from .methods import mutates_in_place
@@ -273,15 +274,11 @@ def _function(machine: Interpreter, node: cst.FunctionDef) -> bool:
     if machine.scope.kind == "class":
         found = machine.store.get(machine.scope, "\0class")
         owner = found if isinstance(found, Class) else None
-    defaults: list[tuple[str, Value]] = []
-    for param in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params):
-        if param.default is not None:
-            value = machine.evaluate(param.default)
-            if isinstance(value, Constant):
-                value = value.at("parameter default", param.name.value)
-            defaults.append((param.name.value, value))
+    defaults = parameter_defaults(machine, node.params)
     machine.scope.captured = True
-    function = Function(machine.document, node, machine.scope, tuple(defaults), owner, decorators)
+    first = node.params.params[0].name.value if node.params.params else None
+    options = command_options(decorators, defaults, first)
+    function = Function(machine.document, node, machine.scope, defaults, owner, decorators, options)
     machine.functions.append(function)
     machine.bind(node.name.value, function)
     return False

@@ -43,7 +43,17 @@ class Absent(Value):
 UNKNOWN = Unknown()
 ABSENT = Absent()
 
-OriginKind = OneOf["argument", "constant", "dict entry", "parameter default", "argparse default", "class attribute"]
+OriginKind = OneOf[
+    "argument",
+    "constant",
+    "dict entry",
+    "parameter default",
+    "argparse default",
+    "option default",
+    "environment default",
+    "class attribute",
+    "formula",
+]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,15 +63,14 @@ class Origin:
     Attributes:
         document, node: the literal expression, and the document that it stands in.
         kind: what sort of place it is.
-        name: what the user calls it: the constant, the dict entry's key, the parameter, the option string.
-        options: for an argparse default, the option strings that override it on the command line.
+        name: what the user calls it: the constant, the dict entry's key, the parameter, the option string, the
+            environment variable.
     """
 
     document: Document
     node: cst.BaseExpression
     kind: OriginKind = "argument"
     name: str = ""
-    options: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Origin) and self.node is other.node and self.kind == other.kind
@@ -88,11 +97,11 @@ class Constant(Value):
     def __hash__(self) -> int:
         return hash((type(self.value), self.value, self.origin))
 
-    def at(self, kind: OriginKind, name: str, options: tuple[str, ...] = ()) -> Constant:
-        """This constant with its origin described as the place it was just put in."""
-        if self.origin is None or self.origin.kind == "argparse default":
+    def at(self, kind: OriginKind, name: str) -> Constant:
+        """This constant with its origin described as the place it was just put in, if it was put in none before."""
+        if self.origin is None or self.origin.kind != "argument":
             return self
-        return Constant(self.value, replace(self.origin, kind=kind, name=name, options=options))
+        return Constant(self.value, replace(self.origin, kind=kind, name=name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +119,35 @@ class Choice(Value):
 
 @dataclass(frozen=True, slots=True)
 class Configured(Value):
-    """Decided at run time by a command line, the environment or a file, with a default in the source."""
+    """Decided at run time by a command line or the environment, with a default in the source.
+
+    Attributes:
+        options: the option strings that override the default on the command line.
+        variable: the environment variable that overrides it.
+    """
 
     default: Value
     options: tuple[str, ...] = ()
+    variable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Filed(Value):
+    """Decided by a file that the program reads.
+
+    Attributes:
+        path: as the program names it; empty where that is not known.
+        keys: where in the file it stands, outermost first; empty for all that it holds.
+        overrides: whether words on the command line override it, as ``loader.num_workers=4`` (hydra).
+    """
+
+    path: str
+    keys: tuple[str, ...] = ()
+    overrides: bool = False
+
+    def at(self, key: object) -> Filed:
+        """What the file holds under one more key."""
+        return Filed(self.path, (*self.keys, str(key)), self.overrides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +181,16 @@ class Iterated(Value):
 
 @dataclass(frozen=True, slots=True)
 class Opaque(Value):
-    """The result of a call into a library: an instance or a return value, known by the callee's full name."""
+    """The result of a call into a library: an instance or a return value, known by the callee's full name.
+
+    Attributes:
+        origin: where it is computed, if it is a number (``os.cpu_count() // 2``, under the name ``operator``).
+    """
 
     name: str
     arguments: tuple[Value, ...] = ()
     keywords: tuple[tuple[str, Value], ...] = ()
+    origin: Origin | None = None
 
 
 class Cell(Value):
@@ -180,6 +219,8 @@ class Function(Cell):
     defaults: tuple[tuple[str, Value], ...] = ()
     owner: Class | None = None
     decorators: tuple[Value, ...] = ()
+    options: tuple[tuple[str, Value], ...] = ()
+    """Parameters that a command line gives, where the program does not."""
 
     @property
     def name(self) -> str:

@@ -16,6 +16,8 @@ from accel_advisor.fixer import apply_edits
 from accel_advisor.semantics.locate import EditPlan, plan_edits
 from accel_advisor.source.document import Document
 
+from . import layouts
+
 RECORDER = """
 import json, os, runpy, sys
 import torch.utils.data as data
@@ -34,7 +36,7 @@ everything, known = {}, set(sys.modules)
 for folder, argv in json.loads(sys.argv[1]):
     seen = everything[folder] = []
     for name in set(sys.modules) - known:
-        if str(getattr(sys.modules[name], "__file__", "")).startswith(folder):
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(os.path.dirname(folder)):
             del sys.modules[name]
     sys.path[0] = folder
     sys.argv = [os.path.join(folder, "train.py"), *argv]
@@ -194,6 +196,9 @@ LAYOUTS: dict[str, tuple[dict[str, str], int]] = {
 }
 
 
+LAYOUTS.update((name, (files, -1)) for name, files in layouts.EVERY.items())
+
+
 @dataclass(frozen=True)
 class Outcome:
     plan: EditPlan
@@ -227,41 +232,85 @@ def test_edits_what_decides(layout: str, outcomes: dict[str, Outcome]) -> None:
     assert not outcome.plan.refusals
     assert outcome.plan.edits
     assert (outcome.after[index].num_workers, outcome.after[index].persistent_workers) == (3, True)
-    for decoy in range(index):
+    assert outcome.before[index].num_workers == 0
+
+
+@pytest.mark.parametrize("layout", [name for name, (_, index) in LAYOUTS.items() if index > 0])
+def test_leaves_decoys_alone(layout: str, outcomes: dict[str, Outcome]) -> None:
+    outcome = outcomes[layout]
+    for decoy in range(LAYOUTS[layout][1]):
         assert outcome.after[decoy].num_workers == outcome.before[decoy].num_workers == 0
 
 
-REFUSED: dict[str, tuple[str, tuple[str, ...], str]] = {
+REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
     "the command line": (
-        ONE + "import argparse\np = argparse.ArgumentParser()\np.add_argument('--workers', type=int, default=4)\n"
-        "a = DataLoader([1], num_workers=p.parse_args().workers)\n",
-        ("--workers", "0"),
-        "run the script with `--workers 3`",
+        {"train.py": layouts.program(layouts.OPTION + "a = DataLoader([1], num_workers=p.parse_args().workers)\n")},
+        ("-j", "1"),
+        "is given on the command line; run the script with `--workers 3`",
     ),
-    "the environment": (
-        ONE + "import os\nworkers = int(os.environ.get('WORKERS', 0))\na = DataLoader([1], num_workers=workers)\n",
+    "a formula of an option": (
+        {"train.py": layouts.program(layouts.OPTION + "a = DataLoader([1], num_workers=p.parse_args().workers * 2)\n")},
         (),
-        "is decided by `workers`",
+        "is computed from the option `--workers`; set it to 3 by hand",
     ),
-    "a file": (
-        ONE + "import json\nconfig = json.loads('{\"w\": 0}')\na = DataLoader([1], num_workers=config['w'])\n",
+    "a value of the environment": (
+        {
+            "train.py": "import os\nos.environ['N'] = '0'\n"
+            + ONE
+            + "a = DataLoader([1], num_workers=int(os.environ['N']))\n"
+        },
         (),
-        "is decided by `config['w']`",
+        "is decided by the environment variable `N` when the script starts; run the script with `N=3`",
+    ),
+    "text": (
+        {"train.py": ONE + "import json\nc = json.loads('{\"w\": 0}')\na = DataLoader([1], num_workers=c['w'])\n"},
+        (),
+        "is decided by `c['w']`; set it to 3 by hand",
     ),
     "an unknown dict": (
-        ONE + "import json\nconfig = json.loads('{\"num_workers\": 0}')\na = DataLoader([1], **config)\n",
+        {"train.py": ONE + "import json\nc = json.loads('{\"num_workers\": 0}')\na = DataLoader([1], **c)\n"},
         (),
-        "could not be followed",
+        "could not be followed; set it to 3 by hand",
+    ),
+    "a file": (
+        {
+            "train.py": ONE
+            + "import os, yaml\nos.chdir(os.path.dirname(os.path.abspath(__file__)))\n"
+            + "with open('c.yaml') as f:\n    c = yaml.safe_load(f)\nc = c['loader']\n"
+            + "a = DataLoader([1], num_workers=c['n'])\n",
+            "c.yaml": "loader:\n  batch: 2\n  n: 0\n",
+        },
+        (),
+        "is decided by `loader.n` in c.yaml, line 3; set it to 3 there",
+    ),
+    "a file that is read as text": (
+        {
+            "train.py": ONE
+            + "import os, json\nfrom pathlib import Path\nos.chdir(os.path.dirname(os.path.abspath(__file__)))\n"
+            + "c = json.loads(Path('c.json').read_text())\na = DataLoader([1], num_workers=c.get('n', 1))\n",
+            "c.json": '{\n"n": 0}\n',
+        },
+        (),
+        "is decided by `n` in c.json, line 2; set it to 3 there",
+    ),
+    "a part of a file": (
+        {
+            "train.py": ONE
+            + "import os, tomllib\nos.chdir(os.path.dirname(os.path.abspath(__file__)))\n"
+            + "with open('c.toml', 'rb') as f:\n    c = tomllib.load(f)\na = DataLoader([1], **c['loader'])\n",
+            "c.toml": "[loader]\nbatch_size = 2\n",
+        },
+        (),
+        "may stand in `loader` in c.toml; write `num_workers: 3` there",
     ),
 }
 
 
-@pytest.mark.parametrize(("source", "argv", "reason"), REFUSED.values(), ids=REFUSED.keys())
-def test_says_why_it_does_not_edit(source: str, argv: tuple[str, ...], reason: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("files", "argv", "reason"), REFUSED.values(), ids=REFUSED.keys())
+def test_says_why_it_does_not_edit(files: dict[str, str], argv: tuple[str, ...], reason: str, tmp_path: Path) -> None:
     folder = tmp_path.resolve() / "project"
-    write(folder, {"train.py": source})
+    write(folder, files)
     made = plan(folder, run((folder, argv))[folder][0], *argv)
     told = [one for one in made.refusals if one.startswith("num_workers")]
     assert len(told) == 1
-    assert reason in told[0]
-    assert "to 3 by hand" in told[0] or "--workers 3" in told[0]
+    assert told[0].endswith(reason)
