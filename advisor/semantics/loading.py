@@ -108,6 +108,15 @@ class Loop:
         mentions = (one for one in descendants(self.node) if isinstance(one, kinds) and id(one) not in inside)
         return any(self.document.code(one) == holder for one in mentions)
 
+    def is_within(self, outer: Loop) -> bool:
+        """Whether it runs in the turns of another loop, at any depth."""
+        around: list[Loop] = []  # a function that calls itself in a loop stands in its own loop
+        parent = self.parent
+        while parent is not None and parent not in around:
+            around.append(parent)
+            parent = parent.parent
+        return outer in around
+
     def holds(self, document: Document, node: cst.CSTNode) -> bool:
         """Whether a node stands in the loop's own text."""
         if document is not self.document:

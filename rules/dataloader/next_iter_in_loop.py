@@ -66,8 +66,8 @@ class NextIterInLoop(Rule):
         loop, value = context.inner, context.receiver
         if loop is None or context.guarded or not isinstance(value, Loader):
             return None
-        # once in an epoch, beside a loop over batches, is not often
-        if any(one.parent is loop and one.loaders for facts in facts.program for one in facts.loops):
+        # once in an epoch, or for each of several models, beside a loop over batches, is not often
+        if any(one.loaders and one.is_within(loop) for facts in facts.program for one in facts.loops):
             return None
         loader = value.call
         built_here = any(loop in one.loops for one in loader.contexts)

@@ -158,6 +158,10 @@ SILENT_NEXT = {
         "loader = DataLoader(files)\nfor epoch in range(9):\n    show = next(iter(loader))\n    for x in loader:\n"
         "        model(x).sum().backward()\n"
     ),
+    "once for a model": (
+        "loader = DataLoader(files, num_workers=2, persistent_workers=True)\nfor size in (1, 2):\n    show = next(iter(loader))\n"
+        "    for epoch in range(9):\n        for x in loader:\n            model(x).sum().backward()\n"
+    ),
     "in the header": LOADER + "\nfor x in next(iter(loader)):\n    print(x)\n",
     "another loader each time": "for name in conf.names:\n    loader = DataLoader(conf.open(name))\n    x = next(iter(loader))\n",
     "not a loader": "for i in range(9):\n    x = next(iter([1, 2]))\n",
@@ -172,6 +176,8 @@ def test_silent_about_iterators_that_are_made_once(source: str, tmp_path: Path) 
 def test_reports_a_loader_that_is_begun_anew_for_each_batch(tmp_path: Path) -> None:
     loop = "\nfor i in range(9):\n    x = next(iter(loader))  # -> ACC108 warning none\n"
     assert "same first batch" in check(HEAD + LOADER + loop, tmp_path)[0].message
+    recursive = "\ndef go(n):\n    for x in loader:\n        go(n - 1)\n\ngo(3)\n"
+    check(HEAD + LOADER.replace("2", "2, persistent_workers=True") + recursive + loop, tmp_path)
     shuffled = LOADER.replace("2", "2, shuffle=True")
     assert "starts its workers anew in every" in check(HEAD + shuffled + loop, tmp_path)[0].message
     check(HEAD + "loader = DataLoader(files)" + loop, tmp_path)
