@@ -149,7 +149,9 @@ class _Reader:
             "select": self._selectors,
             "extend-select": self._selectors,
             "ignore": self._selectors,
+            "extend-ignore": self._selectors,
             "per-file-ignores": self._per_file_ignores,
+            "extend-per-file-ignores": self._per_file_ignores,
             "exclude": self._strings,
             "include": self._strings,
             "min-severity": self._severity,
@@ -161,13 +163,14 @@ class _Reader:
             "tune": self._tune,
         }
         values = self._values(TABLE, table, take)
-        selection = Selection(values.get("select"), values.get("extend-select", ()), values.get("ignore", ()))
+        ignore = values.get("ignore", ()) + values.get("extend-ignore", ())
+        selection = Selection(values.get("select"), values.get("extend-select", ()), ignore)
         script, args = values.get("tune", (None, ()))
         return Config(
             root=self.path.parent,
             path=self.path,
             selection=selection,
-            per_file_ignores=values.get("per-file-ignores", ()),
+            per_file_ignores=values.get("per-file-ignores", ()) + values.get("extend-per-file-ignores", ()),
             exclude=values.get("exclude", ()),
             include=values.get("include", ()),
             min_severity=values.get("min-severity", Severity.INFO),

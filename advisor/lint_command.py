@@ -16,7 +16,7 @@ import click
 
 from .config import Config
 from .finding import Applicability, Severity
-from .selection import Selection, selectors
+from .selection import Selection, Selector, selectors
 from .target import Target, Versions, platforms, versions
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ SEVERITIES = click.Choice([one.value for one in Severity])
 @click.option("--no-baseline", is_flag=True, help="Hide none, whatever the configuration says.")
 @click.option("--write-baseline", metavar="FILE", help="Write what is found to FILE, for --baseline.")
 @click.option("--select", multiple=True, metavar="RULE", help="Run these rules only: codes, names or prefixes.")
-@click.option("--ignore", multiple=True, metavar="RULE", help="Do not run these rules.")
+@click.option("--ignore", "--extend-ignore", multiple=True, metavar="RULE", help="Do not run these rules.")
 @click.option("--extend-select", multiple=True, metavar="RULE", help="Run these rules besides the others.")
+@click.option("--per-file-ignores", multiple=True, metavar="PATTERN:RULE", help="Do not run a rule in some files.")
 @click.option("--output-format", type=click.Choice(FORMATS), default="text", show_default=True, help="How to print.")
 @click.option("--output-file", type=click.Path(dir_okay=False), help="Where to print; stdout by default.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
@@ -75,6 +76,7 @@ def lint(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     extend_select: tuple[str, ...],
+    per_file_ignores: tuple[str, ...],
     output_format: str,
     output_file: str | None,
     statistics: bool,
@@ -119,6 +121,7 @@ def lint(
         raise click.UsageError("--write-baseline goes not with '-': name the files")
     target = _target(torch_version, python_version, platform)
     config = _config(paths, stdin_filename, select, ignore, extend_select, min_severity, fail_on, target)
+    config = replace(config, per_file_ignores=config.per_file_ignores + _per_file(per_file_ignores))
     if show_settings:
         import json
 
@@ -209,14 +212,32 @@ def _config(
     return replace(
         config,
         selection=Selection(
-            selectors(select, "--select") if select else old.select,
-            (() if select else old.extend_select) + selectors(extend_select, "--extend-select"),
-            old.ignore + selectors(ignore, "--ignore"),
+            _selectors(select, "--select") if select else old.select,
+            (() if select else old.extend_select) + _selectors(extend_select, "--extend-select"),
+            old.ignore + _selectors(ignore, "--ignore"),
         ),
         min_severity=Severity(min_severity) if min_severity else config.min_severity,
         fail_on=Severity(fail_on) if fail_on else config.fail_on,
         target=target.over(config.target),
     )
+
+
+def _selectors(texts: tuple[str, ...], option: str) -> tuple[Selector, ...]:
+    for text in texts:
+        if not text.strip(" ,"):
+            raise click.UsageError(f"{option}: '{text}' names no rule")
+    return selectors(texts, option)
+
+
+def _per_file(texts: tuple[str, ...]) -> tuple[tuple[str, tuple[Selector, ...]], ...]:
+    option = "--per-file-ignores"
+    found = []
+    for text in texts:
+        pattern, _, rules = text.rpartition(":")
+        if not pattern.strip():
+            raise click.UsageError(f"{option}: '{text}' is not PATTERN:RULE, such as 'scripts/*.py:ACC102'")
+        found.append((pattern.strip(), _selectors((rules,), option)))
+    return tuple(found)
 
 
 def _target(torch_version: str | None, python_version: str | None, platform: tuple[str, ...]) -> Target:

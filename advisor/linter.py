@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import gc
 import os
-import traceback
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -17,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from .config import Config, project_root
-from .finding import Edit, Finding, Location, Related, Severity, Span
+from .finding import Edit, Finding, Related, Severity
 from .report import Program, Report, Result
 from .selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, TOOL_CODES, UNUSED_SUPPRESSION
 from .source.discovery import Found, is_generated, mentions_accelerators
@@ -25,8 +22,11 @@ from .source.document import Document, DocumentError, python_bytes
 from .source.imports import programs
 from .source.requirements import Declared, declared
 from .source.suppressions import Suppressions
+from .trouble import broken_cells, internal_error, not_python, tool_finding, unreadable
 
 if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
     from .cache import Cache
     from .rule import Rule
 
@@ -64,7 +64,7 @@ def lint(
         except FileNotFoundError:  # it vanished after it was found
             continue
         except OSError as error:
-            report.findings.append(_unreadable(one.filename, f"cannot be read: {error.strerror or error}"))
+            report.findings.append(unreadable(one.filename, f"cannot be read: {error.strerror or error}"))
             report.checked += 1
             continue
         if not one.named and is_generated(raw):
@@ -120,12 +120,9 @@ class Checker:
         """
         from .rule import registry
 
-        lenient = bool(self.failures)
-        for _, selectors in self.config.per_file_ignores:
-            for selector in selectors:
-                selector.codes(self.known, lenient=lenient)
+        _ = self._per_file_ignores  # a wrong selector is told even where no file matches
         defaults = [code for code, rule in registry().items() if rule.enabled]
-        return self.config.selection.resolve(self.known, defaults, lenient=lenient)
+        return self.config.selection.resolve(self.known, defaults, lenient=bool(self.failures))
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -159,10 +156,10 @@ class Checker:
                 document = Document.from_bytes(filename, contents[filename])
                 _ = document.tree
             except DocumentError as error:
-                findings.append(_not_python(filename, contents[filename], error))
+                findings.append(not_python(filename, contents[filename], error))
             else:
                 documents.append(document)
-                findings += _broken_cells(document)
+                findings += broken_cells(document)
         others = [
             Document.from_bytes(filename, raw)
             for filename, raw in sources.items()
@@ -197,9 +194,9 @@ class Checker:
                 # One file that cannot be understood must not hide what there is to say about the others.
                 parts = [self._run([document], others) for document in documents]
                 return [one for part in parts for one in part[0]], frozenset().union(*(part[1] for part in parts))
-            return [_internal_error(documents[0].filename, "the analysis", error)], frozenset()
+            return [internal_error(documents[0].filename, "the analysis", error)], frozenset()
         for filename, sentence in analysis.failures.items():
-            findings.append(_tool_finding(filename, NOT_ANALYSED, f"This file {sentence}.", Severity.INFO))
+            findings.append(tool_finding(filename, NOT_ANALYSED, f"This file {sentence}.", Severity.INFO))
         consulted: set[str] = set()
         for facts in analysis.facts.values():
             consulted |= facts.consulted
@@ -208,10 +205,10 @@ class Checker:
                     for one in rule.check(facts):
                         findings.append(_renamed(one, names))  # noqa: PERF401 -- what came before an error is kept
                 except DocumentError as error:
-                    findings.append(_unreadable(facts.document.filename, str(error), error.row, error.column))
+                    findings.append(unreadable(facts.document.filename, str(error), error.row, error.column))
                     break
                 except Exception as error:
-                    findings.append(_internal_error(facts.document.filename, f"rule {rule.code} ({rule.name})", error))
+                    findings.append(internal_error(facts.document.filename, f"rule {rule.code} ({rule.name})", error))
         return findings, frozenset(consulted)
 
     def _silenced(self, document: Document, findings: Iterable[Finding]) -> list[Finding]:
@@ -230,15 +227,27 @@ class Checker:
     def off_in(self, filename: str) -> frozenset[str]:
         """What ``per-file-ignores`` switches off in a file."""
         off: frozenset[str] = frozenset()
-        if self.config.per_file_ignores:
-            from pathspec import GitIgnoreSpec
-
+        if self._per_file_ignores:
             relative = os.path.relpath(os.path.abspath(filename), self.config.root).replace(os.sep, "/")
-            for pattern, selectors in self.config.per_file_ignores:
-                if GitIgnoreSpec.from_lines([pattern]).match_file(relative):
-                    lenient = bool(self.failures)
-                    off |= frozenset(code for one in selectors for code in one.codes(self.known, lenient=lenient))
+            for spec, outside, codes in self._per_file_ignores:
+                if spec.match_file(relative) != outside:
+                    off |= codes
         return off
+
+    @cached_property
+    def _per_file_ignores(self) -> list[tuple[GitIgnoreSpec, bool, frozenset[str]]]:
+        """Patterns, whether each means the files that it does not match, and the codes that are off there."""
+        if not self.config.per_file_ignores:
+            return []
+        from pathspec import GitIgnoreSpec
+
+        found = []
+        lenient = bool(self.failures)
+        for pattern, selectors in self.config.per_file_ignores:
+            spec = GitIgnoreSpec.from_lines([pattern.removeprefix("!").removeprefix("./")])
+            codes = [one.codes(self.known, lenient=lenient) for one in selectors]
+            found.append((spec, pattern.startswith("!"), frozenset().union(*codes)))
+        return found
 
 
 @contextmanager
@@ -301,7 +310,7 @@ def _pooled(
                 message = "Internal error: the process that analysed this file died; please report it."
                 yield Result(
                     program,
-                    tuple(_tool_finding(one, INTERNAL_ERROR, message, Severity.ERROR) for one in program.filenames),
+                    tuple(tool_finding(one, INTERNAL_ERROR, message, Severity.ERROR) for one in program.filenames),
                 )
 
 
@@ -344,52 +353,3 @@ def _renamed_place(place: Place, names: Mapping[str, str]) -> Place:
         relative = os.path.relpath(absolute)
         name = absolute if relative.startswith(os.pardir) else relative
     return place if name == place.filename else replace(place, filename=name)
-
-
-def _not_python(filename: str, raw: bytes, error: DocumentError) -> Finding:
-    """CPython's own words for a syntax error where it sees one: they name the cause, those of libcst the grammar."""
-    sentence, row, column = str(error), error.row, error.column
-    if isinstance(error.__cause__, Exception) and sentence.startswith("syntax error"):
-        try:
-            with warnings.catch_warnings(action="ignore"):
-                ast.parse(Document.from_bytes(filename, raw).python)
-        except SyntaxError as better:
-            sentence = f"syntax error: {better.msg}"
-            row, column = better.lineno or row, max(1, better.offset or 1)
-        except (ValueError, RecursionError, MemoryError):
-            sentence = "syntax error: not even CPython's parser can read it"
-    return _unreadable(filename, sentence, row, column)
-
-
-def _broken_cells(document: Document) -> Iterable[Finding]:
-    """One finding for the cells of a notebook that are not Python: drafts, exercises to fill in, other languages."""
-    if not document.broken_cells:
-        return
-    (cell, error), *others = document.broken_cells
-    row = document.location(cell.start).row + error.row - 1
-    place = document.location(min(cell.end, document.offset(row, error.column)))
-    more = {0: "", 1: ", as is another one"}.get(len(others), f", as are {len(others)} others")
-    message = f"{_sentence(str(error), 'cell')}; the cell is left out{more}."
-    yield Finding(*SYNTAX_ERROR, message, Severity.INFO, document.filename, Span(place, place))
-
-
-def _unreadable(filename: str, sentence: str, row: int = 1, column: int = 1) -> Finding:
-    return _tool_finding(filename, SYNTAX_ERROR, f"{_sentence(sentence, 'file')}.", Severity.ERROR, row, column)
-
-
-def _sentence(error: str, what: str) -> str:
-    return (f"S{error[1:]}" if error.startswith("syntax error") else f"This {what} {error}").rstrip(".")
-
-
-def _internal_error(filename: str, what: str, error: Exception) -> Finding:
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{os.path.basename(frame.filename)}:{frame.lineno}"
-    message = f"Internal error: {what} failed with {type(error).__name__} at {where}: {error}; please report it."
-    return _tool_finding(filename, INTERNAL_ERROR, message, Severity.ERROR)
-
-
-def _tool_finding(
-    filename: str, code: tuple[str, str], message: str, severity: Severity, row: int = 1, column: int = 1
-) -> Finding:
-    place = Location(0, row, column)
-    return Finding(code[0], code[1], message, severity, filename, Span(place, place))

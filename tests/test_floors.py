@@ -26,6 +26,7 @@ FLOORS: dict[str, int] = {
     "rules": 4,
     "fixer": 4,
     "report": 5,
+    "trouble": 5,
     "linter": 5,
     "baseline": 5,
     "fix_loop": 5,

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..finding import Finding, Location, Span
 from ..report import Report
+from ..selection import TOOL_CODES
 
 
 def render(report: Report) -> str:
@@ -46,6 +47,7 @@ def plain(finding: Finding) -> dict[str, Any]:
             }
             for one in finding.related
         ],
+        "help": None if finding.code in TOOL_CODES else f"accel-advisor rule {finding.code}",
         "url": None,
     }
 
