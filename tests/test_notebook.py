@@ -500,6 +500,16 @@ class TestMeaning:
         (folder / "a.py").write_text(program)
         assert {one.code for one in linted(folder / "a.py").findings} == {"ACC113", "ACC114"}
 
+    def test_workers_that_are_not_forked_do_not_know_what_cells_define(self, folder: Path) -> None:
+        photos = (
+            "from PIL import Image\nfrom torch.utils.data import Dataset\n\nclass Photos(Dataset):\n"
+            "    def __getitem__(self, index):\n        return Image.open(str(index))\n"
+        )
+        loader = "loader = DataLoader(Photos(), batch_size=4)"
+        assert "ACC102" in self.codes(folder, SETUP, photos, loader, TRAIN)
+        (folder / "pyproject.toml").write_text("[tool.accel-advisor]\nplatform = ['windows', 'linux']\n")
+        assert "ACC102" not in self.codes(folder, SETUP, photos, loader, TRAIN)
+
     def test_what_a_shell_gives_is_not_known(self, folder: Path) -> None:
         loader = "from torch.utils.data import DataLoader\nDataLoader([1], num_workers=n, persistent_workers=True)"
         assert self.codes(folder, "n = 0", loader) == ["ACC104"]

@@ -68,7 +68,7 @@ class DataLoaderNumWorkersZero(Rule):
         Data that is in memory already is served faster without workers, and the rule is silent where it sees that. It
         is silent too where workers would break the program: an IterableDataset that is not shared out, a file handle or
         a random generator kept in the data set, CUDA work in it, a cache that is filled in the process; and, on a
-        platform that does not fork them, what cannot be pickled and a loop outside of a main guard.
+        platform that does not fork them, what cannot be pickled, a loop outside of a main guard, and a notebook.
 
     Fix safety
         Always unsafe: another number of workers draws other random numbers for the same seed, takes shared memory and
@@ -106,6 +106,8 @@ class DataLoaderNumWorkersZero(Rule):
 
     def _would_not_start(self, facts: Facts, loader: LoaderCall) -> bool:
         """Whether workers that begin with an import of the script could not be started for a loader."""
+        if facts.document.notebook is not None:
+            return True  # what its cells define cannot be imported
         local = any(issue.kind == "unpicklable" for issue in loader.issues)
         return local or loop_that_workers_run(facts, loader) is not None
 
