@@ -17,7 +17,7 @@ _LAYERS = (
     "torch.nn.MultiheadAttention",
 )
 _DECIDES = (
-    *("torch.set_float32_matmul_precision", ".allow_tf32 =", ".fp32_precision =", "torch.autocast", ".amp.autocast"),
+    *("torch.set_float32_matmul_precision", ".allow_tf32 =", ".fp32_precision =", "torch.autocast", ".autocast"),
     *("Module.half", "Module.bfloat16", "Module.double", "torch.set_default_dtype"),
     *("torch.use_deterministic_algorithms", "torch.set_default_tensor_type"),
 )

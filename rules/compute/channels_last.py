@@ -1,0 +1,108 @@
+"""ACC419."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.edits import insert_after
+from accel_advisor.semantics.facts import Facts, Transfer
+from accel_advisor.semantics.training import Training, trainings
+from accel_advisor.semantics.values import Module
+
+_AUTOCASTS = ("torch.autocast", ".autocast", "@torch.autocast", "Module.half", "Module.bfloat16")
+_OTHERS = ("Conv1d", "Conv3d", "ConvTranspose1d", "ConvTranspose3d")
+
+
+class ChannelsLast(Rule):
+    """A convolutional network computes in half precision with its channels first.
+
+    What it does
+        Finds the move to CUDA of a model with two-dimensional convolutions that a loop trains in mixed precision, in
+        programs that never speak of `channels_last`.
+
+    Why it costs time
+        The convolutions of tensor cores want the channels last. In the default layout images and weights are
+        transposed around them.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 1, 3))
+        model.to("cuda")
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        data = TensorDataset(torch.zeros(64, 3, 32, 32))
+        for (x,) in DataLoader(data, batch_size=16, pin_memory=True):
+            optimizer.zero_grad()
+            with torch.autocast("cuda", torch.bfloat16):
+                loss = model(x.cuda(non_blocking=True)).square().mean()
+            loss.backward()
+            optimizer.step()
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 1, 3))
+        model.to("cuda", memory_format=torch.channels_last)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        data = TensorDataset(torch.zeros(64, 3, 32, 32))
+        for (x,) in DataLoader(data, batch_size=16, pin_memory=True):
+            optimizer.zero_grad()
+            with torch.autocast("cuda", torch.bfloat16):
+                loss = model(x.cuda(non_blocking=True)).square().mean()
+            loss.backward()
+            optimizer.step()
+
+    When to ignore it
+        With kernels of your own, which may take the layout for granted, and where `view` is called on images. The rule
+        is silent without mixed precision, about models with other convolutions or attention, and with frameworks.
+
+    Fix safety
+        Unsafe: `view` raises for a tensor whose channels lie last, and other kernels compute other last bits. Images
+        may be converted as well; the first convolution does it otherwise.
+
+    References
+        - https://docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html
+    """
+
+    code = "ACC419"
+    name = "channels-last"
+    severity = Severity.INFO
+    enabled = False
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each move of such a model once."""
+        if not facts.does(*_AUTOCASTS) or any("channels_last" in each.document.text for each in facts.program):
+            return
+        if facts.does("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline"):
+            return
+        for training in (one for each in facts.program for one in trainings(each)):
+            if not training.convolves or training.attends or training.has(*_OTHERS):
+                continue
+            for transfer in facts.transfers:
+                if "cuda" in transfer.kinds and self._moves(transfer, training):
+                    message = (
+                        "the convolutions of this model have to transpose images and weights in half precision; pass "
+                        "`memory_format=torch.channels_last`, and convert the images too"
+                    )
+                    yield self.finding(facts, transfer.node, message, fix=self._fix(facts, transfer))
+            return
+
+    def _moves(self, transfer: Transfer, training: Training) -> bool:
+        moved = [context.receiver for context in transfer.contexts]
+        return all(isinstance(one, Module) and one.plain is training.module.plain for one in moved)
+
+    def _fix(self, facts: Facts, transfer: Transfer) -> Fix | None:
+        if facts.torch_name is None:
+            return None
+        layout = f"{facts.torch_name}.channels_last"
+        edit: Edit | None = insert_after(facts.document, transfer.node, f".to(memory_format={layout})")
+        if transfer.method == "to":
+            edit = transfer.keyword_edit("memory_format", layout)
+        title = f"Pass `memory_format={layout}`"
+        return Fix(title, (edit,), Applicability.UNSAFE) if edit is not None else None
