@@ -81,7 +81,9 @@ def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value)
     for one in options_of(owner):
         if isinstance(one, (Instance, Module, Namespace, Class)):
             if isinstance(one, Module):
-                machine.recorder.operation(machine, target, "Module.attribute =", one, value=value)
+                held = tuple(machine.store.entries(value).values()) if isinstance(value, Mapping) else ()
+                given = Sequence(held) if held else value
+                machine.recorder.operation(machine, target, "Module.attribute =", one, value=given)
                 adopt(machine, value, WITH_MODEL if machine.place_of(one) == WITH_MODEL else SOMEWHERE)
             if isinstance(value, Constant):
                 value = value.at("class attribute", name)

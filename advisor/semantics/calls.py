@@ -164,6 +164,8 @@ def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
     if isinstance(owner, Namespace):
         return _namespace_member(machine, owner, name)
     if isinstance(owner, Tensor):
+        if name in ("device", "shape"):
+            machine.recorder.inputs.used_as_tensor(owner.place)
         if name == "device":
             kinds: frozenset[str] = frozenset()
             for one in owner.place:

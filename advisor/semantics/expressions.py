@@ -129,10 +129,14 @@ def _dict(machine: Interpreter, node: cst.Dict) -> Value:
 
 def _subscript(machine: Interpreter, node: cst.Subscript) -> Value:
     owner = machine.evaluate(node.value)
+    for one in node.slice:
+        if isinstance(one.slice, cst.Slice):
+            for bound in (one.slice.lower, one.slice.upper, one.slice.step):
+                if bound is not None:
+                    machine.evaluate(bound)
+        elif isinstance(one.slice, cst.Index) and len(node.slice) != 1:
+            machine.evaluate(one.slice.value)
     if len(node.slice) != 1:
-        for one in node.slice:
-            if isinstance(one.slice, cst.Index):
-                machine.evaluate(one.slice.value)
         return element_at(machine, owner, ...)
     slice_ = node.slice[0].slice
     if not isinstance(slice_, cst.Index):

@@ -43,6 +43,9 @@ __all__ = [
     "TransferContext",
 ]
 
+_SHOWS = frozenset({"print", "info", "debug", "warning", "format", "str", "repr"})
+"""Calls that do nothing but show what they are given."""
+
 
 @dataclass(eq=False, slots=True)
 class DeviceName:
@@ -136,18 +139,22 @@ class Facts:
         """Whether the project says that it runs with a version of torch or later ones only."""
         return self.target.torch.all_from(version) is True
 
-    def reads(self, name: str) -> bool:
-        """Whether a name is used anywhere in the document beyond being bound: as a token, or inside a string or a
-        notebook's magic."""
+    def reads(self, name: str, *, beyond_print: bool = False) -> bool:
+        """Whether a name is used anywhere in the document beyond being bound, and ``beyond_print`` beyond being shown
+        to the user: as a token, or inside a string or a notebook's magic."""
         python = self.document.python
         word = re.compile(rf"\b{re.escape(name)}\b")
         if len(word.findall(self.document.text)) > len(word.findall(python)):
             return True
         tokens = list(tokenize.generate_tokens(io.StringIO(python).readline))
         uses = 0
+        calls: list[str] = []
         for before, token in zip([None, *tokens], tokens, strict=False):
-            if token.type == tokenize.STRING and word.search(token.string):
+            if token.string in ("(", ")") and token.type == tokenize.OP:
+                calls = [*calls, before.string if before is not None else ""] if token.string == "(" else calls[:-1]
+            shown = bool(calls) and beyond_print and _SHOWS.issuperset(calls)
+            if token.type == tokenize.STRING and word.search(token.string) and not shown:
                 return True
-            if token.type == tokenize.NAME and token.string == name:
+            if token.type == tokenize.NAME and token.string == name and not shown:
                 uses += before is None or before.string != "."
         return uses > sum(device.name == name for device in self.devices)

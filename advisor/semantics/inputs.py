@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from .places import WITH_MODEL, input_at, place_of_input, union_of
+from .places import WITH_MODEL, Place, input_at, place_of_input, union_of
 from .values import Function, Module, Sequence, Tensor
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ class Inputs:
 
     def __init__(self) -> None:
         self._next: dict[str, set[str]] = {}
+        self._tensors: set[str] = set()
 
     def follow(self, machine: Interpreter, module: Module, arguments: tuple[ArgumentPlace, ...]) -> None:
         """A module is called on these arguments: inputs of the ``forward`` around it among them go on into it."""
@@ -34,6 +35,17 @@ class Inputs:
             source = input_at(value.place) if isinstance(value, Tensor) else None
             if source is not None and argument.becomes:
                 self._next.setdefault(source, set()).add(argument.becomes)
+
+    def used_as_tensor(self, place: Place) -> None:
+        """Something is done to what lives here that only a tensor can do."""
+        source = input_at(place)
+        if source is not None:
+            self._tensors.add(source)
+
+    def is_tensor(self, place: Place) -> bool:
+        """Whether what lives here is no input of a ``forward``, or one that is certainly a tensor."""
+        source = input_at(place)
+        return source is None or source in self._tensors or self.reaches_weights(source)
 
     def reaches_weights(self, becomes: str) -> bool:
         """Whether what becomes this input certainly meets weights of the module, and must be where they are."""

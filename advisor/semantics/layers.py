@@ -46,6 +46,13 @@ class Layers:
             found |= self.of(child) if isinstance(child, Module) else frozenset()
         return found | {module.kind}
 
+    def have_weights(self, module: Module) -> bool:
+        """Whether a module certainly has parameters or buffers."""
+        if module.cls is None:
+            return module.has_state and not module.kind.endswith("Loss")
+        layers = [one for one in self.of(module) if one.startswith("torch.nn.") and not one.endswith("Loss")]
+        return any(not self._machine.recorder.stateless(one) for one in layers)
+
     def switch(self, module: Module) -> str | None:
         """The layer of a module that computes something else in evaluation mode; None where it has none for certain."""
         for name in sorted(self.of(module)):

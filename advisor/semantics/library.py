@@ -51,6 +51,7 @@ from .values import (
     Qualified,
     Sequence,
     Tensor,
+    Unknown,
     Value,
 )
 
@@ -107,7 +108,7 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
     if name == "super":
         return Opaque("super")
     if name in ("getattr", "eval", "exec", "globals", "locals", "vars", "setattr"):
-        return _reflection(machine, name, arguments)
+        return _reflection(machine, name, arguments, node)
     return _torch(machine, name, arguments, node)
 
 
@@ -265,8 +266,8 @@ def _factory_place(machine: Interpreter, name: str, arguments: Arguments) -> Pla
         return frozenset({kinds})
     if name in ("torch.as_tensor", "torch.tensor") and arguments.positional:
         source = arguments.positional[0].value
-        if isinstance(source, Tensor) and name == "torch.as_tensor":
-            return source.place
+        if name == "torch.as_tensor" and isinstance(source, (Tensor, Unknown)):
+            return source.place if isinstance(source, Tensor) else SOMEWHERE
     return machine.default_places[-1]
 
 
@@ -347,7 +348,7 @@ def _dict(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
     return mapping
 
 
-def _reflection(machine: Interpreter, name: str, arguments: Arguments) -> Value:
+def _reflection(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value:
     from .calls import attribute, escape
 
     if name == "getattr" and len(arguments.positional) >= 2:
@@ -358,6 +359,8 @@ def _reflection(machine: Interpreter, name: str, arguments: Arguments) -> Value:
         # any of its attributes may be taken out, moved, or replaced
         for argument in arguments.positional[:1]:
             escape(machine, argument.value)
+    if name == "setattr":
+        machine.recorder.operation(machine, node, name, None, arguments)
     if name in ("exec", "eval", "globals", "locals"):
         machine.recorder.reflects(machine.document)
     return UNKNOWN

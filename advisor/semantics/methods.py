@@ -68,6 +68,8 @@ CASTS = {
 """Methods of a tensor that change its dtype and leave it where it is."""
 MASKS = frozenset({"eq", "ne", "gt", "lt", "ge", "le", "isnan", "isfinite", "isinf", "logical_not"})
 """Methods of a tensor that give truth values."""
+SHAPES = frozenset({"size", "dim", "numel", "view", "unsqueeze", "reshape", "permute", "transpose", "contiguous"})
+"""Methods and attributes that only a tensor has, of all that is given to a module."""
 GRAPHLESS = MASKS | {"argmax", "argmin", "any", "all", "nonzero", "argsort"}
 """Methods of a tensor that no gradient flows through."""
 
@@ -135,6 +137,8 @@ def _give_away(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Va
 
 
 def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments: Arguments, node: cst.Call) -> Value:
+    if name in SHAPES:
+        machine.recorder.inputs.used_as_tensor(receiver.place)
     in_place = name.endswith("_") or name in ("update", "pop") or (name in MOVES and machine.recorder.discarding)
     if in_place and not receiver.proven:
         may_rewrite(receiver)
@@ -300,9 +304,22 @@ def _list_method(
         return element_of(machine, receiver)
     if name in ("set_description", "set_postfix", "update", "close", "write"):
         return UNKNOWN
+    holder = node.func.value if isinstance(node.func, cst.Attribute) else None
+    if name == "append" and isinstance(holder, cst.Attribute) and arguments.positional:
+        added, owner = arguments.positional[0].value, machine.evaluate(holder.value)
+        if isinstance(owner, Module) and isinstance(added, Module):
+            _set_attribute(machine, holder, receiver, added)
     if name == "clear" or (name == "append" and _outlives_the_pass(machine, node)):
         machine.recorder.operation(machine, node, f"list.{name}", receiver, arguments)
     return _give_away(machine, arguments, node)
+
+
+def _set_attribute(machine: Interpreter, holder: cst.Attribute, held: Sequence | Iterated, added: Module) -> None:
+    """A module's attribute, a list of modules, has one more of them from now on."""
+    from .assignment import assign
+
+    items = held.items if isinstance(held, Sequence) else (held.element,)
+    assign(machine, holder, Iterated(join_all((*items, added))))
 
 
 def _outlives_the_pass(machine: Interpreter, node: cst.Call) -> bool:

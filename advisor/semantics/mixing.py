@@ -46,7 +46,7 @@ def meetings(facts: Facts) -> Iterator[Meeting]:
             sides: list[tuple[Value | None, cst.BaseExpression | None]]
             for context in operation.contexts:
                 sides = [(context.receiver, call.left), (context.get("value", 0), call.right)]
-                yield from _meeting(call, sides)
+                yield from _meeting(facts, call, sides)
         elif operation.name in _JOINS or operation.name in _METHODS:
             for context in operation.contexts:
                 receiver = (
@@ -57,7 +57,7 @@ def meetings(facts: Facts) -> Iterator[Meeting]:
                     node = argument.node.value if argument.node is not None else None
                     items = argument.value.items if isinstance(argument.value, Sequence) else (argument.value,)
                     sides += [(one, node if items == (argument.value,) else None) for one in items]
-                yield from _meeting(call, sides)
+                yield from _meeting(facts, call, sides)
     for module_call in facts.module_calls:
         for at in module_call.contexts:
             if (
@@ -73,8 +73,10 @@ def meetings(facts: Facts) -> Iterator[Meeting]:
                             yield Meeting(module_call.node, born, module_call.node.func)
 
 
-def _meeting(node: cst.CSTNode, sides: list[tuple[Value | None, cst.BaseExpression | None]]) -> Iterator[Meeting]:
-    elsewhere = [expression for value, expression in sides if _elsewhere(value)]
+def _meeting(
+    facts: Facts, node: cst.CSTNode, sides: list[tuple[Value | None, cst.BaseExpression | None]]
+) -> Iterator[Meeting]:
+    elsewhere = [expression for value, expression in sides if _elsewhere(facts, value)]
     for value, _ in sides:
         born = _made_on_host(value)
         if born is not None and elsewhere:
@@ -87,7 +89,9 @@ def _made_on_host(value: Value | None) -> Birth | None:
     return None
 
 
-def _elsewhere(value: Value | None) -> bool:
+def _elsewhere(facts: Facts, value: Value | None) -> bool:
     if isinstance(value, Opaque):
         return value.name in _PARAMETERS
-    return isinstance(value, Tensor) and is_on_accelerator(value.place) and not value.scalar
+    if not isinstance(value, Tensor) or value.scalar or any(isinstance(one, str) for one in value.path):
+        return False
+    return is_on_accelerator(value.place) and facts.inputs.is_tensor(value.place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -265,8 +265,11 @@ def _run_alone(machine: Interpreter, function: Function, receivers: dict[int, Va
         with machine.at_home(function):
             bound = bind_parameters(machine, function, unknown, receiver)
             if isinstance(receiver, Module) and function.name == "forward":
-                for name in _inputs(function):
-                    bound[name] = Tensor(place_of_input(function.node, name), proven=False)
+                for name, annotated in _inputs(function):
+                    place = place_of_input(function.node, name)
+                    bound[name] = Tensor(place, proven=False)
+                    if annotated:
+                        machine.recorder.inputs.used_as_tensor(place)
             machine.inline(function, bound, None)
 
 
@@ -279,15 +282,13 @@ def _sample(machine: Interpreter, cls: Class) -> Instance | Module:
     return Instance(cls)
 
 
-def _inputs(forward: Function) -> list[str]:
-    """Parameters of a module's ``forward`` that are tensors unless an annotation or a default says otherwise."""
-    found: list[str] = []
+def _inputs(forward: Function) -> Iterator[tuple[str, bool]]:
+    """Parameters of a module's ``forward`` that may be tensors, and whether an annotation says that they are."""
     for param in forward.node.params.params[1:]:
         annotation = param.annotation.annotation if param.annotation is not None else None
         plain = isinstance(annotation, (cst.Name, cst.Attribute)) and forward.document.code(annotation) in _TENSOR_NAMES
         if param.default is None and (annotation is None or plain):
-            found.append(param.name.value)
-    return found
+            yield param.name.value, plain
 
 
 def _names_in(function: Function) -> set[str]:

@@ -123,6 +123,12 @@ def assigned_value(statement: cst.CSTNode) -> cst.BaseExpression | None:
     return None
 
 
+def assigns_item(statement: cst.CSTNode) -> bool:
+    """Whether a statement assigns to an item of something."""
+    targets = statement.targets if isinstance(statement, cst.Assign) else ()
+    return any(isinstance(one.target, cst.Subscript) for one in targets)
+
+
 def main_guards(module: cst.Module) -> list[cst.If]:
     """The statements ``if __name__ == "__main__":`` of a module."""
     statements = [one for one in module.body if isinstance(one, cst.If)]

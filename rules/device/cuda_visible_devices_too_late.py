@@ -16,6 +16,12 @@ STARTS = frozenset(
         "set_device mem_get_info synchronize"
     ).split()
 )
+_CHILDREN = (
+    *("subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call", "subprocess.check_output"),
+    *("os.system", "os.fork", "multiprocessing.Process", "multiprocessing.Pool", "torch.multiprocessing.Process"),
+    *("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes", "joblib.Parallel", "ray.remote"),
+)
+"""What starts processes, for which the variable may be meant."""
 SETS = "os.environ['CUDA_VISIBLE_DEVICES'] ="
 
 
@@ -47,8 +53,8 @@ class CudaVisibleDevicesTooLate(Rule):
         print(device)
 
     When to ignore it
-        Where the variable is meant for child processes only. Importing torch does not start CUDA, so that the rule is
-        silent where only imports stand before it.
+        The rule is silent where the program starts processes, for which the variable may be meant. Importing torch does
+        not start CUDA, so that it is silent, too, where only imports stand before it.
 
     References
         - https://docs.pytorch.org/docs/stable/cuda.html
@@ -60,6 +66,8 @@ class CudaVisibleDevicesTooLate(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each assignment once."""
+        if facts.does(*_CHILDREN):
+            return
         moves = {one.node for one in facts.transfers if one.kinds == {"cuda"}}
         started: Operation | None = None
         for operation in facts.operations:

@@ -14,7 +14,7 @@ class GpuDetectedButUnused(Rule):
 
     What it does
         Finds a name that is bound to a device which can be a GPU, and never read, in a program that trains and puts
-        nothing on any GPU.
+        nothing on any GPU. A name that is only printed or logged is reported too, as information.
 
     Why it costs time
         No error is raised. The whole training runs on the CPU, many times slower, beside an idle GPU.
@@ -63,11 +63,14 @@ class GpuDetectedButUnused(Rule):
         for device in facts.devices:
             if "cuda" not in device.kinds or device.name in seen or device.name.startswith("_"):
                 continue
-            if facts.reads(device.name):
+            if facts.reads(device.name, beyond_print=True):
                 continue
             seen.add(device.name)
+            shown = facts.reads(device.name)
+            severity = Severity.INFO if shown else Severity.WARNING
+            fate = "only shown" if shown else "never used"
             message = (
-                f"`{device.name}` is chosen but never used, so the training runs on the CPU even where there is a GPU; "
+                f"`{device.name}` is chosen but {fate}, so the training runs on the CPU even where there is a GPU; "
                 f"move the model with `.to({device.name})`, and each batch in the loop"
             )
-            yield self.finding(facts, device.node, message)
+            yield self.finding(facts, device.node, message, severity=severity)

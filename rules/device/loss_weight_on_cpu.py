@@ -13,7 +13,14 @@ from accel_advisor.semantics.operations import Operation
 from accel_advisor.semantics.places import is_cuda_capable, is_host
 from accel_advisor.semantics.values import Module, Tensor
 
-WEIGHTS = ("weight", "pos_weight")
+_WEIGHTED = frozenset(
+    "torch.nn." + name
+    for name in (
+        "CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss MultiLabelSoftMarginLoss functional.cross_entropy "
+        "functional.nll_loss functional.binary_cross_entropy functional.binary_cross_entropy_with_logits"
+    ).split()
+)
+"""Losses that take ``weight``: first, or after the input and the target."""
 
 
 class LossWeightOnCpu(Rule):
@@ -75,8 +82,11 @@ class LossWeightOnCpu(Rule):
                 yield self._report(facts, weights, call)
 
     def _on_host(self, source: Operation) -> cst.BaseExpression | None:
-        for name in WEIGHTS:
-            given = [context.argument(name) for context in source.contexts]
+        if source.name not in _WEIGHTED:
+            return None
+        function = source.name.startswith("torch.nn.functional.")
+        for name, position in (("weight", 2 if function else 0), ("pos_weight", None)):
+            given = [context.argument(name, position) for context in source.contexts]
             places = [one is not None and self._is_host(one.value) for one in given]
             first = given[0].node if given and given[0] is not None else None
             if places and all(places) and first is not None:
@@ -84,7 +94,7 @@ class LossWeightOnCpu(Rule):
         return None
 
     def _is_host(self, value: object) -> bool:
-        return isinstance(value, Tensor) and value.born is not None and is_host(value.place) and not value.scalar
+        return isinstance(value, Tensor) and is_host(value.place) and not value.scalar
 
     def _on_gpu(self, context: ModuleCallContext) -> bool:
         moved = isinstance(context.module, Module) and not is_host(context.place)
@@ -97,7 +107,7 @@ class LossWeightOnCpu(Rule):
         use = document.code(call.node)
         message = (
             f"`{document.code(weights)}` is on the host, and `{use}` applies it to outputs on the GPU, which raises; "
-            f"move  the weights, or the loss as a whole, to the same device"
+            f"move the weights, or the loss as a whole, to the same device"
         )
         related = [Related(document.filename, document.span(call.node), "the loss is computed here")]
         return self.finding(facts, weights, message, related=related)

@@ -11,7 +11,8 @@ from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import replace_node
 from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.values import Iterated, Module, Sequence, Value
+from accel_advisor.semantics.syntax import assigned_value
+from accel_advisor.semantics.values import Iterated, Module, Sequence, Value, options_of
 
 
 class ModulesInPythonContainer(Rule):
@@ -70,14 +71,25 @@ class ModulesInPythonContainer(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each attribute once."""
-        called = {one.module for call in facts.module_calls for one in call.contexts}
+        called = {each for call in facts.module_calls for one in call.contexts for each in options_of(one.module)}
+        splatted = self._splatted(facts)
         registered = self._registered(facts)
         for operation in facts.operations:
             if operation.name != "Module.attribute =" or not operation.contexts:
                 continue
             held = [set(_modules(context.get("value", 0))) for context in operation.contexts]
-            if all(one and one & called and not one & registered for one in held):
+            if not all(one and one & called and not one & registered for one in held):
+                continue
+            trained = all(any(facts.layers.have_weights(module) for module in one) for one in held)
+            value = assigned_value(operation.statement)
+            names = {facts.document.code(one) for one in (operation.node, value) if one is not None}
+            if trained and not names & splatted:
                 yield self._report(facts, operation)
+
+    def _splatted(self, facts: Facts) -> set[str]:
+        """The text of what is given to calls as ``*layers``, which may register them."""
+        calls = [one.node for one in facts.operations if isinstance(one.node, cst.Call)]
+        return {facts.document.code(arg.value) for call in calls for arg in call.args if arg.star == "*"}
 
     def _registered(self, facts: Facts) -> set[Value]:
         found: set[Value] = set()
@@ -87,9 +99,12 @@ class ModulesInPythonContainer(Rule):
                     if operation.name == "Module.attribute =":
                         value = context.get("value", 0)
                         found |= {value} if isinstance(value, Module) else set()
-                    elif operation.name.startswith(("torch.nn.", "Module.")) and operation.name != "Module.parameters":
+                    elif (
+                        operation.name.startswith(("torch.nn.", "Module.", "setattr"))
+                        and operation.name != "Module.parameters"
+                    ):
                         for _, argument in context.arguments:
-                            found |= {argument.value, *_modules(argument.value, least=1)}
+                            found |= {*options_of(argument.value), *_modules(argument.value, least=1)}
                         moved = operation.name in ("Module.to", "Module.cuda") and context.receiver is not None
                         found |= {context.receiver} if moved and context.receiver is not None else set()
         return found
@@ -97,14 +112,16 @@ class ModulesInPythonContainer(Rule):
     def _report(self, facts: Facts, operation: Operation) -> Finding:
         document = facts.document
         name = document.code(operation.node)
-        message = (
-            f"`{name}` is a plain Python list, so its layers are neither moved nor trained nor saved with the module; "
-            f"wrap it in `nn.ModuleList(...)`"
-        )
         statement = operation.statement
+        value = assigned_value(statement)
+        kind = "dict" if isinstance(value, (cst.Dict, cst.DictComp)) else "list"
+        message = (
+            f"`{name}` is a plain Python {kind}, so its layers are neither moved nor trained nor saved with the "
+            f"module; wrap it in `nn.Module{kind.capitalize()}(...)`"
+        )
         fix = None
         prefix = f"{facts.torch_name}.nn" if facts.torch_name is not None else None
-        if prefix is not None and isinstance(statement, cst.Assign):
+        if prefix is not None and isinstance(statement, cst.Assign) and kind == "list":
             layer = self._prefix(facts, statement.value) or prefix
             text = f"{layer}.ModuleList({document.code(statement.value)})"
             fix = Fix("Wrap it in `ModuleList`", (replace_node(document, statement.value, text),), Applicability.UNSAFE)
@@ -128,5 +145,5 @@ def _modules(value: Value, least: int = 2) -> Iterator[Module]:
         found = [one for one in value.items if isinstance(one, Module)]
         if len(found) == len(value.items) >= least:
             yield from found
-    elif isinstance(value, Iterated) and isinstance(value.element, Module):
-        yield value.element
+    elif isinstance(value, Iterated):
+        yield from (one for one in options_of(value.element) if isinstance(one, Module))

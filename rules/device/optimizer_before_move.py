@@ -10,9 +10,11 @@ from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.syntax import assigns_item
 from accel_advisor.semantics.values import Module, Opaque, Value
 
 EAGER = frozenset({"torch.optim.Adagrad"})
+_SHARDS = ("torch.distributed.fsdp.fully_shard", "torch.distributed.fsdp.FullyShardedDataParallel")
 
 
 class OptimizerBeforeMove(Rule):
@@ -20,11 +22,12 @@ class OptimizerBeforeMove(Rule):
 
     What it does
         Finds `Adagrad(model.parameters())`, and `optimizer.load_state_dict(...)` of any optimizer, before the model is
-        moved with `.cuda()` or `.to(device)`.
+        moved with `.cuda()` or `.to(device)`; and any optimizer that is built before FSDP shards the model.
 
     Why it costs time
         The state lives where the parameters lived when it was made or loaded, and does not move with them: `step()`
-        raises on a GPU. Other optimizers make their state at the first step and may be built before the move.
+        raises on a GPU. Other optimizers make their state at the first step and may be built before the move. FSDP
+        replaces the parameters themselves, so that an optimizer from before updates what the model no longer uses.
 
     Example
         import torch
@@ -43,8 +46,8 @@ class OptimizerBeforeMove(Rule):
         optimizer = torch.optim.Adagrad(model.parameters())
 
     When to ignore it
-        The rule is silent where the optimizer is built again after the move, where a framework relinks it, and where
-        the order of the two is not known.
+        The rule is silent where the optimizer is built again after the move, where its state is moved by hand, where a
+        framework relinks it, and where the order of the two is not known.
 
     References
         - https://docs.pytorch.org/docs/stable/optim.html#constructing-it
@@ -58,7 +61,10 @@ class OptimizerBeforeMove(Rule):
         """Reports each optimizer once, where it is built or loaded."""
         if facts.frameworks:
             return
+        if any(assigns_item(one.statement) for one in facts.transfers):
+            return  # the state may be moved by hand
         moves = {one.node for one in facts.transfers if all("cuda" in context.kinds for context in one.contexts)}
+        yield from self._sharded_later(facts)
         for index, operation in enumerate(facts.operations):
             model = self._has_state(operation)
             if model is None:
@@ -66,6 +72,24 @@ class OptimizerBeforeMove(Rule):
             move = self._moved_later(facts.operations[index + 1 :], operation, model, moves)
             if move is not None:
                 yield self._report(facts, operation, move)
+
+    def _sharded_later(self, facts: Facts) -> Iterator[Finding]:
+        """Optimizers that hold parameters which a wrapper replaces after it."""
+        document = facts.document
+        for index, operation in enumerate(facts.operations):
+            package, _, last = operation.name.rpartition(".")
+            if package != "torch.optim" or not last[:1].isupper() or len(operation.contexts) != 1:
+                continue
+            model = _model_of(operation.contexts[0].get("params", 0))
+            wraps = {one.node for one in facts.named(_SHARDS) if isinstance(one.node, cst.Call)}
+            wrap = self._moved_later(facts.operations[index + 1 :], operation, model, wraps) if model else None
+            if wrap is not None:
+                message = (
+                    f"`{document.code(wrap.node)}` replaces the parameters that `{document.code(operation.node)}` "
+                    f"holds, so that `step()` updates none of the model's; build the optimizer after it"
+                )
+                related = [Related(document.filename, document.span(wrap.node), "the parameters are replaced here")]
+                yield self.finding(facts, operation.node, message, related=related)
 
     def _has_state(self, operation: Operation) -> Module | None:
         """The model whose parameters get state here, where they do."""
@@ -89,7 +113,8 @@ class OptimizerBeforeMove(Rule):
         for operation in later:
             for context in operation.contexts:
                 together = context.functions == first.contexts[0].functions and not context.guarded
-                if operation.node in moves and context.receiver is model and together:
+                subject = context.receiver if context.receiver is not None else context.get("module", 0)
+                if operation.node in moves and subject is model and together:
                     found = found or operation
                 if found and operation.name.startswith("torch.optim.") and _model_of(context.get("params", 0)) is model:
                     return None

@@ -13,7 +13,7 @@ from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.mixing import Meeting, meetings
 from accel_advisor.semantics.operations import Operation
 from accel_advisor.semantics.syntax import methods_of
-from accel_advisor.semantics.values import Birth, Tensor
+from accel_advisor.semantics.values import Birth, Class, Module, Tensor
 
 
 class PlainTensorAttribute(Rule):
@@ -34,10 +34,11 @@ class PlainTensorAttribute(Rule):
         class Net(nn.Module):
             def __init__(self):
                 super().__init__()
+                self.layer = nn.Linear(8, 8)
                 self.scale = torch.ones(8)
 
             def forward(self, x):
-                return x * self.scale
+                return self.layer(x) * self.scale
 
     Use instead
         import torch
@@ -46,10 +47,11 @@ class PlainTensorAttribute(Rule):
         class Net(nn.Module):
             def __init__(self):
                 super().__init__()
+                self.layer = nn.Linear(8, 8)
                 self.register_buffer("scale", torch.ones(8), persistent=False)
 
             def forward(self, x):
-                return x * self.scale
+                return self.layer(x) * self.scale
 
     When to ignore it
         The rule is silent about tensors without dimensions, about attributes that `forward` moves, where the class has
@@ -82,9 +84,25 @@ class PlainTensorAttribute(Rule):
             assigned = kept.get(born, [])
             if "__init__" not in born.functions or born in seen or len(assigned) != 1 or born.owner is None:
                 continue
-            if not methods_of(born.owner.node).keys() & {"to", "cuda", "_apply"}:
+            own = {name for one in born.owner.lineage() for name in methods_of(one.node)}
+            if not own & {"to", "cuda", "_apply"} and not self._again(facts, born.owner, assigned[0]):
                 seen.add(born)
                 yield self._report(facts, meeting, assigned[0])
+
+    def _again(self, facts: Facts, owner: Class, assigned: Operation) -> bool:
+        """Whether the attribute is assigned in another place too, which may put it where it belongs."""
+        assert isinstance(assigned.node, cst.Attribute)
+        return any(
+            other is not assigned
+            and isinstance(other.node, cst.Attribute)
+            and other.node.attr.value == assigned.node.attr.value
+            and isinstance(context.receiver, Module)
+            and context.receiver.cls is not None
+            and owner in context.receiver.cls.lineage()
+            for one in facts.program
+            for other in one.named(["Module.attribute ="])
+            for context in other.contexts
+        )
 
     def _report(self, facts: Facts, meeting: Meeting, assigned: Operation) -> Finding:
         document = facts.document

@@ -81,7 +81,7 @@ class Net(nn.Module):
 
 
 def test_error_where_the_program_moves_things(tmp_path: Path) -> None:
-    source = net("pass", "return x + torch.zeros(8)  # -> ACC304 error safe") + "model = Net().cuda()\n"
+    source = net("pass", "n = x.size(0)\nreturn x + torch.zeros(8)  # -> ACC304 error safe") + "model = Net().cuda()\n"
     check(source, tmp_path)
     assert "x + torch.zeros(8, device=x.device)" in fixed(source, tmp_path, "ACC304")
 
@@ -122,7 +122,7 @@ class Net(nn.Module):
         self.pe = pe.unsqueeze(0)  # -> ACC305 warning unsafe
     def forward(self, x):
         y = x * self.scale
-        return x + self.pe[:, :3]
+        return x + self.pe[:, : x.size(1)]
 """
     check(source, tmp_path)
     text = fixed(source, tmp_path, "ACC305")

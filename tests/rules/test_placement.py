@@ -20,8 +20,7 @@ for step in range(3):
 
 UNUSED_SILENT = {
     "read": f"{DEVICE}\nmodel = nn.Linear(8, 2).to(device)\n",
-    "printed": f"{DEVICE}\nmodel = nn.Linear(8, 2)\nprint(device)\n",
-    "in an f-string": f"{DEVICE}\nmodel = nn.Linear(8, 2)\nprint(f'on {{device}}')\n",
+    "formatted for a device": f"{DEVICE}\nmodel = nn.Linear(8, 2)\nplace(model, f'{{device}}:0')\n",
     "handed on": f"{DEVICE}\nimport conf\nmodel = nn.Linear(8, 2)\nconf.set(device=device)\n",
     "something else is placed": f"{DEVICE}\nmodel = nn.Linear(8, 2).cuda()\n",
     "default device": f"{DEVICE}\ntorch.set_default_device('cuda')\nmodel = nn.Linear(8, 2)\n",
