@@ -27,8 +27,9 @@ from .hazards import (
     stream_veto,
 )
 from .sample_places import made_on_host, read_on_host
-from .syntax import methods_of, self_attribute
-from .values import UNKNOWN, Choice, Class, Function, Instance, Iterated, Opaque, Qualified, Sequence, Value
+from .samples import is_elsewhere
+from .syntax import self_attribute
+from .values import UNKNOWN, Choice, Class, Function, Instance, Iterated, Opaque, Qualified, Sequence, Tensor, Value
 from .walking import descendants
 
 if TYPE_CHECKING:
@@ -99,7 +100,10 @@ def describe_dataset(machine: Interpreter, value: Value) -> DatasetFacts:
     if isinstance(value, Instance):
         return _project(machine, value)
     if isinstance(value, (Sequence, Iterated)):
-        return DatasetFacts(value, "memory", "is a list in memory", (IN_MEMORY,))
+        there = is_elsewhere(machine, value)
+        return DatasetFacts(value, "memory", "is a list in memory", (IN_MEMORY,), on_device=there)
+    if isinstance(value, Tensor):
+        return DatasetFacts(value, "memory", "is a tensor", (IN_MEMORY,), on_device=is_elsewhere(machine, value))
     return DatasetFacts(value)
 
 
@@ -113,12 +117,13 @@ def _library(machine: Interpreter, value: Opaque) -> DatasetFacts:
         return replace(describe_dataset(machine, inner), value=value, ranked=True, whole=False)
     if value.name == "torch.utils.data.TensorDataset":
         from .places import HOST
-        from .values import Tensor
 
         tensors = [one for one in value.arguments if isinstance(one, Tensor)]
         elsewhere = any(one.place != HOST for one in tensors) or len(tensors) < len(value.arguments)
         words = "indexes tensors in memory"
         return DatasetFacts(value, "memory", words, (IN_MEMORY,), True, elsewhere, on_host=not elsewhere)
+    if value.name in ("range", "list", "tuple") or value.name.startswith("numpy."):
+        return DatasetFacts(value, "memory", "is in memory", (IN_MEMORY,))
     on_host = made_on_host(machine, value)
     if value.name in DISK_DATASETS:
         name = value.name.rpartition(".")[2]
@@ -160,6 +165,7 @@ def _project(machine: Interpreter, value: Instance) -> DatasetFacts:
         and "?" not in bases
     )
     on_device = any(_uses_accelerator(machine, one) for one in cls.lineage())
+    on_device |= is_elsewhere(machine, machine.recorder.samples.get(value, UNKNOWN))
     ranked = knows_its_rank(cls)
     whole = iterable and not ranked and reads_everything(machine, value)
     changes = cls in machine.recorder.written or cls in machine.recorder.changed
@@ -224,21 +230,41 @@ def _text(node: cst.BaseExpression) -> str:
 
 def _vetoes(machine: Interpreter, cls: Class) -> list[Veto]:
     found = held_vetoes(machine, cls)
-    sampling = sample_methods(cls)
-    for one in cls.lineage():
-        for name, function in methods_of(one.node).items():
-            caches = any(_text(one.decorator).endswith(("lru_cache", "cache")) for one in function.decorators)
-            if name != "__init__" and name in sampling:
-                caches |= any(
-                    isinstance(node, cst.AssignTarget)
-                    and isinstance(node.target, cst.Subscript)
-                    and self_attribute(node.target.value) is not None
-                    for node in descendants(function)
-                )
-            if caches:
-                words = "it caches samples in the process, and every worker would have a cache of its own"
-                found.append(Veto("cache", words, document=one.document, node=function))
+    for owner, function in sample_methods(cls).values():
+        if _is_cached(function) or any(map(_fills, descendants(function))) or _calls_cached(machine, owner, function):
+            words = "it caches samples in the process, and every worker would have a cache of its own"
+            found.append(Veto("cache", words, document=owner.document, node=function))
+        elif any(self_attribute(node.target) is not None for node in descendants(function, cst.AugAssign)):
+            words = "it counts in the process, and every worker would count for itself"
+            found.append(Veto("written", words, document=owner.document, node=function))
     return found
+
+
+def _is_cached(function: cst.FunctionDef) -> bool:
+    return any(_text(_callee(one.decorator)).endswith(("lru_cache", "cache", "memoize")) for one in function.decorators)
+
+
+def _callee(node: cst.BaseExpression) -> cst.BaseExpression:
+    return node.func if isinstance(node, cst.Call) else node
+
+
+def _calls_cached(machine: Interpreter, owner: Class, function: cst.FunctionDef) -> bool:
+    called = (resolve(machine, owner.scope.globals, node.func) for node in descendants(function, cst.Call))
+    return any(
+        isinstance(one, Function) and isinstance(one.node, cst.FunctionDef) and _is_cached(one.node) for one in called
+    )
+
+
+def _fills(node: cst.CSTNode) -> bool:
+    """Whether something puts an entry into an attribute of the data set."""
+    if isinstance(node, cst.AssignTarget):
+        return isinstance(node.target, cst.Subscript) and self_attribute(node.target.value) is not None
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return False
+    return node.func.attr.value in _FILLS and self_attribute(node.func.value) is not None
+
+
+_FILLS = frozenset({"update", "setdefault", "append", "extend", "add"})
 
 
 def _uses_accelerator(machine: Interpreter, cls: Class) -> bool:

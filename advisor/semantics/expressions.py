@@ -278,7 +278,9 @@ def _comparison(machine: Interpreter, node: cst.Comparison) -> Value:
 
 def _lambda(machine: Interpreter, node: cst.Lambda) -> Value:
     machine.scope.captured = True
-    return Function(machine.document, node, machine.scope, parameter_defaults(machine, node.params))
+    function = Function(machine.document, node, machine.scope, parameter_defaults(machine, node.params))
+    machine.functions.append(function)
+    return function
 
 
 def parameter_defaults(machine: Interpreter, params: cst.Parameters) -> tuple[tuple[str, Value], ...]:

@@ -127,11 +127,19 @@ def holds(machine: Interpreter, cls: Class) -> Iterator[Hold]:
             targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
             names = [name for target in targets if (name := self_attribute(target)) is not None]
             if isinstance(node.value, cst.Call):
-                callee = resolve(machine, one.scope.globals, node.value.func)
+                callee = resolve(machine, one.scope.globals, _maker(node.value).func)
                 if isinstance(callee, Qualified):
                     yield from (Hold(one, name, node.value, callee.name) for name in names)
             elif isinstance(node.value, (cst.ListComp, cst.DictComp)):
                 yield from (Hold(one, name, node.value) for name in names)
+
+
+def _maker(call: cst.Call) -> cst.Call:
+    """The call that makes what a call gives back: ``torch.Generator().manual_seed(0)`` is its receiver."""
+    func = call.func
+    if isinstance(func, cst.Attribute) and func.attr.value == "manual_seed" and isinstance(func.value, cst.Call):
+        return func.value
+    return call
 
 
 def held_objects(machine: Interpreter, cls: Class) -> tuple[Hold, ...]:
@@ -152,9 +160,15 @@ def held_vetoes(machine: Interpreter, cls: Class) -> list[Veto]:
             words = f"it keeps a random generator in `self.{held.name}`, of which every worker would get the same copy"
         else:
             continue
-        certain = _used_as_it_is(cls, held.name)
+        certain = _used_as_it_is(cls, held.name) and not _is_shared_on_purpose(held)
         found.append(Veto(kind, words, held.name, certain, held.cls.document, held.node))
     return found
+
+
+def _is_shared_on_purpose(held: Hold) -> bool:
+    """Whether a handle is opened in the way that readers in several processes are told to open it."""
+    args = held.node.args if isinstance(held.node, cst.Call) else ()
+    return held.callee == "lmdb.open" and any(one.keyword and one.keyword.value in ("lock", "readonly") for one in args)
 
 
 def _used_as_it_is(cls: Class, name: str) -> bool:
@@ -208,7 +222,7 @@ def reads_everything(machine: Interpreter, instance: Instance) -> bool:
                 taken.append(node.iter)
             elif isinstance(node, cst.From):
                 taken.append(node.item)
-            elif isinstance(node, cst.While):
+            elif isinstance(node, cst.While) or (isinstance(node, cst.Call) and _is_random(machine, owner, node)):
                 return False
             elif isinstance(node, cst.Return) and function.name.value == "__iter__" and node.value is not None:
                 taken.append(node.value)
@@ -216,6 +230,26 @@ def reads_everything(machine: Interpreter, instance: Instance) -> bool:
             if not all(_is_common(machine, instance, owner, function, one, 0) for one in taken):
                 return False
     return sources > 0
+
+
+def _is_random(machine: Interpreter, owner: Class, call: cst.Call) -> bool:
+    """Whether a call draws at random, other than an order."""
+    callee = resolve(machine, owner.scope.globals, call.func)
+    drawn = callee.name if isinstance(callee, Qualified) else ""
+    name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    random = drawn.startswith(("random.", "numpy.random.", "torch.rand", "torch.normal", "torch.bernoulli"))
+    drawing = name in (
+        "choice",
+        "choices",
+        "randint",
+        "random",
+        "integers",
+        "normal",
+        "uniform",
+        "sample",
+        "exponential_",
+    )
+    return (random or drawing) and name not in ("shuffle", "permutation", "randperm", "seed", "Random", "default_rng")
 
 
 def _is_common(

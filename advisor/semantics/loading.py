@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .datasets import DatasetFacts
     from .moving import Transfer
     from .values import Filed, Mapping
-    from .worker_code import WorkerIssue
+    from .worker_code import IssueKind, WorkerIssue
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +142,7 @@ class LoaderCall:
         issues: what goes wrong in its workers.
         opaque: its arguments are not those of the call (a subclass with an ``__init__`` of its own).
         evidence: whether a document that builds, iterates or moves it shows that an accelerator is meant.
+        batches: what its collate function, if it is one of the project, makes of samples.
     """
 
     document: Document
@@ -159,6 +160,7 @@ class LoaderCall:
     issues: tuple[WorkerIssue, ...] = ()
     opaque: bool = False
     evidence: bool = False
+    batches: tuple[Value, ...] = ()
 
     def get(self, name: str) -> Value:
         """What is known of an argument over all contexts; :data:`ABSENT` where no context gives it; Unknown where a
@@ -173,6 +175,10 @@ class LoaderCall:
             else:
                 values.append(Unknown() if context.open else ABSENT)
         return join_all(values)
+
+    def suffers(self, kind: IssueKind) -> bool:
+        """Whether something of this kind goes wrong with what its workers run, or would run."""
+        return any(issue.kind == kind for issue in self.issues)
 
     @property
     def without_workers(self) -> bool:

@@ -73,6 +73,9 @@ SHAPES = frozenset({"size", "dim", "numel", "view", "unsqueeze", "reshape", "per
 GRAPHLESS = MASKS | {"argmax", "argmin", "any", "all", "nonzero", "argsort"}
 """Methods of a tensor that no gradient flows through."""
 
+CHANGES = frozenset({"append", "extend", "insert", "add", "update", "setdefault", "pop", "remove", "clear", "sort"})
+"""Methods that change a list or a dict."""
+
 TELLING = frozenset(
     {"backward", "step", "zero_grad", "item", "set_epoch", "update", "eval", "train", "empty_cache", "synchronize"}
     | {"wait", "query", "numpy", "tolist", "requires_grad_", "no_sync"}
@@ -102,6 +105,8 @@ def call_method(machine: Interpreter, method: Method, arguments: Arguments, node
         return _module_method(machine, receiver, name, arguments, node)
     if isinstance(receiver, Tensor):
         return _tensor_method(machine, receiver, name, arguments, node)
+    if isinstance(receiver, (Sequence, Iterated, Mapping)) and name in CHANGES:
+        _note_change(machine, node)
     if isinstance(receiver, Mapping):
         return mapping_method(machine, receiver, name, arguments)
     if isinstance(receiver, Parser):
@@ -125,6 +130,17 @@ def call_method(machine: Interpreter, method: Method, arguments: Arguments, node
                 machine.recorder.operation(machine, node, "format", value)
         return UNKNOWN
     return _give_away(machine, arguments, node)
+
+
+def _note_change(machine: Interpreter, node: cst.Call) -> None:
+    """A list or dict is changed: in a loop, that changes the object whose attribute it is."""
+    held = node.func.value if isinstance(node.func, cst.Attribute) else None
+    if isinstance(held, cst.Attribute) and machine.loops:
+        owner = machine.evaluate(held.value)
+        if isinstance(owner, Instance) and not any(
+            frame.function is not None and frame.function.name == "__init__" for frame in machine.frames
+        ):
+            machine.recorder.changed.add(owner.cls)
 
 
 def _give_away(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
@@ -372,6 +388,9 @@ def _opaque_method(machine: Interpreter, receiver: Opaque, name: str, arguments:
         return Opaque("typer.command")
     if receiver.name in ("open", "pathlib.Path") and name in ("open", "read", "read_text", "read_bytes"):
         return Opaque("open", receiver.arguments)
+    if name in MOVES and name != "type":
+        transfer(machine, receiver, name, arguments, node)
+        return UNKNOWN
     return _give_away(machine, arguments, node)
 
 
@@ -395,4 +414,6 @@ def _inherited_method(
         return receiver
     if name == "parse_args" and is_record(receiver.cls):
         return receiver
+    if machine.loops:
+        machine.recorder.changed.add(receiver.cls)
     return _give_away(machine, arguments, node)

@@ -31,6 +31,7 @@ class TransferContext:
         target: the value of the device expression.
         casts: whether the call changes the dtype too.
         functions: names of the project's functions around it, outermost first.
+        guarded: whether a condition, inside of the innermost loop, decides whether it happens.
     """
 
     source: Place
@@ -43,6 +44,7 @@ class TransferContext:
     target: Value
     casts: bool
     functions: tuple[str, ...] = ()
+    guarded: bool = False
 
     @property
     def kinds(self) -> frozenset[str]:

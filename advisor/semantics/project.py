@@ -19,6 +19,7 @@ from .catalog import MODULE_BASES
 from .facts import Facts
 from .interpreter import Interpreter
 from .places import WITH_MODEL, place_of_input
+from .samples import make_samples
 from .values import Class, Function, Instance, Module, Tensor, Value
 
 _TENSOR_NAMES = frozenset({"torch.Tensor", "Tensor", "torch.FloatTensor", "torch.LongTensor"})
@@ -148,6 +149,9 @@ def analyze(documents: Sequence[Document], root: Path, known: Declared | None = 
     with deep_stack():
         for filename in todo:
             _guarded(machine, project, analysis, filename, partial(machine.module, filename))
+        for loader in machine.recorder.loaders:
+            run = partial(make_samples, machine, loader)
+            _guarded(machine, project, analysis, loader.document.path, run)
         _run_uncalled(machine, project, analysis, frozenset(todo))
     for filename in asked:
         document = project.documents[filename]

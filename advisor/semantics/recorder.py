@@ -16,7 +16,7 @@ from .layers import Layers
 from .operations import Argument, Operation, OperationContext
 from .places import HOST
 from .syntax import touches_devices
-from .values import ABSENT, UNKNOWN, Birth, Class, Value, join
+from .values import ABSENT, UNKNOWN, Birth, Class, Instance, Value, join
 from .worker_code import worker_issues
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class Recorder:
         written: attributes of data sets (or any instance) that code outside the class assigns.
         changed: classes whose own methods assign attributes in a loop, after ``__init__``.
         handed_over: tensors that were given, in a loop, to functions that are not known.
+        samples: what data sets of the project give for an index.
     """
 
     def __init__(self) -> None:
@@ -59,6 +60,7 @@ class Recorder:
         self.written: dict[Class, set[str]] = {}
         self.changed: set[Class] = set()
         self.handed_over: set[Birth] = set()
+        self.samples: dict[Instance, Value] = {}
         self._loaders: dict[int, LoaderCall] = {}
         self._transfers: dict[int, Transfer] = {}
         self._loops: dict[int, Loop] = {}
@@ -140,6 +142,11 @@ class Recorder:
         self.facts[document.filename].reflects = True
 
     # -- loaders and loops
+
+    @property
+    def loaders(self) -> list[LoaderCall]:
+        """All loaders, in the order in which they were met."""
+        return list(self._loaders.values())
 
     def loader(self, machine: Interpreter, node: cst.Call, constructor: Constructor) -> LoaderCall:
         """The record of the loader that a call builds."""

@@ -11,6 +11,7 @@ from .catalog import CONSTRUCTORS, Constructor
 from .facts import CallSite
 from .loaders import build_loader
 from .values import UNKNOWN, Class, Function, Instance, Value
+from .walking import descendants
 
 if TYPE_CHECKING:
     from .calls import Arguments
@@ -61,6 +62,8 @@ def passes_arguments_on(machine: Interpreter, cls: Class) -> bool:
     if not isinstance(params.star_arg, cst.Param) or params.star_kwarg is None or len(params.params) > 1:
         return False
     star, kwargs = params.star_arg.name.value, params.star_kwarg.name.value
+    if sum(one.value in (star, kwargs) for one in descendants(init.node.body, cst.Name)) != 2:
+        return False  # something is done with them besides
     for statement in init.node.body.body:
         if not isinstance(statement, cst.SimpleStatementLine):
             continue

@@ -65,6 +65,7 @@ def transfer(machine: Interpreter, receiver: Value, name: str, arguments: Argume
         target=target,
         casts=casts,
         functions=tuple(frame.function.name for frame in machine.frames if frame.function is not None),
+        guarded=machine.guards > 0,
     )
     machine.recorder.transfer(machine, node, name, device_node, non_blocking, context, arguments.open)
     machine.recorder.clock.wait()

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Literal
 
 import libcst as cst
 
+from .calls import class_member
 from .catalog import HARMLESS_CUDA, TENSOR_FACTORIES
 from .devices import device_kinds
 from .hazards import resolve, sample_methods
-from .values import Bound, Configured, Constant, Function, Instance, Opaque, Value, options_of
+from .samples import datasets_in
+from .syntax import methods_of
+from .values import Bound, Configured, Constant, Function, Instance, Opaque, Sequence, Value, options_of
 from .walking import descendants
 
 if TYPE_CHECKING:
@@ -21,9 +24,16 @@ if TYPE_CHECKING:
     from .operations import Operation
     from .scope import Scope
 
-IssueKind = Literal["device", "constant seed", "unpicklable"]
+IssueKind = Literal["device", "constant seed", "unpicklable", "unpinnable"]
 
 _SEEDERS = frozenset({"numpy.random.seed", "random.seed", "torch.manual_seed"})
+_SPARSE = ("to_sparse", "sparse_", "nested_tensor")
+"""Beginnings of names that make tensors which cannot be pinned."""
+_LOCKS = frozenset(
+    f"{module}.{name}"
+    for module in ("threading", "multiprocessing")
+    for name in ("Lock", "RLock", "Condition", "Semaphore", "Event", "local")
+)
 _ASKING = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.is_initialized"})
 
 
@@ -34,12 +44,14 @@ class WorkerIssue:
     Attributes:
         label: what it happens in, as a message names it: ``Photos.__getitem__``, ``collate_fn``.
         document, node: where.
+        certain: whether no condition decides about it.
     """
 
     kind: IssueKind
     label: str
     document: Document
     node: cst.CSTNode
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +72,69 @@ def worker_issues(
     Args:
         transfers, operations: what was recorded, by the identity of the node.
     """
-    found = list(_unpicklable(machine, loader))
-    for function in _functions(loader):
+    found = [*_unpicklable(machine, loader), *_unpinnable(machine, loader)]
+    for function in _functions(machine, loader):
         for node in descendants(function.node.body):
             transfer, operation = transfers.get(id(node)), operations.get(id(node))
-            if (transfer is not None and "cuda" in transfer.kinds) or (operation and _uses_device(operation)):
-                found.append(WorkerIssue("device", function.label, function.document, node))
+            acts: Transfer | Operation | None = None
+            if transfer is not None and "cuda" in transfer.kinds:
+                acts = transfer
+            elif operation is not None and _uses_device(operation):
+                acts = operation
+            if acts is not None:
+                certain = not any(context.guarded for context in acts.contexts)
+                found.append(WorkerIssue("device", function.label, function.document, node, certain))
+            if isinstance(node, cst.Attribute) and node.attr.value.startswith(_SPARSE):
+                found.append(WorkerIssue("unpinnable", function.label, function.document, node))
             seeds = function.label == "worker_init_fn" and operation is not None and operation.name in _SEEDERS
             if seeds and isinstance(node, cst.Call) and _is_constant(machine, function, node):
                 found.append(WorkerIssue("constant seed", function.label, function.document, node))
     return tuple(found)
 
 
-def _functions(loader: LoaderCall) -> Iterator[WorkerFunction]:
-    dataset = loader.dataset.value if loader.dataset is not None else None
-    for value in options_of(dataset) if dataset is not None else ():
+def _unpinnable(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIssue]:
+    """Batches of a class that the pin thread does not know how to pin: it passes them on as they are."""
+    for batch in (option for made in loader.batches for option in options_of(made)):
+        if not isinstance(batch, Instance) or not batch.cls.library_bases() <= {"object"}:
+            continue
+        if class_member(machine, batch.cls, "pin_memory") is None:
+            yield WorkerIssue("unpinnable", batch.cls.name, batch.cls.document, batch.cls.node.name)
+
+
+def _functions(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerFunction]:
+    for value in datasets_in(loader.get("dataset")):
         if isinstance(value, Instance):
             for name, (cls, node) in sample_methods(value.cls).items():
                 yield WorkerFunction(f"{cls.name}.{name}", cls.document, node, cls.scope.globals)
+            for attribute, held in machine.store.entries(value).items():
+                if isinstance(attribute, str) and "transform" in attribute:
+                    yield from _transforms(held, attribute)
+        elif isinstance(value, Opaque):
+            given = {f"argument {index}": one for index, one in enumerate(value.arguments)} | dict(value.keywords)
+            for name, held in given.items():
+                yield from _transforms(held, "transform" if name.startswith("argument ") else name)
     for name in ("collate_fn", "worker_init_fn"):
         for value in options_of(loader.get(name)):
             function = _function(value)
             if function is not None:
                 yield WorkerFunction(name, function.document, function.node, function.scope)
+
+
+def _transforms(value: Value, label: str) -> Iterator[WorkerFunction]:
+    """The functions of the project that a transform, or one that is made of others, runs."""
+    for one in options_of(value):
+        function = _function(one)
+        if function is not None:
+            yield WorkerFunction(label, function.document, function.node, function.scope)
+        elif isinstance(one, Instance) and "__call__" in (methods := methods_of(one.cls.node)):
+            name = f"{one.cls.name}.__call__"
+            yield WorkerFunction(name, one.cls.document, methods["__call__"], one.cls.scope.globals)
+        elif isinstance(one, Sequence):
+            for item in one.items:
+                yield from _transforms(item, label)
+        elif isinstance(one, Opaque) and one.name.startswith("torchvision."):
+            for item in one.arguments:
+                yield from _transforms(item, label)
 
 
 def _function(value: Value) -> Function | None:
@@ -136,6 +188,8 @@ def _unpicklable(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIss
         for attribute, held in machine.store.entries(value).items():
             if isinstance(held, Function) and _is_local(held):
                 yield WorkerIssue("unpicklable", f"{cls.name}.{attribute}", held.document, held.node)
+            elif isinstance(held, Opaque) and held.name in _LOCKS:
+                yield WorkerIssue("unpicklable", f"{cls.name}.{attribute}", cls.document, cls.node.name)
 
 
 def _is_local(function: Function) -> bool:

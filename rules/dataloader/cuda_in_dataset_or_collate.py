@@ -53,7 +53,8 @@ class CudaInDatasetOrCollate(Rule):
 
     When to ignore it
         Where samples are made by the GPU on purpose, in a single process. A data set whose tensors were put on the GPU
-        in `__init__`, and that has no workers, is fine, and the rule is silent about it.
+        in `__init__`, and that has no workers, is fine, and the rule is silent about it, as it is where a condition
+        decides whether the GPU is used.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#poison-fork-in-multiprocessing
@@ -68,7 +69,7 @@ class CudaInDatasetOrCollate(Rule):
         """Reports each loader once, at its call."""
         for loader in facts.loaders:
             for issue in loader.issues:
-                if issue.kind == "device" and loader.constructor.advises:
+                if issue.kind == "device" and issue.certain and loader.constructor.advises:
                     yield self._report(facts, loader, issue)
                     break
 

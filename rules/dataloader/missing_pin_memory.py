@@ -45,7 +45,8 @@ class DataLoaderMissingPinMemory(Rule):
     When to ignore it
         Page-locked memory is scarce: up to `num_workers * prefetch_factor` batches are held in it. Some machines gain
         nothing (unified memory, GH200): `accel-advisor tune` measures it. A literal `pin_memory=False` is taken as a
-        decision and reported as `info` without a fix.
+        decision and reported as `info` without a fix. The rule is silent where batches cannot be pinned: they are on a
+        GPU already, sparse, or objects of a class of the project that has no `pin_memory` method.
 
     Fix safety
         Safe where the data set is known to yield plain tensors, the default collate function puts them together, and
@@ -75,7 +76,17 @@ class DataLoaderMissingPinMemory(Rule):
             dataset = loader.dataset
             if not ("cuda" in kinds or loader.moved_by) or (dataset is not None and dataset.on_device):
                 continue
+            if loader.suffers("device") or loader.suffers("unpinnable") or self._reloads(facts, loader):
+                continue
             yield self._report(facts, loader)
+
+    def _reloads(self, facts: Facts, loader: LoaderCall) -> bool:
+        """Whether Lightning builds a loader anew whose workers live on, which does not go together with pinning."""
+        return not loader.gives("persistent_workers", None) and any(
+            one.name == "lightning.Trainer" and not one.lacks("reload_dataloaders_every_n_epochs")
+            for each in facts.program
+            for one in each.operations
+        )
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
         name = loader.label

@@ -12,6 +12,9 @@ from accel_advisor.semantics.start_method import loop_that_workers_run, start_me
 FALLBACK = 4
 """Workers that a fix writes where nothing was measured; `accel-advisor tune` finds the number for a machine."""
 
+POOLS = ("multiprocessing.Pool", "torch.multiprocessing.Pool", "multiprocessing.pool.Pool", "joblib.Parallel")
+"""What runs functions in processes that may have no children of their own."""
+
 
 class DataLoaderNumWorkersZero(Rule):
     """A DataLoader prepares its samples in the training process, while the accelerator waits.
@@ -67,8 +70,10 @@ class DataLoaderNumWorkersZero(Rule):
     When to ignore it
         Data that is in memory already is served faster without workers, and the rule is silent where it sees that. It
         is silent too where workers would break the program: an IterableDataset that is not shared out, a file handle or
-        a random generator kept in the data set, CUDA work in it, a cache that is filled in the process; and, on a
-        platform that does not fork them, what cannot be pickled, a loop outside of a main guard, and a notebook.
+        a random generator kept in the data set, CUDA work in it, in a transform or in the collate function, a cache
+        that is filled in the process, a data set that the loop changes, a program that works in the processes of a
+        pool; and, on a platform that does not fork them, what cannot be pickled, a loop outside of a main guard, and a
+        notebook. A literal 0 with a comment beside or above it is taken as a decision.
 
     Fix safety
         Always unsafe: another number of workers draws other random numbers for the same seed, takes shared memory and
@@ -98,6 +103,8 @@ class DataLoaderNumWorkersZero(Rule):
             dataset = loader.dataset
             if dataset is None or dataset.vetoes or dataset.on_device or dataset.cost == "memory":
                 continue
+            if dataset.changes or loader.suffers("device") or facts.does(*POOLS):
+                continue
             if zero and self._is_deliberate(loader):
                 continue
             if start_methods(facts, loader).anew and self._would_not_start(facts, loader):
@@ -112,11 +119,14 @@ class DataLoaderNumWorkersZero(Rule):
         return local or loop_that_workers_run(facts, loader) is not None
 
     def _is_deliberate(self, loader: LoaderCall) -> bool:
-        """An explicit zero with a comment beside it was thought about."""
-        return any(
-            "#" in origin.document.line(origin.document.span(origin.node).start.row)
-            for origin in loader.origins("num_workers")
-        )
+        """An explicit zero with a comment beside or above it was thought about."""
+        places = [(one.document, one.node) for one in loader.origins("num_workers")]
+        for document, node in [*places, (loader.document, loader.node)]:
+            row = document.span(node).start.row
+            above = document.line(row - 1) if row > 1 else ""
+            if above.lstrip().startswith("#") or (node is not loader.node and "#" in document.line(row)):
+                return True
+        return False
 
     def _report(self, facts: Facts, loader: LoaderCall, absent: bool) -> Finding:
         dataset = loader.dataset

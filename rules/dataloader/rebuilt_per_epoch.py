@@ -11,6 +11,8 @@ from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import indentation_at, newline_of, remove_statement
 from accel_advisor.semantics.facts import Facts, LoaderCall, Loop
 
+SEEDS = ("torch.manual_seed", "torch.cuda.manual_seed_all", "random.seed", ".seed_everything", "set_seed")
+
 
 class DataLoaderRebuiltPerEpoch(Rule):
     """The same DataLoader is built again in every epoch, so that its workers cannot live on.
@@ -44,7 +46,8 @@ class DataLoaderRebuiltPerEpoch(Rule):
 
     When to ignore it
         Where the loader is dropped on purpose to free memory. The rule is silent where the loader depends on the epoch,
-        or on anything else that the loop assigns or calls a method of.
+        or on anything else that the loop assigns or calls a method of, and where each pass is a training of its own,
+        which seeds anew or makes an optimizer.
 
     Fix safety
         Unsafe: the state of the workers lives on, and so does the memory that they hold.
@@ -68,8 +71,17 @@ class DataLoaderRebuiltPerEpoch(Rule):
             if not context.repeats or not context.loops[-1].counts or (dataset is not None and dataset.changes):
                 continue
             epochs = context.loops[-1]
-            if any(loop.parent is epochs for loop in loader.loops):
+            if any(loop.parent is epochs for loop in loader.loops) and not self._is_a_run(facts, epochs):
                 yield self._report(facts, loader, epochs)
+
+    def _is_a_run(self, facts: Facts, loop: Loop) -> bool:
+        """Whether a pass of a loop is a training of its own: it seeds anew, or makes an optimizer."""
+        begins = [one for one in facts.operations if one.name.endswith(SEEDS) or one.name.startswith("torch.optim.")]
+        return any(
+            context.inner is loop and (one.name.endswith(SEEDS) or one.name.rpartition(".")[2][:1].isupper())
+            for one in begins
+            for context in one.contexts
+        )
 
     def _report(self, facts: Facts, loader: LoaderCall, epochs: Loop) -> Finding:
         line = facts.document.span(epochs.node).start.line

@@ -52,9 +52,9 @@ class BlockingHostToDeviceCopy(Rule):
             (model(x).sum() - y.sum()).backward()
 
     When to ignore it
-        Where the copy itself is being timed. The rule is silent where a framework moves the batches, where the loop
-        changes the batch on the host after the copy (the copy might still be reading), and where the device is not
-        known to be CUDA on some machine.
+        Where the copy itself is being timed; in a loop that synchronizes and reads the clock the rule is silent. It is
+        silent too where a framework moves the batches, where the loop changes the batch on the host after the copy (the
+        copy might still be reading), and where the device is not known to be CUDA on some machine.
 
     Fix safety
         Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; where the device is
@@ -101,6 +101,8 @@ class BlockingHostToDeviceCopy(Rule):
             loader = context.loader
             if loader is None or context.loop is None or not is_host(context.source):
                 return False
+            if not context.path and loader.suffers("unpinnable"):
+                return False  # a class of the project, whose `to` may take no such argument
             if loader.moved_by or loader.mutated or loader.constructor.delivers != "host":
                 return False
             if "cuda" not in context.kinds or "unknown" in context.kinds:

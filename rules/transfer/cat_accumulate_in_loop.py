@@ -42,8 +42,8 @@ class CatAccumulateInLoop(Rule):
         print(kept)
 
     When to ignore it
-        Where each step needs the whole tensor. The rule speaks about loops over loaders only, where no condition
-        decides about the call.
+        The rule is silent where a step needs the whole tensor, or makes it anew. It speaks about loops over loaders
+        only, where no condition decides about the call.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.cat.html

@@ -50,8 +50,8 @@ class LoopInvariantTransfer(Rule):
             F.cross_entropy(out, y.cuda(non_blocking=True), weight).backward()
 
     When to ignore it
-        Where the tensor is too large to stay on the device. The rule is silent where the loop changes the tensor or
-        binds its name anew (`w = w.to(device)` copies once), and about modules.
+        Where the tensor is too large to stay on the device. The rule is silent where the loop changes the tensor, or
+        may, binds its name anew (`w = w.to(device)` copies once) or copies on a condition, and about modules.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
@@ -64,11 +64,10 @@ class LoopInvariantTransfer(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
         changed = self._changed(facts) | facts.handed_over
-        guarded = {one.node for one in facts.operations if one.guarded}
         for transfer in facts.transfers:
             func = transfer.node.func
             named = isinstance(func, cst.Attribute) and isinstance(func.value, (cst.Name, cst.Attribute))
-            if transfer.node in guarded or self._rebinds(facts, transfer):
+            if self._rebinds(facts, transfer):
                 continue
             if named and transfer.contexts and all(self._repeats(one, changed) for one in transfer.contexts):
                 yield self._report(facts, transfer)
@@ -97,9 +96,9 @@ class LoopInvariantTransfer(Rule):
         if not isinstance(tensor, Tensor) or tensor.born is None or tensor.path or tensor.born in changed:
             return False
         loop = context.loop
-        return (
-            loop is not None and loop not in tensor.born.loops and is_host(context.source) and "cuda" in context.kinds
-        )
+        if loop is None or context.guarded or loop in tensor.born.loops:
+            return False
+        return is_host(context.source) and "cuda" in context.kinds
 
     def _report(self, facts: Facts, transfer: Transfer) -> Finding:
         document = facts.document

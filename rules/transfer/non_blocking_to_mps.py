@@ -9,7 +9,7 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import replace_node
-from accel_advisor.semantics.facts import Facts, Transfer
+from accel_advisor.semantics.facts import Facts, Transfer, TransferContext
 from accel_advisor.semantics.values import Constant, Device
 
 
@@ -60,17 +60,15 @@ class NonBlockingToMps(Rule):
         """Reports each call once."""
         if not facts.target.runs_on("macos"):
             return
-        guarded = {
-            operation.node
-            for operation in facts.operations
-            if operation.contexts and all(context.guarded for context in operation.contexts)
-        }
         for transfer in facts.transfers:
             asynchronous = isinstance(transfer.non_blocking, Constant) and transfer.non_blocking.value is True
-            if not asynchronous or transfer.node in guarded or transfer.method != "to" or not transfer.contexts:
+            if not asynchronous or transfer.method != "to" or not transfer.contexts:
                 continue
-            if all("mps" in one.kinds and one.source != one.destination for one in transfer.contexts):
+            if all(self._goes_to_mps(context) for context in transfer.contexts):
                 yield self._report(facts, transfer)
+
+    def _goes_to_mps(self, context: TransferContext) -> bool:
+        return "mps" in context.kinds and context.source != context.destination and not context.guarded
 
     def _report(self, facts: Facts, transfer: Transfer) -> Finding:
         document = facts.document

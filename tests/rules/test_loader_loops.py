@@ -44,6 +44,11 @@ SILENT_PERSISTENT = {
     "attribute of the data set assigned": LOADER + EPOCHS + "    files.stage = epoch\n",
     "attribute assigned through the loader": LOADER + EPOCHS + "    loader.dataset.stage = epoch\n",
     "the data set changes itself": LOADER + EPOCHS + "    files.advance()\n",
+    "told by a method that is not seen": LOADER + EPOCHS + "    loader.dataset.set_transform(epoch)\n",
+    "samples are added": (
+        "class Replay(Files):\n    def __init__(self): self.names = []\n    def add(self, name): self.names.append(name)\n"
+        "replay = Replay()\n" + LOADER.replace("files", "replay") + EPOCHS + "    replay.add(epoch)\n"
+    ),
     "epoch of a library's data set": (
         "import datasets\ndata = datasets.load_dataset('c4')\n"
         + LOADER.replace("files", "data")
@@ -119,6 +124,8 @@ SILENT_REBUILT = {
     "no workers": built_in("for epoch in range(9):", arguments="files"),
     "on a condition": "for epoch in range(9):\n    if epoch == 3:\n        loader = DataLoader(files, num_workers=2)\n"
     "    for x in loader:\n        model(x).sum().backward()\n",
+    "over seeds": built_in("for seed in range(9):", "torch.manual_seed(seed)"),
+    "another optimizer each time": built_in("for fold in range(9):", "opt = torch.optim.SGD(model.parameters())"),
     "once for each run": (
         "for run in range(3):\n    loader = DataLoader(files, num_workers=2, persistent_workers=True)\n"
         "    for epoch in range(9):\n        for x in loader:\n            model(x).sum().backward()\n"

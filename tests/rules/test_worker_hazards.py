@@ -27,6 +27,9 @@ SILENT_STREAMS = {
     "divided in a helper": rows("yield from self.mine()") + "    def mine(self):\n"
     "        info = torch.utils.data.get_worker_info()\n        return self.rows[info.id :: info.num_workers]\n",
     "endless": rows("while True:\n            yield random.choice(self.rows)"),
+    "drawn at random": rows("for _ in self.rows:\n            yield torch.randn(3)"),
+    "divided by a function": "def mine(rows):\n    info = torch.utils.data.get_worker_info()\n    return rows[info.id :: 2]\n"
+    + rows("yield from mine(self.rows)"),
     "a stream of datasets, which divides itself": rows(
         "yield from self.rows", "self.rows = datasets.load_dataset('c4')"
     ),
@@ -56,6 +59,10 @@ def test_silent_about_map_style_data(tmp_path: Path) -> None:
 LOUD_STREAMS = {
     "a list": rows("return iter(self.rows)"),
     "a generator": rows("for row in self.rows:\n            yield row"),
+    "in another order": rows("for row in random.sample(list(self.rows), 6):\n            yield row").replace(
+        "random.sample(list(self.rows), 6)", "self.mixed()"
+    )
+    + "    def mixed(self):\n        rows = list(self.rows)\n        random.shuffle(rows)\n        return rows\n",
     "a file": rows("with open('a') as f:\n            for line in f:\n                yield line"),
     "a helper": rows("yield from self.all()") + "    def all(self):\n        return (one for one in self.rows)\n",
     "counted": rows("for i, row in enumerate(zip(self.rows, range(9))):\n            yield row"),
@@ -94,6 +101,14 @@ SILENT_HANDLES = {
         "self.f = open(p)\n        self.x = self.f.read()\n        self.f.close()", "return self.x[i]"
     ),
     "not read for samples": held("self.f = open(p)", "return i"),
+    "a database for many readers": (
+        "import lmdb\n" + held("self.f = lmdb.open(p, readonly=True, lock=False)", "return self.f.begin().get(str(i))")
+    ),
+    "opened by a property": held(
+        "self.p, self.h = p, None",
+        "return self.f['x'][i]",
+        "    @property\n    def f(self):\n        if self.h is None:\n            self.h = h5py.File(self.p)\n        return self.h\n",
+    ),
     "memory map": held("self.x = np.load(p, mmap_mode='r')", "return self.x[i]"),
 }
 
