@@ -204,6 +204,22 @@ class TestReading:
             row, column = place.in_file
             assert json_lines[row - 1][column - 1] == name
 
+    @given(
+        st.lists(st.text(st.sampled_from("a\r\n\té😀"), max_size=6), min_size=1, max_size=3), st.sampled_from([0, 1])
+    )
+    def test_every_place_is_found_again(self, texts: list[str], escaped: bool) -> None:
+        raw = json.dumps(notebook(*map(code, texts)), indent=1, ensure_ascii=escaped)
+        one = Document.from_bytes("a.ipynb", raw.encode())
+        for number, (part, text) in enumerate(zip(one.parts, texts, strict=True), 2):
+            for offset in range(part.start, part.end + 1):
+                place = one.location(offset)
+                assert place.cell is not None
+                row = place.row - one.location(part.start).row + 1
+                assert (place.cell.number, place.cell.row) == (number, row)
+                line = raw.split("\n")[place.cell.file_row - 1][place.cell.file_column - 1 :]
+                rest = json.dumps(text[offset - part.start :], ensure_ascii=escaped)[1:]
+                assert line.startswith(rest)
+
     def test_the_same_key_twice(self) -> None:
         raw = b'{"cells": 1, "cells": [{"cell_type": "code", "source": "x", "source": ["y"]}]}'
         one = Document.from_bytes("a.ipynb", raw)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 from ..finding import CellPlace
@@ -172,15 +172,18 @@ class Notebook:
         if index < 0:
             return None
         cell = self.cells[index]
-        before = self.text[cell.start : offset]
-        row = len(_NEWLINE.findall(before)) + 1
+        row = 1 + bisect.bisect(self._line_ends, offset) - bisect.bisect(self._line_ends, cell.start)
         at = self._in_json(cell, offset - cell.start)
         file_row = bisect.bisect_right(self._json_lines, at)
         return CellPlace(cell.number, row, file_row, at - self._json_lines[file_row - 1] + 1)
 
     @cached_property
+    def _line_ends(self) -> list[int]:
+        return [newline.end() for newline in _NEWLINE.finditer(self.text)]
+
+    @cached_property
     def _json_lines(self) -> list[int]:
-        return [0, *(newline.end() for newline in _NEWLINE.finditer(self._json))]
+        return [0, *accumulate(len(line) + 1 for line in self._json.split("\n"))]
 
     def _in_json(self, cell: Cell, position: int) -> int:
         """Where the JSON spells the character at a position of a cell's text."""
