@@ -125,6 +125,9 @@ def lint(
     if show_settings:
         import json
 
+        from .source.requirements import declared
+
+        config = replace(config, target=config.target.over(declared(config.root).target))
         click.echo(json.dumps(config.settings(), indent=2))
         return 0
     sources: dict[str, bytes] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -225,16 +226,47 @@ def main():
             model(x.cuda(non_blocking=True)).sum().backward()
 """
 WORKERS = HEAD + "loader = DataLoader(torch.zeros(64, 8), num_workers=2, pin_memory=True)\n"
+PHOTOS = (
+    HEAD
+    + """\
+import glob
+import numpy
+from PIL import Image
+
+class Photos(Dataset):
+    def __init__(self, paths):
+        self.paths = paths
+    def __len__(self):
+        return len(self.paths)
+    def __getitem__(self, index):
+        return torch.from_numpy(numpy.asarray(Image.open(self.paths[index]))).float()
+
+loader = DataLoader(Photos(glob.glob("*.png")), batch_size=2)
+for x in loader:
+    model(x.cuda(non_blocking=True)).sum().backward()
+"""
+)
 PYTHON_314 = ("--python-version", "3.14")
-OLD_TORCH = ("--torch-version", ">=1.6,<3")
 LINUX_313 = ("--platform", "linux", "--python-version", ">=3.9,<3.14")
 
 GATES: dict[str, tuple[str, str, list[tuple[str, ...]], list[tuple[str, ...]]]] = {
-    "workers are dear": (
+    "workers that live on": (
         "ACC106",
         WORKERS + EPOCHS,
-        [(), LINUX_313, ("--platform", "linux"), OLD_TORCH],
-        [PYTHON_314, ("--platform", "windows"), ("--platform", "all"), ("--platform", "linux,macos")],
+        [("--torch-version", "1.7"), ("--torch-version", "<1.8")],
+        [(), ("--torch-version", "1.8")],
+    ),
+    "workers that could not start": (
+        "ACC102",
+        PHOTOS,
+        [("--platform", "windows"), PYTHON_314],
+        [(), LINUX_313, ("--platform", "linux")],
+    ),
+    "workers that share pages": (
+        "ACC121",
+        PHOTOS.replace("batch_size=2", "num_workers=2").replace("= paths", "= [path for path in paths]"),
+        [("--platform", "windows"), PYTHON_314],
+        [(), ("--platform", "all")],
     ),
     "main guard": (
         "ACC114",
@@ -292,6 +324,30 @@ GATES: dict[str, tuple[str, str, list[tuple[str, ...]], list[tuple[str, ...]]]] 
         [("--platform", "macos")],
         [(), ("--platform", "linux"), ("--platform", "all")],
     ),
+    "pinning by the Trainer": (
+        "ACC602",
+        "from transformers import TrainingArguments\nargs = TrainingArguments('o', dataloader_pin_memory=False)\n",
+        [("--platform", "macos")],
+        [(), ("--platform", "linux")],
+    ),
+    "copies of the Trainer": (
+        "ACC606",
+        "from transformers import TrainingArguments\nargs = TrainingArguments('o')\n",
+        [("--platform", "macos")],
+        [(), ("--platform", "linux")],
+    ),
+    "pinning by timm": (
+        "ACC612",
+        HEAD + "from timm.data import create_loader\nloader = create_loader([1, 2], (3, 8, 8), 2)\n",
+        [("--platform", "macos")],
+        [(), ("--platform", "linux")],
+    ),
+    "many kernels": (
+        "ACC416",
+        HEAD + "optimizer = torch.optim.SGD(model.parameters(), foreach=False)\n",
+        [("--torch-version", "1.13")],
+        [(), ("--torch-version", "2.0")],
+    ),
     "copies": (
         "ACC201",
         HEAD + "loader = DataLoader(torch.zeros(64, 8), pin_memory=True)\nfor x in loader:\n    model(x.cuda())\n",
@@ -311,12 +367,55 @@ def test_a_target_decides(
     project: Path,
 ) -> None:
     (project / "train.py").write_text(source)
-    least = "warning" if code == "ACC106" else "info"
     for options, expected in [*((one, False) for one in silent), *((one, True) for one in speaking)]:
-        done = run(
-            "lint", "--no-cache", "--select", code, "--min-severity", least, "--output-format", "concise", *options
-        )
+        done = run("lint", "--no-cache", "--select", code, "--output-format", "concise", *options)
         assert (f": {code} " in done.out) == expected, (options, done.out, done.err)
+
+
+CUDA_IN_WORKERS = (
+    HEAD
+    + """\
+class Points(Dataset):
+    def __getitem__(self, index):
+        return torch.zeros(8).cuda()
+
+loader = DataLoader(Points(), num_workers=2)
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "severity"),
+    [
+        ((), "info"),
+        (LINUX_313, "info"),
+        (("--platform", "linux"), "info"),
+        (PYTHON_314, "warning"),
+        (("--platform", "windows"), "warning"),
+        (("--platform", "all"), "warning"),
+        (("--platform", "linux,macos"), "warning"),
+    ],
+)
+def test_what_a_start_of_workers_costs(options: tuple[str, ...], severity: str, run: Run, project: Path) -> None:
+    (project / "train.py").write_text(WORKERS + EPOCHS)
+    (found,) = json.loads(run("lint", "--select", "ACC106", "--output-format", "json", *options).out)
+    assert found["severity"] == severity
+
+
+@pytest.mark.parametrize(
+    ("options", "severity", "words"),
+    [
+        ((), "error", "forked workers cannot use CUDA"),
+        (("--platform", "linux,windows"), "error", "forked workers cannot use CUDA"),
+        (PYTHON_314, "warning", "a CUDA context of its own"),
+        (("--platform", "windows"), "warning", "a CUDA context of its own"),
+    ],
+)
+def test_cuda_in_workers(options: tuple[str, ...], severity: str, words: str, run: Run, project: Path) -> None:
+    (project / "train.py").write_text(CUDA_IN_WORKERS)
+    (found,) = json.loads(run("lint", "--select", "ACC109", "--output-format", "json", *options).out)
+    assert found["severity"] == severity
+    assert words in found["message"]
 
 
 def test_unknown_workers_are_told_apart_from_known_ones(run: Run, project: Path) -> None:
@@ -337,6 +436,13 @@ def test_the_project_says_it_and_the_configuration_overrules(run: Run, project: 
         stream.write("platform = ['linux', 'windows']\n")
     assert run("lint").status == 1
     assert run("lint", "--platform", "linux").status == 0
+
+
+def test_the_settings_show_what_holds(run: Run, project: Path) -> None:
+    (project / "requirements.txt").write_text("torch>=2.1,<3\n")
+    (project / "pyproject.toml").write_text("[tool.accel-advisor]\nplatform = 'linux'\n")
+    shown = json.loads(run("lint", "--show-settings", "--python-version", "3.12").out)
+    assert (shown["torch-version"], shown["python-version"], shown["platform"]) == (">=2.1,<3.0", ">=3.12", ["linux"])
 
 
 def test_a_file_that_appears_or_changes_is_noticed_by_the_cache(run: Run, project: Path) -> None:

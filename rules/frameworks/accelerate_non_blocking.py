@@ -55,6 +55,8 @@ class AccelerateNonBlocking(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each Accelerator once."""
+        if not facts.target.has_cuda:
+            return
         loaders = [loader for one in facts.program for loader in one.loaders]
         if not any(loader.moved_by == "accelerate" and loader.pins for loader in loaders):
             return

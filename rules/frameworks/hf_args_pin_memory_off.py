@@ -46,6 +46,8 @@ class HfArgsPinMemoryOff(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
+        if not facts.target.has_cuda:
+            return
         names_mps = any("mps" in device.kinds for one in facts.program for device in one.devices)
         for arguments in facts.named(TRAINING_ARGUMENTS):
             if not arguments.gives("dataloader_pin_memory", False) or names_mps:

@@ -48,6 +48,8 @@ class HfNonBlocking(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
+        if not facts.target.has_cuda:
+            return
         names_mps = any("mps" in device.kinds for one in facts.program for device in one.devices)
         for arguments in facts.named(TRAINING_ARGUMENTS):
             given = arguments.get("dataloader_pin_memory")

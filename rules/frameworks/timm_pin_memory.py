@@ -50,7 +50,7 @@ class TimmPinMemory(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once."""
-        if not any(one.evidence for one in facts.program):
+        if not facts.target.has_cuda or not any(one.evidence for one in facts.program):
             return
         for operation in facts.named(["timm.data.create_loader"]):
             if operation.lacks("pin_memory"):
