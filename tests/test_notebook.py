@@ -492,7 +492,7 @@ class TestMeaning:
     def test_the_last_value_of_a_cell_is_shown(self, folder: Path, last: str, codes: list[str]) -> None:
         assert self.codes(folder, "import torch\nx = torch.randn(4, 8)", last, "x") == codes
 
-    @pytest.mark.parametrize("use", ["print(device)", "!python train.py --device {device}", "%time f(device)"])
+    @pytest.mark.parametrize("use", ["f(device)", "!python train.py --device {device}", "%time f(device)"])
     def test_a_name_that_a_later_cell_reads(self, folder: Path, use: str) -> None:
         train = "\n".join(
             [
