@@ -40,7 +40,8 @@ class NumWorkersAllCores(Rule):
         loader = DataLoader([1, 2, 3], num_workers=cores)
 
     When to ignore it
-        Where each machine runs one process only. The rule is silent where anything is taken off or divided.
+        Where each machine runs one process only. The rule is silent where anything is taken off or divided, and where a
+        framework starts the processes.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
@@ -53,7 +54,8 @@ class NumWorkersAllCores(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
-        if not facts.does("torch.distributed.init_process_group", "torch.multiprocessing.spawn"):
+        launches = ("torch.distributed.init_process_group", "torch.multiprocessing.spawn")
+        if facts.frameworks or not facts.does(*launches):
             return
         for loader in facts.loaders:
             workers = loader.get("num_workers")

@@ -71,6 +71,7 @@ SILENT = {
         GROUP + "DataLoader(data, num_workers=os.cpu_count() // 8)",
         GROUP + "DataLoader(data, num_workers=os.cpu_count() - 1)",
         GROUP + "DataLoader(data, num_workers=4)",
+        "import lightning\nfabric = lightning.Fabric()\n" + GROUP + "DataLoader(data, num_workers=os.cpu_count())",
     ],
     "ACC120": ["DataLoader(data, num_workers=15)", "DataLoader(data, num_workers=conf.n)"],
     "ACC122": [
