@@ -31,7 +31,6 @@ BROKEN_EXAMPLES = {
     "ACC104": "persistent_workers option needs num_workers > 0",
     "ACC105": "sampler option is mutually exclusive with shuffle",
     "ACC114": "exited unexpectedly",
-    "ACC207": "Expected all tensors to be on the same device",
     "ACC302": "Expected all tensors to be on the same device",
     "ACC303": "Expected all tensors to be on the same device",
     "ACC304": "Expected all tensors to be on the same device",
