@@ -52,7 +52,9 @@ SEVERITIES = click.Choice([one.value for one in Severity])
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @click.option("--min-severity", type=SEVERITIES, help="Show findings from this severity on.  [default: info]")
 @click.option("--fail-on", type=SEVERITIES, help="Exit with 1 from this severity on.  [default: warning]")
-@click.option("--torch-version", metavar="RANGE", help="What the code supports: the oldest one, or '>=2.1,<3'.")
+@click.option(
+    "--torch-version", metavar="RANGE", help="What the code supports: the oldest, or '>=2.1,<3'.  [default: declared]"
+)
 @click.option("--python-version", metavar="RANGE", help="The same of Python.  [default: what the project declares]")
 @click.option("--platform", multiple=True, metavar="NAME", help="Where it runs: linux, macos, windows or all.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")

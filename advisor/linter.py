@@ -20,7 +20,6 @@ from .selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, TOOL_CODES, U
 from .source.discovery import Found, is_generated, mentions_accelerators
 from .source.document import Document, DocumentError, python_bytes
 from .source.imports import programs
-from .source.requirements import Declared, declared
 from .source.suppressions import Suppressions
 from .trouble import broken_cells, internal_error, not_python, tool_finding, unreadable
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from .cache import Cache
     from .rule import Rule
+    from .source.requirements import Declared
 
 Place = TypeVar("Place", Edit, Related)
 
@@ -177,6 +177,8 @@ class Checker:
     def _declared(self, root: Path) -> Declared:
         """What a project runs on: what the configuration says, then what the files in its root say."""
         if root not in self._targets:
+            from .source.requirements import declared
+
             found = declared(root)
             self._targets[root] = replace(found, target=self.config.target.over(found.target))
         return self._targets[root]
