@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from .catalog import CONSTRUCTORS, MODULE_BASES, canonical
+from .catalog import MODULE_BASES, canonical
 from .configuration import flag, is_command
 from .facts import CallSite
+from .frameworks import CONSTRUCTORS
 from .iteration import entries, may_rewrite
 from .library import call_library
 from .methods import call_method, call_module

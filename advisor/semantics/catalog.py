@@ -6,98 +6,8 @@ litdata 0.2.76, accelerate 1.15.0, lightning 2.6.6, transformers 5.23.0).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Constructor:
-    """A callable that builds a loader.
-
-    Attributes:
-        name: its full name.
-        positional: its parameters by position, under DataLoader's own names.
-        default_workers: ``num_workers`` where it is not given; None where the constructor decides by itself.
-        advises: whether the rules about missing arguments hold for it.
-        delivers: where its batches come out: ``host``, or ``device`` where it moves them itself.
-        shards: whether an iterable data set is divided among workers by it.
-        prefix: what its own names for DataLoader's arguments begin with (``dataloader_num_workers``).
-        pins: whether it pins its batches unless it is told not to.
-    """
-
-    name: str
-    positional: tuple[str, ...]
-    default_workers: int | None = 0
-    advises: bool = True
-    delivers: str = "host"
-    shards: bool = False
-    prefix: str = ""
-    pins: bool = False
-
-
-_TORCH = (
-    "dataset",
-    "batch_size",
-    "shuffle",
-    "sampler",
-    "batch_sampler",
-    "num_workers",
-    "collate_fn",
-    "pin_memory",
-    "drop_last",
-    "timeout",
-    "worker_init_fn",
-    "multiprocessing_context",
-    "generator",
-)
-
-TORCH_LOADER = "torch.utils.data.DataLoader"
-
-CONSTRUCTORS: dict[str, Constructor] = {
-    one.name: one
-    for one in (
-        Constructor(TORCH_LOADER, _TORCH),
-        Constructor("torchdata.stateful_dataloader.StatefulDataLoader", _TORCH),
-        Constructor("torch_geometric.loader.DataLoader", ("dataset", "batch_size", "shuffle")),
-        Constructor("torch_geometric.loader.NeighborLoader", ("data", "num_neighbors")),
-        Constructor("torch_geometric.loader.NodeLoader", ("data", "node_sampler")),
-        Constructor("monai.data.DataLoader", ("dataset", "num_workers")),
-        Constructor("torchio.SubjectsLoader", ("dataset",)),
-        Constructor("litdata.StreamingDataLoader", ("dataset",), shards=True),
-        Constructor("webdataset.WebLoader", ("dataset",), shards=True),
-        Constructor("dgl.dataloading.GraphDataLoader", ("dataset", "collate_fn", "use_ddp", "ddp_seed")),
-        Constructor(
-            "timm.data.create_loader",
-            ("dataset", "input_size", "batch_size"),
-            default_workers=1,
-            advises=False,
-            delivers="device",
-        ),
-        Constructor("fastai.data.load.DataLoader", (), None, advises=False, delivers="device"),
-        Constructor("dgl.dataloading.DataLoader", (), None, advises=False, delivers="device"),
-        Constructor("ignite.distributed.auto_dataloader", ("dataset",), None, advises=False),
-        Constructor("torch_xla.distributed.parallel_loader.MpDeviceLoader", (), None, False, "device"),
-        Constructor("ffcv.Loader", (), None, advises=False, delivers="device"),
-        Constructor("ffcv.loader.Loader", (), None, advises=False, delivers="device"),
-    )
-}
-
-SETTINGS: dict[str, Constructor] = {
-    **{
-        name: Constructor(name, (), prefix="dataloader_", pins=True)
-        for name in (
-            *("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments", "trl.SFTConfig"),
-            *("trl.DPOConfig", "trl.RewardConfig", "sentence_transformers.SentenceTransformerTrainingArguments"),
-        )
-    },
-    **{
-        name: Constructor(name, (), prefix="iterator_train__")
-        for name in ("skorch.NeuralNet", "skorch.NeuralNetClassifier", "skorch.NeuralNetRegressor")
-    },
-}
-"""Classes of frameworks that build the loader out of sight, from arguments of theirs."""
-
 ALIASES = {
-    "torch.utils.data.dataloader.DataLoader": TORCH_LOADER,
+    "torch.utils.data.dataloader.DataLoader": "torch.utils.data.DataLoader",
     "torch.utils.data.dataset.Dataset": "torch.utils.data.Dataset",
     "torch.utils.data.dataset.IterableDataset": "torch.utils.data.IterableDataset",
     "torch.utils.data.dataset.TensorDataset": "torch.utils.data.TensorDataset",
@@ -144,41 +54,6 @@ def canonical(name: str) -> str:
             break
     return ALIASES.get(name, name)
 
-
-FRAMEWORK_CLASSES = {
-    "lightning.LightningModule": "lightning",
-    "lightning.LightningDataModule": "lightning",
-    "lightning.core.LightningModule": "lightning",
-    "lightning.core.module.LightningModule": "lightning",
-    "lightning.core.datamodule.LightningDataModule": "lightning",
-    "lightning.core.LightningDataModule": "lightning",
-    "lightning.Fabric": "lightning",
-    "transformers.Trainer": "transformers",
-    "transformers.Seq2SeqTrainer": "transformers",
-    "accelerate.Accelerator": "accelerate",
-    "mmengine.runner.Runner": "mmengine",
-    "skorch.NeuralNet": "skorch",
-    "skorch.NeuralNetClassifier": "skorch",
-    "composer.Trainer": "composer",
-    "composer.ComposerModel": "composer",
-    "composer.models.ComposerModel": "composer",
-    "catalyst.dl.Runner": "catalyst",
-}
-"""Library classes whose presence means that a framework moves batches (rules.md 0.5)."""
-
-FRAMEWORK_CALLS = {
-    "ignite.engine.create_supervised_trainer": "ignite",
-    "ignite.engine.create_supervised_evaluator": "ignite",
-    "deepspeed.initialize": "deepspeed",
-    "fastai.learner.Learner": "fastai",
-    "colossalai.booster.Booster": "colossalai",
-}
-
-TRAINING_ARGUMENTS = ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments")
-"""The classes that a transformers Trainer takes its settings from."""
-
-PREPARES = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders", "setup"})
-"""Methods of an Accelerator or a Fabric that return a loader which delivers device batches."""
 
 STOPS_AUTOGRAD = frozenset(
     {"torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled", "torch.autograd.no_grad"}

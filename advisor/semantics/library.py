@@ -9,9 +9,6 @@ import libcst as cst
 
 from .catalog import (
     COMPUTES_NUMBERS,
-    CONSTRUCTORS,
-    FRAMEWORK_CALLS,
-    FRAMEWORK_CLASSES,
     HARMLESS_CALLS,
     LOSS_FUNCTIONS,
     MODULE_ALIASES,
@@ -27,8 +24,9 @@ from .clock import CLOCKS
 from .configuration import DICTS, call_configuration
 from .devices import device_kinds
 from .facts import ArgumentPlace, ModuleCallContext
+from .frameworks import CONSTRUCTORS, FRAMEWORK_CALLS, FRAMEWORK_CLASSES, TAKERS
 from .iteration import element_of
-from .loaders import build_loader
+from .loaders import build_loader, take_loaders
 from .mappings import update_mapping
 from .methods import MASKS, mutates_in_place
 from .places import HOST, SOMEWHERE, Place
@@ -78,6 +76,9 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
         recorder.framework(machine.document, framework)
     if name in CLOCKS:
         return recorder.clock.read(node, machine.loops)
+    taker = TAKERS.get(name)
+    if taker is not None:
+        take_loaders(taker, arguments)
     if name == "torch.device":
         return _device(machine, arguments)
     if name in ("torch.accelerator.current_accelerator", "torch.accelerator.current_device_idx"):

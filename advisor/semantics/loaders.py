@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from .catalog import Constructor
 from .facts import LoaderContext
+from .frameworks import Constructor
+from .iteration import loaders_of
 from .operations import Argument
 from .places import SOMEWHERE
 from .syntax import names_bound_in, names_read_in
@@ -61,6 +62,13 @@ def build_loader(
     own_iteration = cls is not None and machine.recorder.touches_devices(cls)
     delivers = SOMEWHERE if constructor.delivers == "device" or own_iteration else None
     return Loader(call, delivers)
+
+
+def take_loaders(framework: str, arguments: Arguments) -> None:
+    """A framework is given loaders, whose batches it moves from now on."""
+    for value in arguments.values():
+        for loader in loaders_of(value, whole=True):
+            loader.moved_by = framework
 
 
 def _repeats(machine: Interpreter, node: cst.Call) -> bool:

@@ -18,8 +18,8 @@ from .walking import descendants
 if TYPE_CHECKING:
     from ..finding import Edit
     from ..source.document import Document
-    from .catalog import Constructor
     from .datasets import DatasetFacts
+    from .frameworks import Constructor
     from .moving import Transfer
     from .values import Filed, Mapping
     from .worker_code import IssueKind, WorkerIssue

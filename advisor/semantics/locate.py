@@ -11,8 +11,8 @@ import libcst as cst
 
 from ..finding import Edit
 from ..source.document import Document, DocumentError
-from .catalog import SETTINGS
 from .facts import Facts, LoaderCall, LoaderContext
+from .frameworks import SETTINGS
 from .origins import KnobPlan, Setting, plan_knob
 from .project import analyze
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from .catalog import PREPARES, TENSOR_METHODS, WRAPPERS_THAT_MOVE_INPUTS
+from .catalog import TENSOR_METHODS, WRAPPERS_THAT_MOVE_INPUTS
 from .configuration import parser_method
 from .facts import ArgumentPlace, ModuleCallContext
+from .frameworks import PREPARES, TAKERS
 from .inputs import becomes
 from .iteration import element_at, element_of, may_rewrite
+from .loaders import take_loaders
 from .mappings import mapping_method
 from .places import HOST, SOMEWHERE, Place
 from .records import is_record
@@ -384,6 +386,10 @@ def _opaque_method(machine: Interpreter, receiver: Opaque, name: str, arguments:
 
             build_base(machine, arguments, node)
         return _give_away(machine, arguments, node)
+    taker = TAKERS.get(f"{receiver.name}.{name}")
+    if taker is not None and (taker != "ignite" or _has_device(receiver)):
+        take_loaders(taker, arguments)
+        return _give_away(machine, arguments, node)
     if receiver.name == "typer.Typer" and name in ("command", "callback"):
         return Opaque("typer.command")
     if receiver.name in ("open", "pathlib.Path") and name in ("open", "read", "read_text", "read_bytes"):
@@ -392,6 +398,12 @@ def _opaque_method(machine: Interpreter, receiver: Opaque, name: str, arguments:
         transfer(machine, receiver, name, arguments, node)
         return UNKNOWN
     return _give_away(machine, arguments, node)
+
+
+def _has_device(engine: Opaque) -> bool:
+    """Whether an engine of ignite was told the device that it moves batches to."""
+    device = dict(engine.keywords).get("device", engine.arguments[3] if len(engine.arguments) > 3 else Constant(None))
+    return device != Constant(None) and not (isinstance(device, Constant) and device.value in (None, "cpu"))
 
 
 def _prepared(machine: Interpreter, value: Value, framework: str) -> Value:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from .catalog import HARMLESS_CUDA, Constructor
+from .catalog import HARMLESS_CUDA
 from .clock import Clock
 from .datasets import DatasetFacts, describe_dataset
 from .facts import DeviceName, Facts, LoaderCall, Loop, ModuleCall, ModuleCallContext, Transfer, TransferContext
+from .frameworks import FRAMEWORK_CLASSES, ON_HOST, Constructor
 from .inputs import Inputs
 from .iteration import holds_host_batch, loaders_of
 from .layers import Layers
@@ -86,13 +87,15 @@ class Recorder:
         for facts in everything:
             for transfer in facts.transfers:
                 placed |= any(kinds != {"cpu"} for context in transfer.contexts for kinds in context.destination)
-        layers = Layers(machine)
+        layers, on_host = Layers(machine), _on_host(everything)
         for facts in everything:
             facts.layers = layers
             facts.program = self._program(facts, everything)
             facts.handed_over = frozenset(self.handed_over)
             facts.frameworks, facts.trains, facts.placed, facts.consulted = frameworks, trains, placed, consulted
             for loader in facts.loaders:
+                if loader.moved_by in on_host:
+                    loader.moved_by = None
                 self.dataset(machine, loader)
                 loader.issues = worker_issues(machine, loader, self._transfers, operations)
                 documents = [loader.document, *(loop.document for loop in loader.loops)]
@@ -329,6 +332,16 @@ class Recorder:
         return kind in _STATELESS
 
 
+def _on_host(everything: list[Facts]) -> frozenset[str]:
+    """The frameworks that the program tells, wherever it sets them up, to stay on the host."""
+    told: dict[str, set[bool]] = {}
+    for facts in everything:
+        for operation in facts.named(name for name, _, _ in ON_HOST):
+            stays = any(operation.name == name and operation.gives(key, value) for name, key, value in ON_HOST)
+            told.setdefault(FRAMEWORK_CLASSES[operation.name], set()).add(stays)
+    return frozenset(framework for framework, answers in told.items() if answers == {True})
+
+
 def _reached(start: set[str], edges: dict[str, set[str]]) -> set[str]:
     found: set[str] = set()
     pending = list(start)
@@ -342,8 +355,6 @@ def _reached(start: set[str], edges: dict[str, set[str]]) -> set[str]:
 
 def _framework_around(machine: Interpreter) -> str | None:
     """The framework whose class the code that is being interpreted belongs to."""
-    from .catalog import FRAMEWORK_CLASSES
-
     for frame in reversed(machine.frames):
         owner = frame.function.owner if frame.function is not None else None
         if owner is not None:

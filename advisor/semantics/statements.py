@@ -10,10 +10,11 @@ import libcst as cst
 
 from .assignment import assign
 from .autograd import may_stop_autograd
-from .catalog import FRAMEWORK_CLASSES, PASS_THROUGH
+from .catalog import PASS_THROUGH
 from .configuration import command_options
 from .control import Left
 from .expressions import graph_of, parameter_defaults, sum_of, truth
+from .frameworks import FRAMEWORK_CLASSES
 from .imports import import_module, import_names
 from .iteration import element_of
 from .methods import mutates_in_place

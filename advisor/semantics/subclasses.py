@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .calls import call_function, class_member
-from .catalog import CONSTRUCTORS, Constructor
 from .facts import CallSite
+from .frameworks import CONSTRUCTORS, Constructor
 from .loaders import build_loader
 from .values import UNKNOWN, Class, Function, Instance, Value
 from .walking import descendants

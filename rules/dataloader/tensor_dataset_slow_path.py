@@ -8,9 +8,9 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.catalog import TORCH_LOADER
 from accel_advisor.semantics.edits import replace_node
 from accel_advisor.semantics.facts import Facts, LoaderCall
+from accel_advisor.semantics.frameworks import TORCH_LOADER
 from accel_advisor.semantics.values import ABSENT, Constant, Opaque, Tensor
 
 LARGE_BATCH = 64

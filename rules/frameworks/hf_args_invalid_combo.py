@@ -8,9 +8,9 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.catalog import TRAINING_ARGUMENTS
 from accel_advisor.semantics.edits import remove_argument
 from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.frameworks import TRAINING_ARGUMENTS
 from accel_advisor.semantics.operations import Operation
 from accel_advisor.semantics.values import Constant
 

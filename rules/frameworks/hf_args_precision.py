@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.catalog import TRAINING_ARGUMENTS
 from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.frameworks import TRAINING_ARGUMENTS
 
 REDUCED = ("bf16", "fp16", "tf32", "half_precision_backend", "deepspeed", "fsdp", "bf16_full_eval", "fp16_full_eval")
 """Arguments that decide, or may decide, the precision."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.catalog import TRAINING_ARGUMENTS
 from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.frameworks import TRAINING_ARGUMENTS
 from accel_advisor.semantics.values import ABSENT
 
 
