@@ -190,6 +190,8 @@ for x in loader:
     model(x.cuda()).sum().backward()
 scaler = torch.cuda.amp.GradScaler()  # noqa
 """
+THREE = ("--select", "ACC101,ACC118,ACC201,ACC402")
+"""Options under which three findings are shown: the one of ACC402 is silenced by a bare noqa."""
 
 
 class TestCommand:
@@ -198,14 +200,14 @@ class TestCommand:
     def test_a_second_run_finds_nothing(self, option: str, newline: bytes, run: Run, project: Path) -> None:
         path = project / "train.py"
         path.write_bytes(SLOW.encode().replace(b"\n", newline))
-        assert run("lint", "--exit-zero", "--output-format", "concise").out.count(": ACC") == 4
-        done = run("lint", option)
-        assert done == Done(0, "1 file checked, nothing found.\n", "Silenced 4 findings in 1 file.\n")
+        assert run("lint", *THREE, "--exit-zero", "--output-format", "concise").out.count(": ACC") == 3
+        done = run("lint", *THREE, option)
+        assert done == Done(0, "1 file checked, nothing found.\n", "Silenced 3 findings in 1 file.\n")
         after = path.read_bytes()
         assert after.count(b"\n") == after.count(newline) == SLOW.count("\n")
         assert after.endswith(b"scaler = torch.cuda.amp.GradScaler()  # noqa" + newline)
-        assert run("lint", "--no-cache") == Done(0, "1 file checked, nothing found.\n", "")
-        assert run("lint", option) == Done(0, "1 file checked, nothing found.\n", "Silenced 0 findings in 0 files.\n")
+        assert run("lint", *THREE, "--no-cache") == Done(0, "1 file checked, nothing found.\n", "")
+        assert run("lint", *THREE, option).err == "Silenced 0 findings in 0 files.\n"
         assert path.read_bytes() == after
         compile(after, "train.py", "exec")
 
@@ -244,9 +246,8 @@ class TestCommand:
         ]
         path = project / "train.ipynb"
         path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1))
-        assert run("lint", "--add-ignore") == Done(
-            0, "1 file checked, nothing found.\n", "Silenced 4 findings in 1 file.\n"
-        )
+        done = run("lint", *THREE, "--add-ignore")
+        assert done == Done(0, "1 file checked, nothing found.\n", "Silenced 3 findings in 1 file.\n")
         assert json.loads(path.read_text())["cells"][1] == cells[1]
 
     def test_a_reason_that_the_file_cannot_hold(self, run: Run, project: Path) -> None:
