@@ -130,6 +130,8 @@ def element_at(machine: Interpreter, value: Value, key: object, count: int | Non
         return join_all(element_at(machine, one, key, count) for one in value.options)
     if isinstance(value, Opaque) and value.name == "torch.utils.data.random_split":
         return Opaque("torch.utils.data.Subset", value.arguments[:1])
+    if isinstance(value, Opaque) and value.name == "torch.load":
+        return value  # a part of a checkpoint
     if isinstance(value, Loader) and count is not None:
         return element_of(machine, value)
     return UNKNOWN

@@ -15,6 +15,8 @@ from accel_advisor.semantics.operations import Operation
 _POSITIONS = ("enabled", "dtype", "cache_enabled")
 _SINCE = {"autocast": (1, 10), "GradScaler": (2, 3), "custom_fwd": (2, 4), "custom_bwd": (2, 4)}
 
+_NEW = ("torch.autocast", "torch.amp.GradScaler", "@torch.amp.custom_fwd", "@torch.amp.custom_bwd")
+
 
 class AmpDeprecatedApi(Rule):
     """Mixed precision is asked for under names that torch is taking away.
@@ -65,6 +67,8 @@ class AmpDeprecatedApi(Rule):
                 continue
             if not facts.supports(_SINCE[last]) or facts.does(f"torch.amp.{last}") or _leaves_torch(facts):
                 continue
+            if any(one.node is operation.node and one.name in _NEW for one in facts.operations):
+                continue  # the new name where torch has it
             device = package.split(".")[1]
             new = f'torch.autocast("{device}", ...)' if last == "autocast" else f"torch.amp.{last}"
             if last == "GradScaler":

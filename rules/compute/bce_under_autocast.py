@@ -8,6 +8,7 @@ from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.devices import device_kinds
 from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.syntax import calls_method
 from accel_advisor.semantics.values import Constant, Module, Opaque, Value
 
 _FUNCTION = "torch.nn.functional.binary_cross_entropy"
@@ -60,6 +61,9 @@ class BceUnderAutocast(Rule):
             kinds = [context.module.kind for context in call.contexts if isinstance(context.module, Module)]
             function = id(call.node) in called
             if not function and (len(kinds) != len(call.contexts) or set(kinds) != {"torch.nn.BCELoss"}):
+                continue
+            first = call.contexts[0].arguments[0].node if call.contexts and call.contexts[0].arguments else None
+            if calls_method(first, "float"):
                 continue
             if all(_casts_on_cuda(context.around) for context in call.contexts):
                 instead = "binary_cross_entropy_with_logits" if function else "BCEWithLogitsLoss"

@@ -11,7 +11,7 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import indentation_at, insert_after, newline_of
 from accel_advisor.semantics.facts import Facts, Loop
-from accel_advisor.semantics.values import Module
+from accel_advisor.semantics.values import Module, Tensor
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _EVALUATES = frozenset("eval evaluate evaluation val valid validate validation test".split())
@@ -132,6 +132,9 @@ class EvalWithoutNoGrad(Rule):
         return mode
 
     def _needs_gradients(self, facts: Facts, loop: Loop) -> bool:
+        frozen = facts.does(".requires_grad =", ".requires_grad_")
+        if (frozen and not facts.trains) or self._is_learnt_from(facts, loop):
+            return True
         for operation in (operation for one in facts.program for operation in one.operations):
             inside = any(loop in context.loops for context in operation.contexts)
             if inside and (operation.framework or operation.name.endswith(_GRADIENTS)):
@@ -142,6 +145,24 @@ class EvalWithoutNoGrad(Rule):
             for call in one.module_calls
             for context in call.contexts
         )
+
+    def _is_learnt_from(self, facts: Facts, loop: Loop) -> bool:
+        """Whether what the loop computes reaches a backward pass, or a ``forward`` differentiates by itself."""
+        calls = {
+            call.node
+            for one in facts.program
+            for call in one.module_calls
+            if any(context.loop is loop for context in call.contexts)
+        }
+        for operation in (operation for one in facts.program for operation in one.operations):
+            if operation.name.endswith(".backward"):
+                receivers = [context.receiver for context in operation.contexts]
+                if any(isinstance(value, Tensor) and value.grown & calls for value in receivers):
+                    return True
+            inside = any("forward" in context.functions for context in operation.contexts)
+            if operation.name == "torch.autograd.grad" and inside:
+                return True
+        return False
 
     def _report(self, facts: Facts, loop: Loop) -> Finding:
         torch = facts.torch_name or "torch"

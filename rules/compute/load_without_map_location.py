@@ -56,16 +56,21 @@ class LoadWithoutMapLocation(Rule):
         if not any(one.evidence for one in facts.program):
             return
         taken = [
-            argument.node.value
-            for operation in facts.named(["Module.load_state_dict"])
+            argument.value.arguments
+            for one in facts.program
+            for operation in one.named(["Module.load_state_dict"])
             for context in operation.contexts
             for _, argument in context.arguments
-            if argument.node is not None and isinstance(argument.value, Opaque)
+            if isinstance(argument.value, Opaque) and argument.value.name == "torch.load"
         ]
         loads = [
             operation
             for operation in facts.named(["torch.load"])
-            if operation.lacks("map_location", 1) and any(node is operation.node for node in taken)
+            if operation.lacks("map_location", 1)
+            and any(
+                tuple(one.value for key, one in context.arguments if isinstance(key, int)) in taken
+                for context in operation.contexts
+            )
         ]
         if loads:
             yield self._report(facts, loads)

@@ -10,7 +10,7 @@ from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.syntax import decides, methods_of
+from accel_advisor.semantics.syntax import decides, methods_of, names_read_in
 from accel_advisor.semantics.values import Constant, Module
 
 
@@ -75,17 +75,35 @@ class DdpFindUnusedParameters(Rule):
             if operation.name != "torch.nn.parallel.DistributedDataParallel":
                 continue
             asked = operation.gives("find_unused_parameters", True)
-            if asked and not operation.gives("static_graph", True) and self._is_straight(operation):
+            if asked and not operation.gives("static_graph", True) and self._is_straight(facts, operation):
                 message = (
                     "`find_unused_parameters=True` walks the autograd graph once more in every step, but the `forward` "
                     "of this model has no branches; drop it if every parameter is used"
                 )
                 yield self.finding(facts, operation.node, message)
 
-    def _is_straight(self, operation: Operation) -> bool:
+    def _uses_all(self, facts: Facts, model: Module) -> bool:
+        """Whether every part that the model is built from is a layer of torch, and is named in ``forward``."""
+        assert model.cls is not None
+        methods = methods_of(model.cls.node)
+        used = names_read_in(methods["forward"]) if "forward" in methods else frozenset()
+        for operation in (operation for one in facts.program for operation in one.named(["Module.attribute ="])):
+            for context in operation.contexts:
+                if isinstance(context.receiver, Module) and context.receiver.cls is model.cls:
+                    part = context.get("value", 0)
+                    known = isinstance(part, Constant) or (
+                        isinstance(part, Module) and part.kind.startswith("torch.nn.")
+                    )
+                    if not known or operation.document.code(operation.node) not in used:
+                        return False
+        return True
+
+    def _is_straight(self, facts: Facts, operation: Operation) -> bool:
         """Whether the model's forward certainly does the same in every step."""
         model = operation.get("module", 0)
         if not isinstance(model, Module) or model.cls is None or len(model.cls.lineage()) > 1:
+            return False
+        if not self._uses_all(facts, model):
             return False
         methods = methods_of(model.cls.node)
         if not isinstance(methods.get("forward"), cst.FunctionDef) or "?" in model.cls.library_bases():

@@ -10,6 +10,8 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import replace_node
 from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.values import Tensor
 
 
 class AccelerateRawBackward(Rule):
@@ -84,9 +86,27 @@ class AccelerateRawBackward(Rule):
                 for loop in loops
             ):
                 continue
+            if self._is_of_another_model(facts, operation):
+                continue
             if any(operation.runs_with(one) for one in right) or not isinstance(operation.node, cst.Call):
                 continue
             yield self._report(facts, operation.node)
+
+    def _is_of_another_model(self, facts: Facts, backward: Operation) -> bool:
+        """Whether the loss comes from models that were never prepared."""
+        losses = [context.receiver for context in backward.contexts]
+        grown = {node for one in losses if isinstance(one, Tensor) for node in one.grown}
+        calls = [call for one in facts.program for call in one.module_calls if call.node in grown and not call.loss]
+        models = {context.module for call in calls for context in call.contexts}
+        prepared = {
+            argument.value
+            for one in facts.program
+            for operation in one.operations
+            if operation.name.startswith("accelerate.Accelerator.prepare")
+            for context in operation.contexts
+            for _, argument in context.arguments
+        }
+        return bool(models) and not models & prepared
 
     def _report(self, facts: Facts, call: cst.Call) -> Finding:
         document = facts.document
