@@ -67,6 +67,7 @@ class Loop:
         backward: whether ``backward()`` or an optimizer's ``step()`` happens in it.
         calls_model: whether a module, or something that may be one, is called on its batches.
         graphs: whether a model is called on its batches while autograd records, and graph_free: while it may not.
+        rows_of: the tensor whose rows it counts, if it is known to do so.
         function: the innermost function that it stands in; None at the top of a module.
         functions: names of the functions that it was reached through, outermost first.
         counts: whether it goes over numbers (``while``, ``range``), as a loop over epochs does, more than once.
@@ -83,6 +84,7 @@ class Loop:
     calls_model: bool = False
     graphs: bool = False
     graph_free: bool = False
+    rows_of: Tensor | None = None
     function: cst.CSTNode | None = None
 
     def renews(self, holder: str, besides: cst.CSTNode) -> bool:

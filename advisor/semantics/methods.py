@@ -197,7 +197,9 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
         return replace(receiver, born=_recast(receiver.born, CASTS[name]), pending=None, mask=name == "bool")
     if name in ("mean", "sum", "max", "min", "norm") and not arguments.positional and not arguments.keywords:
         return Tensor(receiver.place, proven=receiver.proven, scalar=True, grown=receiver.grown)
-    if name in ("size", "dim", "numel", "item", "tolist", "numpy", "get_device", "nelement"):
+    if name == "numpy":
+        return Opaque("Tensor.numpy", (receiver,))
+    if name in ("size", "dim", "numel", "item", "tolist", "get_device", "nelement"):
         return UNKNOWN
     if name in ("items", "keys", "values"):
         element = Tensor(receiver.place, receiver.loader, (*receiver.path, ...), False)

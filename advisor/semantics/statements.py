@@ -175,6 +175,7 @@ def _for(machine: Interpreter, node: cst.For) -> bool:
     with machine.looping(node) as loop:
         element = element_of(machine, iterable)
         loop.counts = _counts(machine, node.iter)
+        loop.rows_of = _rows_of(machine, node.iter)
         machine.recorder.go_over(loop, element, machine)
         if not loop.counts:
             machine.recorder.clock.go_over()
@@ -197,6 +198,25 @@ def _counts(machine: Interpreter, node: cst.BaseExpression) -> bool:
             return False
         node = node.args[0].value
     return False
+
+
+def _rows_of(machine: Interpreter, node: cst.BaseExpression) -> Tensor | None:
+    """The tensor whose rows an iterable counts: ``range(x.size(0))``, ``range(x.shape[0])`` or ``range(len(x))``."""
+    if not isinstance(node, cst.Call) or len(node.args) != 1 or machine.evaluate(node.func) != Qualified("range"):
+        return None
+    limit, counted = node.args[0].value, None
+    if isinstance(limit, cst.Subscript) and isinstance(limit.value, cst.Attribute) and len(limit.slice) == 1:
+        first = limit.slice[0].slice
+        whole = isinstance(first, cst.Index) and isinstance(first.value, cst.Integer) and first.value.value == "0"
+        counted = limit.value.value if whole and limit.value.attr.value == "shape" else None
+    elif isinstance(limit, cst.Call) and len(limit.args) == 1:
+        only = limit.args[0].value
+        if isinstance(limit.func, cst.Attribute) and limit.func.attr.value == "size":
+            counted = limit.func.value if isinstance(only, cst.Integer) and only.value == "0" else None
+        elif machine.evaluate(limit.func) == Qualified("len"):
+            counted = only
+    value = machine.evaluate(counted) if isinstance(counted, (cst.Name, cst.Attribute)) else None
+    return value if isinstance(value, Tensor) else None
 
 
 def _while(machine: Interpreter, node: cst.While) -> bool:

@@ -23,8 +23,9 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the programs ru
 
 RULES = [pytest.param(rule, id=code) for code, rule in registry().items()]
 # Too heavy for the environment of the tests: pages about them run wherever they are installed. All of them ran on
-# 2026-11-21 with accelerate 1.15.0, lightning 2.6.6, timm 1.0.31, transformers 5.23.0 and torch 2.13.0.
-FRAMEWORKS = {"accelerate", "lightning", "timm", "transformers"}
+# 2026-11-21 with accelerate 1.15.0, lightning 2.6.6, tensorboard 2.21.0, timm 1.0.31, transformers 5.23.0 and
+# torch 2.13.0.
+FRAMEWORKS = {"accelerate", "lightning", "tensorboard", "timm", "transformers"}
 
 # Rules whose Example ends in an exception, and a part of it.
 BROKEN_EXAMPLES = {
@@ -86,10 +87,11 @@ PROGRAMS = {
 def missing(text: str) -> set[str]:
     """The frameworks that a file imports and that are not installed."""
     imported = {
-        name.partition(".")[0]
+        part
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([one.name for one in node.names] if isinstance(node, ast.Import) else [str(node.module)])
+        for part in name.split(".")
     }
     return {name for name in imported & FRAMEWORKS if importlib.util.find_spec(name) is None}
 
