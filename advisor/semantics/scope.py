@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import reduce
 from typing import TYPE_CHECKING
 
-from .values import ABSENT, Module, Value, join
+from .values import ABSENT, MOST_PARTS, UNKNOWN, Compound, Module, Value, join
 
 if TYPE_CHECKING:
     from ..source.document import Document
@@ -76,7 +77,9 @@ class Store:
         return None
 
     def set(self, owner: object, name: Hashable, value: Value) -> None:
-        """Stores a value in the current layer."""
+        """Stores a value in the current layer; one with too many parts is Unknown from here on."""
+        if isinstance(value, Compound) and value.parts > MOST_PARTS:
+            value = UNKNOWN
         self._layers[-1].setdefault(_home(owner), {})[name] = value
 
     def entries(self, owner: object) -> dict[Hashable, Value]:
@@ -128,20 +131,19 @@ class Store:
             Whether a name that had a value before has another one now.
         """
         changed = False
-        keys: dict[tuple[object, Hashable], None] = {}
-        for branch in branches:
+        written: dict[tuple[object, Hashable], list[tuple[int, Value]]] = {}
+        for index, branch in enumerate(branches):
             for owner, held in branch.items():
-                keys.update(dict.fromkeys((owner, name) for name in held))
-        for owner, name in keys:
+                for name, value in held.items():
+                    written.setdefault((owner, name), []).append((index, value))
+        for (owner, name), found in written.items():
             before = self.get(owner, name)
             # A name that one branch leaves unbound would raise there; a dict entry is really absent.
             missing = before if before is not None or isinstance(owner, Scope) else ABSENT
-            result: Value | None = None
-            for branch in branches:
-                value = branch.get(owner, {}).get(name, missing)
-                if value is not None:
-                    result = value if result is None else join(result, value)
-            if result is not None:
-                changed |= before is not None and result != before
-                self.set(owner, name, result)
+            if missing is not None and len(found) < len(branches):
+                first = next((place for place, (index, _) in enumerate(found) if place != index), len(found))
+                found.insert(first, (first, missing))
+            result = reduce(join, (value for _, value in found))
+            changed |= before is not None and result != before
+            self.set(owner, name, result)
         return changed

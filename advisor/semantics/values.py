@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 MOST_OPTIONS = 6
 """Alternatives that a value keeps apart before it becomes Unknown."""
+MOST_PARTS = 500
+"""Values within a value beyond which it is Unknown once it is stored: ``x = (x, x)``, a few times over, has many."""
+MOST_BASES = 50
+"""Classes of the project that are looked at from one of them upwards."""
 
 
 class Value:
@@ -42,6 +46,22 @@ class Absent(Value):
 
 UNKNOWN = Unknown()
 ABSENT = Absent()
+
+
+@dataclass(frozen=True, slots=True)
+class Compound(Value):
+    """A value that is made of values."""
+
+    parts: int = field(default=1, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        count = 1 + sum([one.parts if isinstance(one, Compound) else 1 for one in self.inner()])
+        object.__setattr__(self, "parts", count)
+
+    def inner(self) -> tuple[Value, ...]:
+        """The values that it is made of."""
+        return ()
+
 
 OriginKind = OneOf[
     "argument",
@@ -105,10 +125,13 @@ class Constant(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Value):
+class Choice(Compound):
     """One of several values, in the order in which they were met: which, depends on the run."""
 
     options: tuple[Value, ...]
+
+    def inner(self) -> tuple[Value, ...]:
+        return self.options
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Choice) and frozenset(self.options) == frozenset(other.options)
@@ -118,7 +141,7 @@ class Choice(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Configured(Value):
+class Configured(Compound):
     """Decided at run time by a command line or the environment, with a default in the source.
 
     Attributes:
@@ -129,6 +152,9 @@ class Configured(Value):
     default: Value
     options: tuple[str, ...] = ()
     variable: str = ""
+
+    def inner(self) -> tuple[Value, ...]:
+        return (self.default,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,22 +191,28 @@ class Device(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence(Value):
+class Sequence(Compound):
     """A tuple or list of known length."""
 
     items: tuple[Value, ...]
 
+    def inner(self) -> tuple[Value, ...]:
+        return self.items
+
 
 @dataclass(frozen=True, slots=True)
-class Iterated(Value):
+class Iterated(Compound):
     """Something that yields ``element`` again and again: an iterator, ``enumerate``, ``zip``, a generator, a list."""
 
     element: Value
     loaders: frozenset[LoaderCall] = frozenset()
 
+    def inner(self) -> tuple[Value, ...]:
+        return (self.element,)
+
 
 @dataclass(frozen=True, slots=True)
-class Opaque(Value):
+class Opaque(Compound):
     """The result of a call into a library: an instance or a return value, known by the callee's full name.
 
     Attributes:
@@ -191,6 +223,9 @@ class Opaque(Value):
     arguments: tuple[Value, ...] = ()
     keywords: tuple[tuple[str, Value], ...] = ()
     origin: Origin | None = None
+
+    def inner(self) -> tuple[Value, ...]:
+        return (*self.arguments, *(value for _, value in self.keywords))
 
 
 class Cell(Value):
@@ -245,24 +280,27 @@ class Class(Cell):
         return self.node.name.value
 
     def library_bases(self) -> frozenset[str]:
-        """Full names of the library classes that it derives from, near or far, through classes of the project."""
-        found: set[str] = set()
-        for base in self.bases:
+        """Full names of the library classes that it derives from, near or far, through classes of the project; ``?``
+        where it may derive from others."""
+        lineage = self.lineage()
+        found = {"?"} if len(lineage) == MOST_BASES else set[str]()
+        for base in [base for one in lineage for base in one.bases]:
             if isinstance(base, Qualified):
                 found.add(base.name)
-            elif isinstance(base, Class) and base is not self:
-                found |= base.library_bases()
             elif isinstance(base, (Unknown, Choice)):
                 found.add("?")
         return frozenset(found)
 
     def lineage(self) -> list[Class]:
         """The class and its bases in the project, nearest first."""
-        found = [self]
-        for base in self.bases:
-            if isinstance(base, Class) and base is not self:
-                found += [one for one in base.lineage() if one not in found]
-        return found
+        found: dict[Class, None] = {}
+        todo = [self]
+        while todo and len(found) < MOST_BASES:
+            one = todo.pop()
+            if one not in found:
+                found[one] = None
+                todo += [base for base in reversed(one.bases) if isinstance(base, Class)]
+        return list(found)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -335,19 +373,25 @@ class Pending(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Bound(Value):
+class Bound(Compound):
     """A method with the object that it was taken from."""
 
     receiver: Value
     function: Function
 
+    def inner(self) -> tuple[Value, ...]:
+        return (self.receiver,)
+
 
 @dataclass(frozen=True, slots=True)
-class Method(Value):
+class Method(Compound):
     """A method of a library object, by name: ``x.to``, ``loader.dataset.close``."""
 
     receiver: Value
     name: str
+
+    def inner(self) -> tuple[Value, ...]:
+        return (self.receiver,)
 
 
 @dataclass(frozen=True, slots=True)
