@@ -46,6 +46,8 @@ from accel_advisor.source.document import Document
 from accel_advisor.source.imports import programs
 from benchmarks.fix_check import named_rows, stray_lines
 
+LONG = 16_384
+"""Bytes beyond which a file is taken later, so that a run that is cut short has seen many files."""
 SLOWEST = 10
 """How many of the slowest units are recorded."""
 
@@ -236,11 +238,16 @@ def found(folders: Iterable[Path]) -> Iterator[Path]:
 
 
 def alone(paths: Iterable[Path]) -> list[list[str]]:
-    """Each file by itself, in a random order that is the same in every run; those with a word of ours first."""
+    """Each file by itself, in a random order that is the same in every run: those with a word of ours first, and of
+    these the longer ones last."""
     shuffled = sorted(paths)
     random.Random(0).shuffle(shuffled)
-    shuffled.sort(key=lambda path: not mentions_accelerators(path.read_bytes()))
-    return [[str(path)] for path in shuffled]
+
+    def rank(path: Path) -> tuple[bool, bool]:
+        raw = path.read_bytes()
+        return not mentions_accelerators(raw), len(raw) > LONG
+
+    return [[str(path)] for path in sorted(shuffled, key=rank)]
 
 
 def together(folders: Iterable[Path]) -> list[list[str]]:
