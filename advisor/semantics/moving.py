@@ -60,7 +60,7 @@ class Transfer:
         method: ``to``, ``cuda``, ``type``...
         device: the device expression, where there is one.
         non_blocking: the value of the argument; ABSENT where it is not given.
-        discarded: the result is not used (the call is a statement by itself).
+        alone: the call is a statement by itself.
         framework: the framework whose class the call stands in, if any.
         statement: the statement that the call stands in.
     """
@@ -70,10 +70,15 @@ class Transfer:
     method: str
     device: cst.BaseExpression | None
     non_blocking: Value
-    discarded: bool
+    alone: bool
     framework: str | None
     statement: cst.CSTNode
     contexts: list[TransferContext] = field(default_factory=list)
+
+    @property
+    def discarded(self) -> bool:
+        """Whether nothing is done with the result, not even shown below a notebook's cell."""
+        return self.alone and not self.document.displays(self.node)
 
     @property
     def kinds(self) -> frozenset[str]:

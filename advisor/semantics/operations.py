@@ -109,7 +109,7 @@ class Operation:
             the receiver), ``torch.save(Module.state_dict())`` for a module whose state is among what is saved,
             ``Tensor[] =`` and ``Module.attribute =`` for an item or attribute of these, and ``list.append`` for a list
             that was bound before the innermost loop.
-        discarded: whether the result of a call is not used.
+        alone: whether a call is a statement by itself.
         framework: the framework whose class it stands in, if any.
         statement: the statement that it stands in.
     """
@@ -117,7 +117,7 @@ class Operation:
     document: Document
     node: cst.CSTNode
     name: str
-    discarded: bool
+    alone: bool
     framework: str | None
     statement: cst.CSTNode
     contexts: list[OperationContext] = field(default_factory=list)
@@ -135,6 +135,11 @@ class Operation:
     def lacks(self, name: str, position: int | None = None) -> bool:
         """Whether no context gives an argument."""
         return self.get(name, position) == ABSENT
+
+    @property
+    def discarded(self) -> bool:
+        """Whether nothing is done with the result, not even shown below a notebook's cell."""
+        return self.alone and not self.document.displays(self.node)
 
     @property
     def guarded(self) -> bool:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def _expression(machine: Interpreter, node: cst.Expr) -> bool:
-    machine.discarded = None if machine.document.displays(node) else node.value
+    machine.discarded = node.value
     machine.evaluate(node.value)
     machine.discarded = None
     return False

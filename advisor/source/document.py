@@ -163,8 +163,9 @@ class Document:
         """The file with new texts of its :attr:`parts`."""
         return self.encode(*texts) if self.notebook is None else self.notebook.rewritten(texts)
 
-    def displays(self, node: cst.Expr) -> bool:
-        """Whether a notebook shows the value of a statement: of the last one in a cell, unless a semicolon ends it."""
+    def displays(self, node: cst.CSTNode) -> bool:
+        """Whether a notebook shows what an expression is worth: as the last statement of a cell that no semicolon
+        ends."""
         return id(node) in self._displayed
 
     @cached_property
@@ -177,7 +178,7 @@ class Document:
         last = {bisect.bisect_left(ends, self._offsets(line)[1]): line for line in self.tree.body}
         lines = [line.body[-1] for line in last.values() if isinstance(line, cst.SimpleStatementLine)]
         return frozenset(
-            id(one) for one in lines if isinstance(one, cst.Expr) and not isinstance(one.semicolon, cst.Semicolon)
+            id(one.value) for one in lines if isinstance(one, cst.Expr) and not isinstance(one.semicolon, cst.Semicolon)
         )
 
     @cached_property
