@@ -7,6 +7,7 @@ import re
 import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -96,10 +97,9 @@ class Facts:
     reflects: bool = False
     consulted: frozenset[str] = frozenset()
     layers: Layers = field(init=False)
-    program: tuple[Facts, ...] = ()
+    program: Program = field(default_factory=lambda: Program())
     inputs: Inputs = field(default_factory=Inputs)
     target: Target = field(default_factory=Target)
-    _done: frozenset[str] | None = field(default=None, init=False, repr=False)
     handed_over: frozenset[Birth] = frozenset()
 
     @property
@@ -115,10 +115,7 @@ class Facts:
     def does(self, *names: str) -> bool:
         """Whether any document of the program has an operation of one of these names; a name that begins with a dot
         stands for a method of any receiver. Asked when everything is known: by rules, not by the interpreter."""
-        if self._done is None:
-            done = {operation.name for facts in self.program for operation in facts.operations}
-            self._done = frozenset(done | {"." + name.rpartition(".")[2] for name in done if "." in name})
-        return not self._done.isdisjoint(names)
+        return not self.program.done.isdisjoint(names)
 
     def named(self, names: Iterable[str]) -> list[Operation]:
         """The operations of this document that have one of these names."""
@@ -158,3 +155,33 @@ class Facts:
             if token.type == tokenize.NAME and token.string == name and not shown:
                 uses += before is None or before.string != "."
         return uses > sum(device.name == name for device in self.devices)
+
+
+class Program(tuple[Facts, ...]):
+    """The facts of several documents that belong together, with indexes that are made when everything is known."""
+
+    @cached_property
+    def done(self) -> frozenset[str]:
+        """The names of all operations, and those of methods once more as ``.name``, whatever the receiver."""
+        names = self._operations.keys()
+        return frozenset(names | {"." + name.rpartition(".")[2] for name in names if "." in name})
+
+    @cached_property
+    def _operations(self) -> dict[str, list[Operation]]:
+        found: dict[str, list[Operation]] = {}
+        for facts in self:
+            for operation in facts.operations:
+                found.setdefault(operation.name, []).append(operation)
+        return found
+
+    def named(self, *names: str) -> list[Operation]:
+        """The operations of all documents that have one of these names."""
+        return [operation for name in names for operation in self._operations.get(name, ())]
+
+    def ending(self, end: str) -> list[Operation]:
+        """The operations of all documents whose names end so."""
+        return [one for name, operations in self._operations.items() if name.endswith(end) for one in operations]
+
+    def beginning(self, *starts: str) -> list[Operation]:
+        """The operations of all documents whose names begin in one of these ways."""
+        return [one for name, operations in self._operations.items() if name.startswith(starts) for one in operations]

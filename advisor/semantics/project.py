@@ -17,6 +17,7 @@ from ..source.requirements import Declared, declared
 from .calls import Arguments, bind_parameters, call_function, class_member
 from .catalog import MODULE_BASES
 from .facts import Facts
+from .imports import dotted
 from .interpreter import Interpreter
 from .places import WITH_MODEL, place_of_input
 from .samples import make_samples
@@ -290,7 +291,7 @@ def _inputs(forward: Function) -> Iterator[tuple[str, bool]]:
     """Parameters of a module's ``forward`` that may be tensors, and whether an annotation says that they are."""
     for param in forward.node.params.params[1:]:
         annotation = param.annotation.annotation if param.annotation is not None else None
-        plain = isinstance(annotation, (cst.Name, cst.Attribute)) and forward.document.code(annotation) in _TENSOR_NAMES
+        plain = dotted(annotation) in _TENSOR_NAMES
         if param.default is None and (annotation is None or plain):
             yield param.name.value, plain
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -9,7 +10,17 @@ import libcst as cst
 from .catalog import HARMLESS_CUDA
 from .clock import Clock
 from .datasets import DatasetFacts, describe_dataset
-from .facts import DeviceName, Facts, LoaderCall, Loop, ModuleCall, ModuleCallContext, Transfer, TransferContext
+from .facts import (
+    DeviceName,
+    Facts,
+    LoaderCall,
+    Loop,
+    ModuleCall,
+    ModuleCallContext,
+    Program,
+    Transfer,
+    TransferContext,
+)
 from .frameworks import FRAMEWORK_CLASSES, ON_HOST, Constructor
 from .inputs import Inputs
 from .iteration import holds_host_batch, loaders_of
@@ -88,9 +99,9 @@ class Recorder:
             for transfer in facts.transfers:
                 placed |= any(kinds != {"cpu"} for context in transfer.contexts for kinds in context.destination)
         layers, on_host = Layers(machine), _on_host(everything)
-        for facts in everything:
+        for facts, program in self._programs(everything):
             facts.layers = layers
-            facts.program = self._program(facts, everything)
+            facts.program = program
             facts.handed_over = frozenset(self.handed_over)
             facts.frameworks, facts.trains, facts.placed, facts.consulted = frameworks, trains, placed, consulted
             for loader in facts.loaders:
@@ -108,15 +119,18 @@ class Recorder:
         if filename is not None:
             self._imports.setdefault(document.path, set()).add(filename)
 
-    def _program(self, facts: Facts, everything: list[Facts]) -> tuple[Facts, ...]:
-        """The facts of what a document imports, of what imports it, and of what that imports in turn."""
-        paths = {one.document.path: one for one in everything}
+    def _programs(self, everything: list[Facts]) -> Iterator[tuple[Facts, Program]]:
+        """With each document the facts of what it imports, of what imports it, and of what that imports in turn."""
         importers: dict[str, set[str]] = {}
         for importer, imported in self._imports.items():
             for name in imported:
                 importers.setdefault(name, set()).add(importer)
-        related = _reached(_reached({facts.document.path}, importers), self._imports)
-        return tuple(one for path, one in paths.items() if path in related)
+        programs: dict[frozenset[str], Program] = {}
+        for facts in everything:
+            related = frozenset(_reached(_reached({facts.document.path}, importers), self._imports))
+            if related not in programs:
+                programs[related] = Program(one for one in everything if one.document.path in related)
+            yield facts, programs[related]
 
     # -- evidence
 

@@ -65,7 +65,7 @@ class CompileDynamicFalseRagged(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once."""
-        compiling = [one for each in facts.program for one in each.named(["torch.compile"])]
+        compiling = facts.program.named("torch.compile") if facts.loaders else []
         fixed = {id(one.node): why for one in compiling if (why := self._fixed(one)) is not None}
         if not fixed:
             return

@@ -66,7 +66,7 @@ class CompiledStateDictPrefix(Rule):
 
     def _knows(self, facts: Facts) -> bool:
         """Whether the program loads such keys as they are, or speaks of the prefix."""
-        loads = [one for each in facts.program for one in each.named(["Module.load_state_dict"])]
+        loads = facts.program.named("Module.load_state_dict")
         into = [context.receiver for one in loads for context in one.contexts]
         return any(_is_compiled(one) for one in into) or any(one.reads("_orig_mod") for one in facts.program)
 

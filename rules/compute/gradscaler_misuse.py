@@ -125,7 +125,7 @@ class GradScalerMisuse(Rule):
                 yield self.finding(facts, backward.node, message, severity=Severity.WARNING)
 
     def _bfloat16(self, facts: Facts) -> Iterator[Finding]:
-        casts = [one for facts_ in facts.program for one in facts_.operations if one.name.endswith(".autocast")]
+        casts = facts.program.ending(".autocast")
         if not casts or not all(one.get("dtype", 1) == Qualified("torch.bfloat16") for one in casts):
             return
         scales = [one for one in facts.operations if one.name.endswith("GradScaler.scale")]

@@ -72,13 +72,16 @@ class ModulesInPythonContainer(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each attribute once."""
         called = {each for call in facts.module_calls for one in call.contexts for each in options_of(one.module)}
-        splatted = self._splatted(facts)
-        registered = self._registered(facts)
-        for operation in facts.operations:
-            if operation.name != "Module.attribute =" or not operation.contexts:
-                continue
+        suspects: list[tuple[Operation, list[set[Module]]]] = []
+        for operation in facts.named(["Module.attribute ="]):
             held = [set(_modules(context.get("value", 0))) for context in operation.contexts]
-            if not all(one and one & called and not one & registered for one in held):
+            if held and all(one & called for one in held):
+                suspects.append((operation, held))
+        if not suspects:
+            return
+        registered, splatted = self._registered(facts), self._splatted(facts)
+        for operation, held in suspects:
+            if any(one & registered for one in held):
                 continue
             trained = all(any(facts.layers.have_weights(module) for module in one) for one in held)
             value = assigned_value(operation.statement)
@@ -93,20 +96,16 @@ class ModulesInPythonContainer(Rule):
 
     def _registered(self, facts: Facts) -> set[Value]:
         found: set[Value] = set()
-        for facts_of_file in facts.program:
-            for operation in facts_of_file.operations:
-                for context in operation.contexts:
-                    if operation.name == "Module.attribute =":
-                        value = context.get("value", 0)
-                        found |= {value} if isinstance(value, Module) else set()
-                    elif (
-                        operation.name.startswith(("torch.nn.", "Module.", "setattr"))
-                        and operation.name != "Module.parameters"
-                    ):
-                        for _, argument in context.arguments:
-                            found |= {*options_of(argument.value), *_modules(argument.value, least=1)}
-                        moved = operation.name in ("Module.to", "Module.cuda") and context.receiver is not None
-                        found |= {context.receiver} if moved and context.receiver is not None else set()
+        for operation in facts.program.beginning("torch.nn.", "Module.", "setattr"):
+            for context in operation.contexts:
+                if operation.name == "Module.attribute =":
+                    value = context.get("value", 0)
+                    found |= {value} if isinstance(value, Module) else set()
+                elif operation.name != "Module.parameters":
+                    for _, argument in context.arguments:
+                        found |= {*options_of(argument.value), *_modules(argument.value, least=1)}
+                    moved = operation.name in ("Module.to", "Module.cuda") and context.receiver is not None
+                    found |= {context.receiver} if moved and context.receiver is not None else set()
         return found
 
     def _report(self, facts: Facts, operation: Operation) -> Finding:

@@ -78,7 +78,7 @@ class AccelerateRawBackward(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each backward pass once."""
-        right = [one for facts_ in facts.program for one in facts_.named(["accelerate.Accelerator.backward"])]
+        right = facts.program.named("accelerate.Accelerator.backward")
         for operation in facts.named(["Tensor.backward", "?.backward"]):
             loops = [context.loop for context in operation.contexts]
             if not all(

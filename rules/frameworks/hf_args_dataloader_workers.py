@@ -66,5 +66,5 @@ def _elsewhere(facts: Facts, arguments: Operation) -> bool:
     """Whether the training runs on the CPU, or streams its data."""
     if arguments.gives("use_cpu", True) or arguments.gives("no_cuda", True):
         return True
-    loads = [one for facts_ in facts.program for one in facts_.named(["datasets.load_dataset"])]
+    loads = facts.program.named("datasets.load_dataset")
     return any(not one.lacks("streaming") and not one.gives("streaming", False) for one in loads)

@@ -58,7 +58,7 @@ class LightningManualSampler(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each sampler once."""
-        trainers = [one for facts_ in facts.program for one in facts_.named(["lightning.Trainer"])]
+        trainers = facts.program.named("lightning.Trainer")
         if not trainers or not all(
             one.lacks("use_distributed_sampler") and one.lacks("replace_sampler_ddp") for one in trainers
         ):

@@ -67,17 +67,17 @@ class LoopInvariantTransfer(Rule):
         for transfer in facts.transfers:
             func = transfer.node.func
             named = isinstance(func, cst.Attribute) and isinstance(func.value, (cst.Name, cst.Attribute))
-            if self._rebinds(facts, transfer):
+            if not named or not transfer.contexts or self._rebinds(transfer):
                 continue
-            if named and transfer.contexts and all(self._repeats(one, changed) for one in transfer.contexts):
+            if all(self._repeats(one, changed) for one in transfer.contexts):
                 yield self._report(facts, transfer)
 
-    def _rebinds(self, facts: Facts, transfer: Transfer) -> bool:
+    def _rebinds(self, transfer: Transfer) -> bool:
         """Whether the copy takes the place of what is copied, so that it is made once."""
         func, statement = transfer.node.func, transfer.statement
         if not isinstance(statement, cst.Assign) or not isinstance(func, cst.Attribute):
             return False
-        return facts.document.code(func.value) in [facts.document.code(one.target) for one in statement.targets]
+        return any(func.value.deep_equals(one.target) for one in statement.targets)
 
     def _changed(self, facts: Facts) -> set[Birth]:
         """Tensors that are written to after they were made."""

@@ -86,7 +86,7 @@ class SynchronizeInLoop(Rule):
             return True
         if facts.does("time.time", "time.perf_counter", "time.monotonic", "time.time_ns", ".process_time"):
             return True
-        if any(one.name.startswith("torch.profiler.") for each in facts.program for one in each.operations):
+        if facts.program.beginning("torch.profiler."):
             return True
         moves = [transfer for each in facts.program for transfer in each.transfers if transfer.kinds == {"cpu"}]
         return any(isinstance(one.non_blocking, Constant) and one.non_blocking.value is True for one in moves)
