@@ -291,7 +291,8 @@ def _is_common(
     if not isinstance(callee, Qualified):
         return False
     if callee.name in _FEEDS:
-        return all(common(arg.value) for arg in node.args if not isinstance(arg.value, (cst.Integer, cst.Lambda)))
+        fed = node.args[1:] if callee.name in ("map", "filter") else node.args
+        return all(common(arg.value) for arg in fed if not isinstance(arg.value, (cst.Integer, cst.Lambda)))
     return callee.name.startswith(_READERS)
 
 

@@ -30,7 +30,7 @@ from .loaders import build_loader, take_loaders
 from .mappings import update_mapping
 from .methods import MASKS, mutates_in_place
 from .places import HOST, SOMEWHERE, Place
-from .scope import ESCAPED, OPEN
+from .scope import ANY, ESCAPED, OPEN
 from .values import (
     UNKNOWN,
     Birth,
@@ -102,6 +102,8 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
         _note_first_batch(machine, arguments, node)
         recorder.take_one(element, machine)
         return element
+    if name == "collections.defaultdict":
+        return _defaultdict(machine, arguments, node)
     if name in DICTS:
         return _dict(machine, arguments, node)
     if name == "torch.autograd.Variable" and arguments.positional:
@@ -333,6 +335,14 @@ def _map(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
     if isinstance(function, (Function, Class)):
         return Iterated(call_value(machine, function, Given(None, elements), node))
     return UNKNOWN
+
+
+def _defaultdict(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+    mapping = Mapping(machine.document, node)
+    makes_lists = arguments.get("default_factory", 0) == Qualified("list")
+    machine.store.set(mapping, ANY, Sequence(()) if makes_lists else UNKNOWN)
+    machine.store.set(mapping, OPEN, Constant(True))
+    return mapping
 
 
 def _dict(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:

@@ -18,7 +18,7 @@ from .loaders import take_loaders
 from .mappings import mapping_method
 from .places import HOST, SOMEWHERE, Place
 from .records import is_record
-from .scope import ESCAPED
+from .scope import ANY, ESCAPED
 from .transfers import MOVES, arrives_later, transfer
 from .values import (
     UNKNOWN,
@@ -355,7 +355,9 @@ def _outlives_the_pass(machine: Interpreter, node: cst.Call) -> bool:
         return isinstance(owner, Instance) and held.attr.value not in written.get(owner, {})
     if isinstance(held, cst.Subscript) and len(held.slice) == 1 and isinstance(held.slice[0].slice, cst.Index):
         owner, key = machine.evaluate(held.value), machine.evaluate(held.slice[0].slice.value)
-        return isinstance(owner, Mapping) and isinstance(key, Constant) and key.value not in written.get(owner, {})
+        if not isinstance(owner, Mapping) or not isinstance(key, Constant):
+            return False
+        return not written.get(owner, {}).keys() & {key.value, ANY}
     return False
 
 

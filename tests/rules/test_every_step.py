@@ -13,7 +13,7 @@ HEAD = (
     IMPORTS
     + """
 import math, conf
-from collections import deque
+from collections import defaultdict, deque
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 loader = DataLoader(TensorDataset(torch.zeros(64, 8), torch.zeros(64)), batch_size=4, pin_memory=True)
 model = nn.Linear(8, 2).to(device)
@@ -109,6 +109,7 @@ NOTHING_KEPT = {
     "begins anew every hundredth": kept("total = 0", "total += loss\n    if i % 100 == 0:\n        total = 0"),
     "an item begins anew": kept("d = {'a': 0}", "d['a'] += loss\n    if i % 100 == 0:\n        d = {'a': 0}"),
     "a dict of this pass": kept("pass", "d = {'loss': []}\n    d['loss'].append(loss)"),
+    "a defaultdict of this pass": kept("pass", "d = defaultdict(list)\n    d['loss'].append(loss)"),
     "detached": kept("total = 0", "total = total + loss.detach()"),
     "another name": kept("total = 0", "both = total + loss"),
     "differentiated later": (
@@ -137,6 +138,7 @@ def test_silent_where_no_graph_outlives_its_step(source: str, tmp_path: Path) ->
         ("total = 0", "total = total + loss"),
         ("d = {'loss': 0.0}", "d['loss'] += loss"),
         ("d = {'loss': [], 'n': []}", "d['loss'].append(loss)"),
+        ("d = defaultdict(list)", "d['loss'].append(loss)"),
     ],
 )
 def test_reports_every_way_to_keep_a_graph(before: str, body: str, tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ LOUD_STREAMS = {
     + "    def mixed(self):\n        rows = list(self.rows)\n        random.shuffle(rows)\n        return rows\n",
     "a file": rows("with open('a') as f:\n            for line in f:\n                yield line"),
     "a helper": rows("yield from self.all()") + "    def all(self):\n        return (one for one in self.rows)\n",
+    "mapped": rows("return map(self.parse, self.rows)") + "    def parse(self, row): return row\n",
     "counted": rows("for i, row in enumerate(zip(self.rows, range(9))):\n            yield row"),
 }
 
