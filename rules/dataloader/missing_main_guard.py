@@ -59,7 +59,7 @@ class MissingMainGuard(Rule):
                 span = facts.document.span(loop.node)
                 message = (
                     f"the workers of `{loader.label}` are started by {started} and run this script again, down to the "
-                    f'loop in line {span.start.row}, which fails; put it under `if __name__ == "__main__":`'
+                    f'loop in {span.start.line}, which fails; put it under `if __name__ == "__main__":`'
                 )
                 related = [Related(facts.document.filename, span, "runs in every worker")]
                 yield self.finding(facts, loader.node, message, related=related)
