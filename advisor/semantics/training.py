@@ -47,18 +47,15 @@ def trainings(facts: Facts) -> Iterator[Training]:
     out."""
     if facts.frameworks:
         return
-    seen: set[Loop] = set()
+    models: dict[Loop, Module] = {}
+    for call in (call for each in facts.program for call in each.module_calls if not call.loss):
+        for context in call.contexts:
+            module = context.module
+            if context.loop is None or context.loop in models or not isinstance(module, Module):
+                continue
+            if context.place and is_cuda_capable(context.place) and module.has_state and not context.escaped:
+                models[context.loop] = module
     for loop in facts.loops:
         graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loop.loaders)
-        if not loop.loaders or not loop.backward or graphs:
-            continue
-        for each in facts.program:
-            for call in each.module_calls:
-                for context in call.contexts:
-                    module = context.module
-                    on_cuda = bool(context.place) and is_cuda_capable(context.place)
-                    if call.loss or context.loop is not loop or not isinstance(module, Module) or not on_cuda:
-                        continue
-                    if module.has_state and not context.escaped and loop not in seen:
-                        seen.add(loop)
-                        yield Training(loop, module, facts.layers.of(module))
+        if loop.loaders and loop.backward and not graphs and loop in models:
+            yield Training(loop, models[loop], facts.layers.of(models[loop]))
