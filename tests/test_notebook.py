@@ -248,6 +248,7 @@ class TestReading:
         one = document(notebook(code("x = = 1"), code("def f():"), code("'\ud800'"), code("x\0"), code("y = 1")))
         assert one.python.split() == ["y", "=", "1"]
         assert [cell.number for cell, _ in one.broken_cells] == [2, 3, 4, 5]
+        assert str(one.broken_cells[2][1]) == "syntax error: half of a surrogate pair"
         assert len(one.python) == len(one.text)
         assert len(one.tree.body) == 1
 

@@ -260,7 +260,9 @@ def syntax_error(text: str) -> DocumentError | None:
         return None
     except (RecursionError, MemoryError):
         return DocumentError("is nested too deeply to be parsed")
-    except ValueError as error:  # null bytes, half a surrogate pair
+    except UnicodeEncodeError:
+        return DocumentError("syntax error: half of a surrogate pair")
+    except ValueError as error:  # null bytes
         return DocumentError(f"syntax error: {error}")
     return None
 
