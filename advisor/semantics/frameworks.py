@@ -148,6 +148,14 @@ FRAMEWORK_CALLS = {
     "colossalai.booster.Booster": "colossalai",
 }
 
+LIBRARIES = frozenset(
+    {
+        *("torch", "torchvision", "torchaudio", "pytorch_lightning", "lightning_fabric"),
+        *(name.partition(".")[0] for name in (*CONSTRUCTORS, *SETTINGS, *FRAMEWORK_CLASSES, *FRAMEWORK_CALLS)),
+    }
+)
+"""The packages that these tables speak of."""
+
 TRAINING_ARGUMENTS = ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments")
 """The classes that a transformers Trainer takes its settings from."""
 

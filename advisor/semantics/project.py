@@ -17,6 +17,7 @@ from ..source.requirements import Declared, declared
 from .calls import Arguments, bind_parameters, call_function, class_member
 from .catalog import MODULE_BASES
 from .facts import Facts
+from .frameworks import LIBRARIES
 from .imports import dotted
 from .interpreter import Interpreter
 from .places import WITH_MODEL, place_of_input
@@ -82,9 +83,12 @@ class Project:
         else:
             bases = [*_upwards(folder, self.root), os.path.join(self.root, "src")]
         target = name.replace(".", os.sep)
+        package = name.partition(".")[0] if not level else ""
         for base in bases:
             if not _within(base, self.root):
                 continue
+            if package in LIBRARIES and base != folder and not _within(folder, os.path.join(base, package)):
+                continue  # a script beside the sources of a library that the tables know better than its code tells
             for end in (".py", os.sep + "__init__.py"):
                 candidate = os.path.join(base, target + end) if target else base + os.sep + "__init__.py"
                 if candidate in self.documents or os.path.isfile(candidate):
