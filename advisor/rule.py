@@ -54,7 +54,8 @@ class Rule(ABC):
         return Finding(
             code=self.code,
             name=self.name,
-            message=message,
+            # code that a message quotes may go over several lines
+            message=" ".join(message.split()),
             severity=severity or self.severity,
             filename=document.filename,
             span=document.span(node),

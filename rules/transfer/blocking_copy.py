@@ -113,10 +113,11 @@ class BlockingHostToDeviceCopy(Rule):
         document = facts.document
         loaders = list(dict.fromkeys(one.loader for transfer in transfers for one in transfer.contexts if one.loader))
         pinned = all(loader.pins for loader in loaders)
-        names = " and ".join(f"`{loader.label}`" for loader in loaders)
+        labels = list(dict.fromkeys(f"`{loader.label}`" for loader in loaders))
+        names = labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
         calls = " and ".join(f"`{document.code(one.node)}`" for one in transfers)
         many = len(transfers) > 1
-        pins = "pins its batches" if len(loaders) == 1 else "pin their batches"
+        pins = "pins its batches" if len(labels) == 1 else "pin their batches"
         source = f"{names} {pins}, but" if pinned else f"for the batches of {names},"
         copies = "wait until the copies are" if many else "waits until the copy is"
         fix = self._fix(facts, transfers)

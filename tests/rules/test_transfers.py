@@ -79,6 +79,22 @@ def test_follows_batches_through_every_loop(header: str, tmp_path: Path) -> None
     check(PHOTOS + MODEL + PINNED + header + "\n    x = x.cuda()  # -> ACC201 warning safe\n", tmp_path)
 
 
+def test_names_each_loader_once_in_one_line(tmp_path: Path) -> None:
+    source = """
+for loader in (
+    DataLoader(photos, num_workers=2, pin_memory=True),
+    DataLoader(photos, num_workers=3, pin_memory=True),
+):
+    for x, y in loader:
+        x = x.to(  # -> ACC201 warning safe
+            device,
+        )
+"""
+    message = check(PHOTOS + DEVICE + source, tmp_path)[0].message
+    assert message.startswith("`loader` pins its batches, but `x.to(")
+    assert "\n" not in message
+
+
 def test_only_an_opportunity_from_pageable_memory(tmp_path: Path) -> None:
     source = "loader = DataLoader(photos, num_workers=2)  # -> ACC101 warning\nfor x, y in loader:\n    x = x.cuda()  # -> ACC201 info safe\n"
     check(PHOTOS + source, tmp_path)
