@@ -136,6 +136,7 @@ class LoaderCall:
         contexts: one for each way in which the call is reached.
         loops: where its batches are taken.
         passes: those of the loops that go over all of its batches.
+        around: the loops around those, as they were when a pass began.
         transfers: moves of its batches to a device.
         moved_by: the framework that moves its batches, if one does.
         mutated: whether the loop changes a batch in place while it is on the host.
@@ -154,6 +155,7 @@ class LoaderCall:
     contexts: list[LoaderContext] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     passes: list[Loop] = field(default_factory=list)
+    around: list[Loop] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
     moved_by: str | None = None
     mutated: bool = False
@@ -212,14 +214,7 @@ class LoaderCall:
     def epoch_loops(self) -> list[Loop]:
         """Loops over numbers that it is not built in, and in which all of its batches are taken again and again."""
         built = [loop for context in self.contexts for loop in context.loops]
-        found: dict[Loop, None] = {}
-        for loop in self.passes:
-            outer = loop.parent
-            while outer is not None:
-                if outer.counts and self not in outer.loaders and outer not in built:
-                    found[outer] = None
-                outer = outer.parent
-        return list(found)
+        return [outer for outer in self.around if outer.counts and self not in outer.loaders and outer not in built]
 
     @property
     def label(self) -> str:

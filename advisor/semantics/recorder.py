@@ -199,6 +199,7 @@ class Recorder:
         for loader in loaders_of(element, whole=True):
             if loop not in loader.passes:
                 loader.passes.append(loop)
+            loader.around += [outer for outer in reversed(machine.loops[:-1]) if outer not in loader.around]
 
     def take_one(self, element: Value, machine: Interpreter) -> None:
         """``next(iterator)``: the loop around it takes batches."""

@@ -92,13 +92,14 @@ class DataLoaderMissingPersistentWorkers(Rule):
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
         loop = loader.epoch_loops[0]
         line = loop.document.span(loop.node).start.line
+        where = "" if loop.document is facts.document else f" of {loop.document.filename}"
         starts = start_methods(facts, loader)
         cost = f", by {starts.anew}, which imports torch in each of them" if starts.anew else ""
         count = loader.fixed_workers
         workers = "the worker" if count == 1 else f"the {count} workers"
         message = (
             f"{workers} of `{loader.label}` {'is' if count == 1 else 'are'} started anew in every pass of the loop in "
-            f"{line}{cost}; pass `persistent_workers=True`"
+            f"{line}{where}{cost}; pass `persistent_workers=True`"
         )
         edit = loader.keyword_edit("persistent_workers", "True")
         fix = Fix("Pass `persistent_workers=True`", (edit,), Applicability.UNSAFE) if edit is not None else None

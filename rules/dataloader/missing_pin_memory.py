@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts, LoaderCall
+from accel_advisor.semantics.values import Loader
 
 
 class DataLoaderMissingPinMemory(Rule):
@@ -45,8 +46,9 @@ class DataLoaderMissingPinMemory(Rule):
     When to ignore it
         Page-locked memory is scarce: up to `num_workers * prefetch_factor` batches are held in it. Some machines gain
         nothing (unified memory, GH200): `accel-advisor tune` measures it. A literal `pin_memory=False` is taken as a
-        decision and reported as `info` without a fix. The rule is silent where batches cannot be pinned: they are on a
-        GPU already, sparse, or objects of a class of the project that has no `pin_memory` method.
+        decision and reported as `info` without a fix. The rule is silent where only single batches are looked at
+        (`next(iter(loader))`), and where batches cannot be pinned: they are on a GPU already, sparse, or objects of a
+        class of the project that has no `pin_memory` method.
 
     Fix safety
         Safe where the data set is known to yield plain tensors, the default collate function puts them together, and
@@ -78,6 +80,8 @@ class DataLoaderMissingPinMemory(Rule):
                 continue
             if loader.suffers("device") or loader.suffers("unpinnable") or self._reloads(facts, loader):
                 continue
+            if not loader.passes and self._gives_first_batches(facts, loader):
+                continue
             yield self._report(facts, loader)
 
     def _reloads(self, facts: Facts, loader: LoaderCall) -> bool:
@@ -87,6 +91,12 @@ class DataLoaderMissingPinMemory(Rule):
             for each in facts.program
             for one in each.operations
         )
+
+    def _gives_first_batches(self, facts: Facts, loader: LoaderCall) -> bool:
+        """Whether ``next(iter(loader))`` takes single batches of it, to look at, which need not come fast."""
+        glances = facts.program.named("next(iter(DataLoader))")
+        receivers = [context.receiver for one in glances for context in one.contexts]
+        return any(isinstance(one, Loader) and one.call is loader for one in receivers)
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
         name = loader.label

@@ -71,7 +71,7 @@ class WorkerInitConstantSeed(Rule):
         for loader in facts.loaders:
             if not loader.trains or not loader.gives("persistent_workers", None) or loader.without_workers:
                 continue
-            if not any(loop.parent is not None and loop.parent.counts for loop in loader.passes):
+            if not any(loop.counts for loop in loader.around):
                 continue
             for issue in loader.issues:
                 if issue.kind == "constant seed":

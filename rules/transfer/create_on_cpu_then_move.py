@@ -81,7 +81,7 @@ class CreateOnCpuThenMove(Rule):
     def _report(self, facts: Facts, transfer: Transfer, factory: Operation) -> Finding:
         document = facts.document
         assert isinstance(factory.node, cst.Call)
-        often = all(map(_at_every_step, factory.contexts))
+        often = all(_at_every_step(facts, context) for context in factory.contexts)
         device = document.code(transfer.device) if transfer.device is not None else None
         if device is None and not transfer.node.args:
             device = '"cuda"'
@@ -107,11 +107,18 @@ class CreateOnCpuThenMove(Rule):
         return Applicability.UNSAFE
 
 
-def _at_every_step(context: OperationContext) -> bool:
-    """Whether it happens in ``forward``, or in a loop that takes batches or trains."""
+def _at_every_step(facts: Facts, context: OperationContext) -> bool:
+    """Whether it happens in ``forward``, or in a loop that takes batches or trains, and not only in one around it."""
     if context.guarded or "__init__" in context.functions:
         return False
-    return "forward" in context.functions or any(loop.loaders or loop.backward for loop in context.loops)
+    if "forward" in context.functions:
+        return True
+    busy = [loop for one in facts.program for loop in one.loops if loop.loaders or loop.backward]
+    return any(
+        (loop.loaders and not loop.counts) or not any(inner.is_within(loop) for inner in busy)
+        for loop in context.loops
+        if loop in busy
+    )
 
 
 def _counts(context: OperationContext) -> bool:

@@ -68,6 +68,10 @@ SILENT_PERSISTENT = {
         "a = DataLoader(files, num_workers=2)\nb = DataLoader(files, num_workers=3)\nfor loader in (a, b):\n"
         "    for x in loader:\n        model(x).sum().backward()\n"
     ),
+    "another loader's epochs, through one function": (
+        "def run(batches):\n    for x in batches:\n        model(x).sum().backward()\n"
+        "for epoch in range(9):\n    run(DataLoader(files))\n" + LOADER + "\nrun(loader)\n"
+    ),
 }
 
 
@@ -93,6 +97,18 @@ def main():
 main()
 """
     check(HEAD + source, tmp_path)
+
+
+def test_names_the_file_of_the_loop(tmp_path: Path) -> None:
+    epochs = (
+        "def fit(loader, step):\n    for epoch in range(9):\n        for x in loader:\n            step(x).backward()\n"
+    )
+    found = check(
+        HEAD + "import epochs\n" + LOADER + "  # -> ACC106 info unsafe\nepochs.fit(loader, model)\n",
+        tmp_path,
+        {"epochs.py": epochs},
+    )
+    assert f"the loop in line 2 of {tmp_path / 'epochs.py'}" in found[0].message
 
 
 SPAWNED = {

@@ -51,6 +51,21 @@ def test_silent_on_a_program_for_the_cpu(tmp_path: Path) -> None:
     check(PHOTOS + loop, tmp_path)
 
 
+def test_silent_where_single_batches_are_looked_at(tmp_path: Path) -> None:
+    source = """
+shown = DataLoader(photos, batch_size=9, num_workers=1)
+def sample():
+    x, y = next(iter(shown))
+    return model(x.cuda(non_blocking=True))
+loader = DataLoader(photos, num_workers=1, pin_memory=True)
+for i, (x, y) in enumerate(loader):
+    model(x.cuda(non_blocking=True)).sum().backward()
+    if i % 100 == 0:
+        sample()
+"""
+    check(PHOTOS + MODEL + source, tmp_path)
+
+
 def test_silent_where_batches_stay_on_the_host(tmp_path: Path) -> None:
     check(
         PHOTOS + "loader = DataLoader(photos, num_workers=2)\ntotal = sum(x.float().mean() for x, y in loader)\n",

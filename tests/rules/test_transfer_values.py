@@ -113,6 +113,7 @@ class Net(nn.Module):
             self.z = torch.zeros(4).cuda()  # -> ACC205 info safe
     def forward(self, x):
         return x + torch.zeros(4).cuda()  # -> ACC205 warning safe
+net = Net()
 for i in range(9):
     b = torch.ones(4).to("cuda")  # -> ACC205 info safe
 for x in DataLoader(TensorDataset(a)):
@@ -120,6 +121,13 @@ for x in DataLoader(TensorDataset(a)):
     c = torch.arange(0, 4).to("cuda")  # -> ACC205 warning safe
     d = torch.arange(0, 4, 0.5).to("cuda")  # -> ACC205 warning unsafe
     e = torch.randn(4).to("cuda")  # -> ACC205 warning unsafe
+    for part in x.split(2):
+        net(part).sum().backward()
+for epoch in range(9):
+    f = torch.zeros(4).to("cuda")  # -> ACC205 info safe
+    for i in range(9):
+        g = torch.zeros(4).to("cuda")  # -> ACC205 warning safe
+        net(g).sum().backward()
 def noise(x):
     return torch.randn(4).to(x.device)  # -> ACC205 info unsafe
 """
