@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,12 +9,13 @@ import libcst as cst
 
 from .hazards import resolve
 from .values import Class, Function, Module, Qualified, Sequence
+from .walking import descendants
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
     from .scope import Scope
 
-_DECIDES = (cst.If, cst.IfExp, cst.Try, cst.Match, cst.Lambda, cst.BooleanOperation)
+_DECIDES = frozenset({cst.If, cst.IfExp, cst.Try, cst.TryStar, cst.Match, cst.Lambda, cst.BooleanOperation})
 _DROPS = frozenset(f"torch.nn.{name}" for name in "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout".split())
 _NORMALIZES = frozenset(f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split())
 _DROPS_BY_DEFAULT = frozenset(
@@ -83,7 +83,7 @@ class Layers:
     def _in(self, node: cst.CSTNode, scope: Scope) -> frozenset[str]:
         """The layers that the calls in a piece of program build, where no condition decides about them."""
         found = frozenset[str]()
-        for call in _certain_calls(node):
+        for call in descendants(node, cst.Call, but=_DECIDES):
             callee = resolve(self._machine, scope, call.func)
             if isinstance(callee, Qualified) and callee.name.startswith(("torch.nn.", "torchvision.models.")):
                 if not _may_be_off(callee.name, call):
@@ -93,17 +93,6 @@ class Layers:
             elif isinstance(callee, Function) and callee.owner is None:
                 found |= self._of_function(callee)
         return found
-
-
-def _certain_calls(node: cst.CSTNode) -> Iterator[cst.Call]:
-    stack = [node]
-    while stack:
-        one = stack.pop()
-        if isinstance(one, _DECIDES):
-            continue
-        if isinstance(one, cst.Call):
-            yield one
-        stack.extend(reversed(one.children))
 
 
 def _may_be_off(name: str, call: cst.Call) -> bool:

@@ -123,15 +123,20 @@ def descendants(node: cst.CSTNode) -> Iterator[cst.CSTNode]: ...
 
 
 @overload
-def descendants(node: cst.CSTNode, *kinds: type[Node]) -> Iterator[Node]: ...
+def descendants(
+    node: cst.CSTNode, *kinds: type[Node], but: frozenset[type[cst.CSTNode]] = frozenset()
+) -> Iterator[Node]: ...
 
 
-def descendants(node: cst.CSTNode, *kinds: type[cst.CSTNode]) -> Iterator[cst.CSTNode]:
+def descendants(
+    node: cst.CSTNode, *kinds: type[cst.CSTNode], but: frozenset[type[cst.CSTNode]] = frozenset()
+) -> Iterator[cst.CSTNode]:
     """A node and every expression, statement and clause in it, in source order.
 
     Args:
         kinds: the concrete kinds of node that are wanted; all where none is given. ``isinstance`` costs more than the
             walk, since the classes of libcst are abstract base classes.
+        but: the concrete kinds that are passed over with all that is in them.
     """
     wanted = frozenset(kinds)
     stack: list[cst.CSTNode] = [node]
@@ -139,6 +144,8 @@ def descendants(node: cst.CSTNode, *kinds: type[cst.CSTNode]) -> Iterator[cst.CS
     while stack:
         one = pop()
         kind = type(one)
+        if kind in but:
+            continue
         if not wanted or kind in wanted:
             yield one
         fields = _backwards.get(kind)

@@ -75,7 +75,7 @@ class EvalModeMissing(Rule):
         """Reports each function, and each training loop, once."""
         if facts.frameworks or self._is_deliberate(facts):
             return
-        switched = facts.does(".eval") or any(_stays(one) for one in _named(facts, ".train"))
+        switched = facts.does(".eval") or any(_stays(one) for one in facts.program.ending(".train"))
         seen: set[int] = set()
         for loop in facts.loops:
             if not loop.loaders or id(loop.function or loop) in seen:
@@ -90,7 +90,7 @@ class EvalModeMissing(Rule):
                 yield found
 
     def _is_deliberate(self, facts: Facts) -> bool:
-        optimizers = [one for one in _named(facts, "") if re.match(r"torch\.optim\.[A-Z]\w*$", one.name)]
+        optimizers = [one for one in facts.program.beginning("torch.optim.") if re.match(r"[A-Z]\w*$", one.name[12:])]
         names = [facts.document.filename.replace("\\", "/").rpartition("/")[2]]
         names += [name for loop in facts.loops for name in loop.functions]
         return len(optimizers) > 1 or any(_DELIBERATE.search(name) for name in names)
@@ -194,13 +194,9 @@ def _outer(loop: Loop) -> Iterator[Loop]:
         outer = outer.parent
 
 
-def _named(facts: Facts, ending: str) -> Iterator[Operation]:
-    return (one for each in facts.program for one in each.operations if one.name.endswith(ending))
-
-
 def _within(facts: Facts, ending: str, loop: Loop) -> list[Operation]:
     """The operations of a kind that happen in each pass of a loop."""
-    found = (one for one in _named(facts, ending) if ending != ".train" or not _stays(one))
+    found = (one for one in facts.program.ending(ending) if ending != ".train" or not _stays(one))
     return [one for one in found if any(loop in context.loops for context in one.contexts)]
 
 
