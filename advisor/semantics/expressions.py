@@ -304,6 +304,7 @@ def _comprehension(machine: Interpreter, node: cst.ListComp | cst.SetComp | cst.
     frame.scope = Scope(machine.document, outer, "function")
     try:
         with machine.looping(node) as loop:
+            loop.repeats = True
             while part is not None:
                 element = element_of(machine, iterable)
                 machine.recorder.go_over(loop, element, machine)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from ..target import Target, Version
+from .call_graph import CallGraph
 from .catalog import PARALLEL_WRAPPERS
 from .inputs import Inputs
 from .loading import CallSite, LoaderCall, LoaderContext, Loop
@@ -78,6 +79,7 @@ class Facts:
         layers: what modules are made of.
         program: the facts of this document, of those that it imports, and of those that import it with theirs.
         inputs: what becomes of the inputs of each module.
+        call_graph: which function of the project is called from where.
         target: what the project runs on, as far as it says so.
         handed_over: tensors that the program gives, in a loop, to functions that are not known and may change them.
     """
@@ -99,6 +101,7 @@ class Facts:
     layers: Layers = field(init=False)
     program: Program = field(default_factory=lambda: Program())
     inputs: Inputs = field(default_factory=Inputs)
+    call_graph: CallGraph = field(default_factory=CallGraph)
     target: Target = field(default_factory=Target)
     handed_over: frozenset[Birth] = frozenset()
 

@@ -288,6 +288,8 @@ class Interpreter:
     def inline(self, function: Function, bound: dict[str, Value], site: CallSite | None) -> Value:
         """Interprets a function's body with its parameters bound, and returns what it returns."""
         node = function.node
+        if site is not None:
+            self.recorder.call_graph.add(self.frame.function, site, node)
         key = (id(node), function.owner, site and id(site.node), tuple(sorted(bound.items(), key=lambda i: i[0])))
         if key in self._memo:
             return self._memo[key]
@@ -373,6 +375,7 @@ class Interpreter:
             if target is not None and bind is not None:
                 assign(self, target, bind)
             ended = self.execute(body)
+            self.loops[-1].repeats |= not ended
             self.frame.loop_exits.pop()
             last = self.store.pop()
             if not self.store.merge([*exits, last] if not ended else exits or [last]):

@@ -71,6 +71,7 @@ class Loop:
         function: the innermost function that it stands in; None at the top of a module.
         functions: names of the functions that it was reached through, outermost first.
         counts: whether it goes over numbers (``while``, ``range``), as a loop over epochs does, more than once.
+        repeats: whether a second pass may follow the first: its body does not end in ``break`` whatever happens.
     """
 
     document: Document
@@ -86,6 +87,7 @@ class Loop:
     graph_free: bool = False
     rows_of: Tensor | None = None
     function: cst.CSTNode | None = None
+    repeats: bool = False
 
     def renews(self, holder: str, besides: cst.CSTNode) -> bool:
         """Whether a pass binds a name, attribute or item anew, or takes something out of it, in another statement."""

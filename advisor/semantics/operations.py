@@ -75,6 +75,12 @@ class OperationContext:
         return tuple(found)
 
     @property
+    def at_every_step(self) -> bool:
+        """Whether it happens for each batch of a loader: in no loop within that over the batches, under no condition,
+        and not where that loop always ends after its first pass."""
+        return self.loop is not None and self.inner is self.loop and not self.guarded and self.loop.repeats
+
+    @property
     def run(self) -> Loop | tuple[str, ...]:
         """What it is a part of as a whole: the outermost loop around it, or else the functions that it is in."""
         return self.loops[-1] if self.inner is not None else self.functions
@@ -112,6 +118,7 @@ class Operation:
         alone: whether a call is a statement by itself.
         framework: the framework whose class it stands in, if any.
         statement: the statement that it stands in.
+        function: the innermost function that it stands in; None at the top of a module.
     """
 
     document: Document
@@ -120,6 +127,7 @@ class Operation:
     alone: bool
     framework: str | None
     statement: cst.CSTNode
+    function: cst.CSTNode | None = None
     contexts: list[OperationContext] = field(default_factory=list)
 
     def get(self, name: str, position: int | None = None) -> Value:
@@ -145,6 +153,11 @@ class Operation:
     def guarded(self) -> bool:
         """Whether a condition decides, in some context, whether it happens."""
         return any(context.guarded for context in self.contexts)
+
+    @property
+    def at_every_step(self) -> bool:
+        """Whether it happens, in all contexts, for each batch of a loader."""
+        return bool(self.contexts) and all(context.at_every_step for context in self.contexts)
 
     def runs_with(self, other: Operation) -> bool:
         """Whether both happen in one outermost loop, or in the same functions outside of loops."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from .call_graph import CallGraph
 from .catalog import HARMLESS_CUDA
 from .clock import Clock
 from .datasets import DatasetFacts, describe_dataset
@@ -54,6 +55,7 @@ class Recorder:
     Attributes:
         facts: the facts of each document that was interpreted, by its filename.
         inputs: what becomes of the inputs of each module.
+        call_graph: which function is called from where.
         called: the classes of the modules that were called.
         discarding: whether the result of the call that is being looked at is thrown away.
         clock: what the GPU was given and what was waited for, in order.
@@ -66,6 +68,7 @@ class Recorder:
     def __init__(self) -> None:
         self.facts: dict[str, Facts] = {}
         self.inputs = Inputs()
+        self.call_graph = CallGraph()
         self.called: set[Class] = set()
         self.discarding = False
         self.clock = Clock()
@@ -85,7 +88,7 @@ class Recorder:
 
     def begin(self, document: Document) -> None:
         """A document is about to be interpreted."""
-        self.facts.setdefault(document.filename, Facts(document, inputs=self.inputs))
+        self.facts.setdefault(document.filename, Facts(document, inputs=self.inputs, call_graph=self.call_graph))
 
     def finish(self, machine: Interpreter, consulted: frozenset[str]) -> None:
         """Everything was interpreted: what holds for the program as a whole is told to each of its documents."""
@@ -307,8 +310,9 @@ class Recorder:
         known = self._operations.get((id(node), name))
         if known is None:
             statement = machine.statement or node
-            framework = _framework_around(machine)
-            known = Operation(machine.document, node, name, self.discarding, framework, statement)
+            framework, function = _framework_around(machine), machine.frame.function
+            around = function.node if function is not None else None
+            known = Operation(machine.document, node, name, self.discarding, framework, statement, around)
             self._operations[id(node), name] = known
             self.facts[machine.document.filename].operations.append(known)
         if context not in known.contexts:

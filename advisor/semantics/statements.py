@@ -110,6 +110,7 @@ def _leave_loop(machine: Interpreter, node: cst.Break | cst.Continue) -> bool:
     if machine.frame.loop_exits:
         level, exits = machine.frame.loop_exits[-1]
         exits.append(machine.store.since(level))
+        machine.loops[-1].repeats |= isinstance(node, cst.Continue)
     return True
 
 

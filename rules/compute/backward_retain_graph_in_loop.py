@@ -90,10 +90,9 @@ class BackwardRetainGraphInLoop(Rule):
         )
 
     def _is_alone(self, facts: Facts, operation: Operation) -> bool:
-        again = [one for one in operation.contexts if one.inner and len(one.functions) > len(one.inner.functions)]
-        if len(again) > 1:
-            return False  # a helper that is called for several losses
         loops = [context.inner for context in operation.contexts]
+        if not all(loop and facts.call_graph.reaches_once(loop.function, operation.function) for loop in loops):
+            return False  # a helper that is called for several losses
         functions = [context.functions for context in operation.contexts]
         for other in (one for facts_ in facts.program for one in facts_.operations):
             if other is operation or not other.name.endswith(_DIFFERENTIATES):

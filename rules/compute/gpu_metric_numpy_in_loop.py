@@ -70,9 +70,9 @@ class GpuMetricNumpyInLoop(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
         for operation in facts.operations:
-            if not operation.name.startswith(("sklearn.metrics.", "numpy.")) or operation.guarded:
+            if not operation.name.startswith(("sklearn.metrics.", "numpy.")) or not operation.at_every_step:
                 continue
-            loops = {context.loop for context in operation.contexts if context.inner is context.loop}
+            loops = {context.loop for context in operation.contexts}
             loop = loops.pop() if len(loops) == 1 else None
             if loop is not None and loop.backward and self._takes_arrays(operation) and self._copies(facts, loop):
                 message = (

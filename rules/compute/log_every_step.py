@@ -94,10 +94,7 @@ class LogEveryStep(Rule):
         return all(_is_on_gpu(value) for value in values)
 
     def _is_in_every_step(self, operation: Operation) -> bool:
-        return not operation.guarded and all(
-            context.loop is not None and context.inner is context.loop and context.loop.backward
-            for context in operation.contexts
-        )
+        return operation.at_every_step and all(one.loop and one.loop.backward for one in operation.contexts)
 
 
 def _is_on_gpu(value: Value) -> bool:

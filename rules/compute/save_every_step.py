@@ -49,7 +49,7 @@ class SaveEveryStep(Rule):
 
     When to ignore it
         In demonstrations of a few steps. The rule is silent under any condition in the loop, and in loops that do not
-        train.
+        train or end with the first batch.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.save.html
@@ -71,7 +71,4 @@ class SaveEveryStep(Rule):
                 yield self.finding(facts, operation.node, message)
 
     def _is_in_every_step(self, operation: Operation) -> bool:
-        return not operation.guarded and all(
-            context.loop is not None and context.inner is context.loop and context.loop.backward
-            for context in operation.contexts
-        )
+        return operation.at_every_step and all(one.loop and one.loop.backward for one in operation.contexts)

@@ -57,18 +57,13 @@ class CatAccumulateInLoop(Rule):
         """Reports each call once."""
         for operation in facts.operations:
             if operation.name in ("torch.cat", "torch.concat", "torch.hstack", "torch.vstack"):
-                holder = self._holder(facts, operation) if self._at_every_step(operation) else None
+                holder = self._holder(facts, operation) if operation.at_every_step else None
                 if holder is not None and self._only_grows(facts, operation, holder):
                     message = (
                         f"`{holder}` is copied whole at every step, which is quadratic in their number; append to a "
                         f"list and call `{operation.name}` once behind the loop"
                     )
                     yield self.finding(facts, operation.node, message)
-
-    def _at_every_step(self, operation: Operation) -> bool:
-        return bool(operation.contexts) and all(
-            one.loop is not None and one.inner is one.loop and not one.guarded for one in operation.contexts
-        )
 
     def _only_grows(self, facts: Facts, operation: Operation, holder: str) -> bool:
         """Whether no pass needs what is kept, or makes it anew."""

@@ -68,17 +68,12 @@ class EmptyCacheInLoop(Rule):
         if facts.does(".max_memory_allocated", ".memory_allocated", ".reset_peak_memory_stats", ".memory_reserved"):
             return
         for operation in facts.operations:
-            if operation.name in CLEANERS and operation.contexts and self._at_every_step(operation):
+            if operation.name in CLEANERS and operation.at_every_step and self._uses_a_model(operation):
                 yield self._report(facts, operation)
 
-    def _at_every_step(self, operation: Operation) -> bool:
-        return all(
-            one.loop is not None
-            and one.inner is one.loop
-            and not one.guarded
-            and (one.loop.backward or one.loop.calls_model)
-            for one in operation.contexts
-        )
+    def _uses_a_model(self, operation: Operation) -> bool:
+        loops = [context.loop for context in operation.contexts]
+        return all(loop is not None and (loop.backward or loop.calls_model) for loop in loops)
 
     def _report(self, facts: Facts, operation: Operation) -> Finding:
         document = facts.document

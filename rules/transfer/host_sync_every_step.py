@@ -97,7 +97,7 @@ class HostSyncEveryStep(Rule):
                 yield self._report(facts, found)
 
     def _waits(self, operation: Operation, context: OperationContext) -> bool:
-        if context.guarded or context.loop is None or context.inner is not context.loop or operation.framework:
+        if not context.at_every_step or operation.framework:
             return False
         if operation.name in OF_RECEIVER or (operation.name == "Tensor.to" and self._to_host(context)):
             read = [context.receiver]

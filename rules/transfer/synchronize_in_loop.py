@@ -10,7 +10,6 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import remove_statement
 from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.operations import Operation
 from accel_advisor.semantics.values import Constant
 
 WAITS = frozenset({"torch.cuda.synchronize", "torch.accelerator.synchronize"})
@@ -63,7 +62,7 @@ class SynchronizeInLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        found = [one for one in facts.operations if one.name in WAITS and one.contexts and self._at_every_step(one)]
+        found = [one for one in facts.operations if one.name in WAITS and one.at_every_step]
         if not found or self._needed(facts):
             return
         for operation in found:
@@ -77,9 +76,6 @@ class SynchronizeInLoop(Rule):
                 edit = remove_statement(facts.document, operation.statement, loop.node.body)
             fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
             yield self.finding(facts, operation.node, message, fix=fix)
-
-    def _at_every_step(self, operation: Operation) -> bool:
-        return all(one.loop is not None and one.inner is one.loop and not one.guarded for one in operation.contexts)
 
     def _needed(self, facts: Facts) -> bool:
         if facts.does(".Event", ".Stream", ".stream", ".default_timer", ".Timer", ".perf_counter_ns"):

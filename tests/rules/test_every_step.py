@@ -41,6 +41,7 @@ FEW_WAITS = {
     "every hundredth": "if i % 100 == 0:\n        print(loss.item(), f'{loss}', float(out.max()))",
     "behind a condition": "if i % 100 == 0 and loss.item() > 3 and out.max().item() > 3:\n        pass",
     "where one loop in many ends": "if i > 9:\n        break\n    print(loss.item(), float(out.max()))",
+    "in the only step": "print(loss.item(), float(out.max()))\n    break",
     "whether there is one": "if loss is None or out is None or y is None:\n        pass",
     "a mask that became numbers": "a = out[(y > 0).long()]\n    b = out[(y > 0).int()]",
     "asynchronously": "a = out.to('cpu', non_blocking=True)\n    b = loss.to('cpu', non_blocking=True)",

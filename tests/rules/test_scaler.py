@@ -274,6 +274,48 @@ def test_retain_graph_silent_outside_of_loops(tmp_path: Path) -> None:
     check_one("ACC414", IMPORTS + MODEL + "model(torch.zeros(2, 8)).sum().backward(retain_graph=True)\n", tmp_path)
 
 
+HELPERS = {
+    "two losses of a model": "out = model(x)\n    back(out.sum())\n    back(out.mean())",
+    "two losses that are not known": "out = conf.net(model(x))\n    back(conf.a(out))\n    back(conf.b(out))",
+    "two losses through a second helper": "out = conf.net(model(x))\n    back2(conf.a(out))\n    back2(conf.b(out))",
+    "two losses by two ways": "out = conf.net(model(x))\n    back(conf.a(out))\n    back2(conf.b(out))",
+}
+BACK = """
+import conf
+def back(loss):
+    loss.backward(retain_graph=True){mark}
+def back2(loss):
+    back(loss)
+"""
+
+
+@pytest.mark.parametrize("body", HELPERS.values(), ids=HELPERS.keys())
+def test_retain_graph_silent_in_helpers_for_several_losses(body: str, tmp_path: Path) -> None:
+    check_one(
+        "ACC414", IMPORTS + MODEL + LOADER + BACK.format(mark="") + f"for (x,) in loader:\n    {body}\n", tmp_path
+    )
+
+
+@pytest.mark.parametrize("helper", ["back", "back2"])
+def test_retain_graph_reported_in_helpers(helper: str, tmp_path: Path) -> None:
+    program = BACK.format(mark="  # -> warning unsafe") + f"for (x,) in loader:\n    {helper}(model(x).sum())\n"
+    check_one("ACC414", IMPORTS + MODEL + LOADER + program, tmp_path)
+
+
+def test_retain_graph_reported_in_a_helper_of_two_loops(tmp_path: Path) -> None:
+    loops = """
+def train():
+    for (x,) in loader:
+        back(model(x).sum())
+def refine():
+    for (x,) in loader:
+        back(model(x).mean())
+train()
+refine()
+"""
+    check_one("ACC414", IMPORTS + MODEL + LOADER + BACK.format(mark="  # -> warning unsafe") + loops, tmp_path)
+
+
 def test_retain_graph_reported(tmp_path: Path) -> None:
     source = """
 def train(model, loader):

@@ -115,6 +115,10 @@ SAVE_SILENT = {
     ),
     "no training": "for i, (x,) in enumerate(loader):\n    torch.save(model(x), f'{i}.pt')",
     "a few numbers": "for i in range(3):\n    step(1, 2)\n    torch.save(model, 'm')",
+    "of one batch": "for (x,) in loader:\n    step(x, x)\n    torch.save(model, 'm')\n    break",
+    "of one batch in a function": (
+        "def once():\n    for (x,) in loader:\n        step(x, x)\n        torch.save(model, 'm')\n        return x\nonce()"
+    ),
 }
 LOADER = "loader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
 
@@ -124,9 +128,20 @@ def test_save_silent(source: str, tmp_path: Path) -> None:
     check_one("ACC427", IMPORTS + MODEL + LOADER + source + "\n", tmp_path)
 
 
-def test_save_reported(tmp_path: Path) -> None:
-    source = "for (x,) in loader:\n    step(x, x)\n    torch.save(model.state_dict(), 'm')  # -> warning none\n"
-    check_one("ACC427", IMPORTS + MODEL + LOADER + source, tmp_path)
+SAVED = (
+    "for i, (x,) in enumerate(loader):\n    step(x, x)\n    torch.save(model.state_dict(), 'm')  # -> warning none\n"
+)
+SAVE_REPORTED = {
+    "alone": SAVED,
+    "until a condition": SAVED + "    if i > 9:\n        break",
+    "before the rest of the pass": SAVED + "    if i < 9:\n        continue\n    break",
+    "after a loop that ends at once": SAVED + "    for _ in x:\n        break",
+}
+
+
+@pytest.mark.parametrize("source", SAVE_REPORTED.values(), ids=SAVE_REPORTED.keys())
+def test_save_reported(source: str, tmp_path: Path) -> None:
+    check_one("ACC427", IMPORTS + MODEL + LOADER + source + "\n", tmp_path)
 
 
 def test_the_setting_goes_before_the_statement_of_a_call_that_was_followed(tmp_path: Path) -> None:
