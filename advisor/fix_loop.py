@@ -26,12 +26,14 @@ class FixOutcome:
         report: what is left, as a report on the new texts.
         fixed: the findings whose fixes were made.
         before: the documents that change, as they are on disk.
+        read: their bytes, as they were linted.
         after: their new bytes.
     """
 
     report: Report
     fixed: list[Finding] = field(default_factory=list)
     before: dict[str, Document] = field(default_factory=dict)
+    read: dict[str, bytes] = field(default_factory=dict)
     after: dict[str, bytes] = field(default_factory=dict)
 
     def document_after(self, filename: str) -> Document:
@@ -98,36 +100,36 @@ def _make(outcome: FixOutcome, chosen: Sequence[Finding]) -> tuple[list[Finding]
             made = made[:1]
         again, worse = _make(outcome, made) if made else ([], [])
         return again, failed + worse
-    for filename, (document, raw) in changed.items():
+    for filename, (document, old, new) in changed.items():
         outcome.before.setdefault(filename, document)
-        outcome.after[filename] = raw
+        outcome.read.setdefault(filename, old)
+        outcome.after[filename] = new
     return list(chosen), []
 
 
-def _changed(outcome: FixOutcome, findings: Iterable[Finding]) -> dict[str, tuple[Document, bytes]]:
-    """The documents that fixes change, each with its new bytes.
+def _changed(outcome: FixOutcome, findings: Iterable[Finding]) -> dict[str, tuple[Document, bytes, bytes]]:
+    """The documents that fixes change, each with its old bytes and its new ones.
 
     Raises:
         EditConflictError: edits overlap or lie outside the text.
         DocumentError: a file cannot be read, or would not parse any more.
         UnicodeEncodeError: new text does not fit the file's encoding.
     """
-    changed: dict[str, tuple[Document, bytes]] = {}
+    changed: dict[str, tuple[Document, bytes, bytes]] = {}
     for filename, edits in edits_by_file(findings).items():
-        document = _current(outcome, filename)
-        raw = edited(document, edits)
-        after = Document.from_bytes(filename, raw)
+        try:
+            old = _bytes(outcome, filename)
+        except OSError as error:
+            raise DocumentError(f"changes {filename}, which cannot be read: {error.strerror or error}") from error
+        document = Document.from_bytes(filename, old)
+        new = edited(document, edits)
+        after = Document.from_bytes(filename, new)
         _ = after.tree
         for cell, error in after.broken_cells:
             if all(cell.number != known.number for known, _ in document.broken_cells):
                 raise error
-        changed[filename] = (document, raw)
+        changed[filename] = (document, old, new)
     return changed
-
-
-def _current(outcome: FixOutcome, filename: str) -> Document:
-    raw = outcome.after.get(filename, outcome.report.sources.get(filename))
-    return Document.from_bytes(filename, raw) if raw is not None else Document.read(filename)
 
 
 def _again(outcome: FixOutcome, checker: Checker, changed: Collection[str]) -> Report:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import errno
 import os
 import stat
 import tempfile
@@ -174,9 +175,13 @@ def write_atomically(path: str | Path, content: bytes) -> None:
         raise
 
 
-def write_all(contents: Mapping[str, bytes]) -> None:
+def write_all(contents: Mapping[str, bytes], expected: Mapping[str, bytes] | None = None) -> None:
     """Writes several files that belong together; where one cannot be written, those before it get their old bytes
     back.
+
+    Args:
+        contents: the new bytes by filename.
+        expected: the bytes that the new ones were made from; a file that holds others by now is not written.
 
     Raises:
         OSError: one could not be written; none is changed then.
@@ -185,6 +190,8 @@ def write_all(contents: Mapping[str, bytes]) -> None:
     try:
         for filename, content in contents.items():
             before = Path(filename).read_bytes()
+            if expected is not None and before != expected.get(filename, before):
+                raise OSError(errno.EBUSY, "it was changed meanwhile", filename)
             write_atomically(filename, content)
             written[filename] = before
     except OSError:

@@ -169,14 +169,14 @@ def lint(
         outcome = fix(report, full, allow, _new_in(held, config))
         if diff:
             return _show_diff(outcome, exit_zero)
-        if not _write(outcome.after, sources):
+        if not _write(outcome.after, outcome.read, sources):
             return 2
         report, fixed = outcome.report, len(outcome.fixed)
     if form is not None:
         from .adoption import silence
 
         silenced = silence(replace(report, findings=_new_in(held, config)(report)), form, why)
-        if not _write(silenced.after, sources):
+        if not _write(silenced.after, report.sources, sources):
             return 2
         report = run({name: silenced.after.get(name, raw) for name, raw in sources.items()})
         for sentence in silenced.sentences():
@@ -320,15 +320,16 @@ def _usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _write(after: Mapping[str, bytes], sources: Mapping[str, bytes]) -> bool:
-    """Writes files anew, or the new text of stdin to stdout; tells why where it cannot."""
+def _write(after: Mapping[str, bytes], read: Mapping[str, bytes], sources: Mapping[str, bytes]) -> bool:
+    """Writes files anew, unless they are no longer as they were read, or the new text of stdin to stdout; tells why
+    where it cannot."""
     from .fixer import write_all
 
     for name, raw in sources.items():
         sys.stdout.buffer.write(after.get(name, raw))
         sys.stdout.buffer.flush()
     try:
-        write_all({name: raw for name, raw in after.items() if name not in sources})
+        write_all({name: raw for name, raw in after.items() if name not in sources}, read)
     except OSError as error:
         click.echo(f"Error: {error.filename}: cannot be written: {error.strerror}; no file was changed", err=True)
         return False

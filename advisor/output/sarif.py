@@ -117,7 +117,7 @@ def _uri(filename: str) -> str:
     relative = os.path.relpath(filename)
     if relative.startswith(os.pardir):
         return Path(os.path.abspath(filename)).as_uri()
-    return quote(relative.replace(os.sep, "/"))
+    return quote(os.fsencode(relative.replace(os.sep, "/")))
 
 
 def line_hashes(report: Report) -> list[str]:
