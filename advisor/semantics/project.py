@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -102,6 +103,8 @@ class Project:
             if len(self.documents) - len(self.asked) <= MOST_CONSULTED and self._characters_left > 0:
                 try:
                     document = Document.read(_shown(filename))
+                    if len(document.text) > self._characters_left:
+                        return None
                     self._characters_left -= len(document.text)
                     _ = document.tree
                 except DocumentError as error:
@@ -210,6 +213,8 @@ def _importers(documents: Sequence[Document], project: Project) -> list[str]:
                 break
             try:
                 status = os.stat(path)
+                if not stat.S_ISREG(status.st_mode):
+                    continue
                 imported = _words_of_imports(path, status.st_size, status.st_mtime_ns)
             except OSError:
                 continue
