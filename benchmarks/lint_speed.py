@@ -160,6 +160,12 @@ def commit(folder: Path) -> str:
     return done.stdout.strip()
 
 
+def keep_bytecode(work: Path) -> None:
+    """Lets every command keep what it compiles, as those of an installed package do, in a place of its own."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(work / "bytecode")
+
+
 class Bench:
     """Everything that is measured, each in a method of its own.
 
@@ -315,6 +321,7 @@ def main() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as work:
+        keep_bytecode(Path(work))
         bench = Bench(args.python, Path(work).resolve(), args.rounds)
         try:
             files = bench.files(folders)
