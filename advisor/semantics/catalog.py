@@ -225,6 +225,9 @@ PARALLEL_WRAPPERS = (
 )
 """What makes several processes train one model, each on its own samples."""
 
+SETS_DEFAULT_DEVICE = frozenset({"torch.set_default_device", "torch.set_default_tensor_type"})
+"""Calls after which tensors and modules may be made on an accelerator, wherever in the program."""
+
 MODULE_ALIASES = frozenset({"torch.compile", "torch.jit.script", "torch.nn.utils.spectral_norm"})
 """Callables that return a module which lives where their argument lives."""
 

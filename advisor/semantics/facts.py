@@ -14,7 +14,8 @@ import libcst as cst
 
 from ..target import Target, Version
 from .call_graph import CallGraph
-from .catalog import PARALLEL_WRAPPERS
+from .catalog import PARALLEL_WRAPPERS, SETS_DEFAULT_DEVICE
+from .frameworks import FRAMEWORK_CLASSES, ON_HOST
 from .inputs import Inputs
 from .loading import CallSite, LoaderCall, LoaderContext, Loop
 from .moving import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext
@@ -69,9 +70,7 @@ class Facts:
         loaders, transfers, loops, module_calls: in the order in which they were met.
         operations: what the program does with libraries, in the order in which it was met.
         devices: names bound to a device that can be an accelerator.
-        placed: whether anything in the program is, or may be, put on an accelerator.
-        trains: whether any loop of the program runs ``backward`` and an optimizer.
-        frameworks: those that the program uses (``lightning``, ``accelerate``...).
+        own_frameworks: those that this document uses itself.
         evidence: whether this document, or one that calls into it, shows that a CUDA device is meant (rules.md 0.2).
         torch_name: what ``import torch`` is called at the top of this document; None where it is not imported so.
         reflects: whether names may be read by their text (``globals()``, ``eval``).
@@ -91,9 +90,7 @@ class Facts:
     module_calls: list[ModuleCall] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
     devices: list[DeviceName] = field(default_factory=list)
-    placed: bool = False
-    trains: bool = False
-    frameworks: frozenset[str] = frozenset()
+    own_frameworks: frozenset[str] = frozenset()
     evidence: bool = False
     torch_name: str | None = None
     reflects: bool = False
@@ -104,6 +101,21 @@ class Facts:
     call_graph: CallGraph = field(default_factory=CallGraph)
     target: Target = field(default_factory=Target)
     handed_over: frozenset[Birth] = frozenset()
+
+    @property
+    def frameworks(self) -> frozenset[str]:
+        """The frameworks that the program uses (``lightning``, ``accelerate``...)."""
+        return self.program.frameworks
+
+    @property
+    def trains(self) -> bool:
+        """Whether any loop of the program runs ``backward`` and an optimizer."""
+        return self.program.trains
+
+    @property
+    def placed(self) -> bool:
+        """Whether anything in the program is, or may be, put on an accelerator."""
+        return self.program.placed
 
     @property
     def trains_in_parallel(self) -> bool:
@@ -162,6 +174,34 @@ class Facts:
 
 class Program(tuple[Facts, ...]):
     """The facts of several documents that belong together, with indexes that are made when everything is known."""
+
+    @cached_property
+    def frameworks(self) -> frozenset[str]:
+        """The frameworks that any of the documents uses."""
+        return frozenset().union(*(facts.own_frameworks for facts in self))
+
+    @cached_property
+    def on_host(self) -> frozenset[str]:
+        """Those of them that are told, wherever they are set up, to stay on the host."""
+        told: dict[str, set[bool]] = {}
+        for facts in self:
+            for operation in facts.named(name for name, _, _ in ON_HOST):
+                stays = any(operation.name == name and operation.gives(key, value) for name, key, value in ON_HOST)
+                told.setdefault(FRAMEWORK_CLASSES[operation.name], set()).add(stays)
+        return frozenset(framework for framework, answers in told.items() if answers == {True})
+
+    @cached_property
+    def trains(self) -> bool:
+        """Whether any loop runs ``backward`` and an optimizer."""
+        return any(loop.backward for facts in self for loop in facts.loops)
+
+    @cached_property
+    def placed(self) -> bool:
+        """Whether anything is, or may be, put on an accelerator."""
+        if self.frameworks or not self.done.isdisjoint(SETS_DEFAULT_DEVICE):
+            return True
+        contexts = (context for facts in self for one in facts.transfers for context in one.contexts)
+        return any(kinds != {"cpu"} for context in contexts for kinds in context.destination)
 
     @cached_property
     def done(self) -> frozenset[str]:

@@ -15,6 +15,7 @@ from .catalog import (
     PASS_THROUGH,
     READS_TENSOR,
     SAVES,
+    SETS_DEFAULT_DEVICE,
     SIZED_FACTORIES,
     TENSOR_FACTORIES,
     TENSOR_FUNCTIONS,
@@ -83,7 +84,7 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
         return _device(machine, arguments)
     if name in ("torch.accelerator.current_accelerator", "torch.accelerator.current_device_idx"):
         return Device(frozenset({"cuda", "mps", "xpu"}))
-    if name in ("torch.set_default_device", "torch.set_default_tensor_type"):
+    if name in SETS_DEFAULT_DEVICE:
         machine.default_places[0] = SOMEWHERE
         return Constant(None)
     configured = call_configuration(machine, name, arguments, node)

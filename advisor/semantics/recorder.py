@@ -22,12 +22,11 @@ from .facts import (
     Transfer,
     TransferContext,
 )
-from .frameworks import FRAMEWORK_CLASSES, ON_HOST, Constructor
+from .frameworks import FRAMEWORK_CLASSES, Constructor
 from .inputs import Inputs
 from .iteration import holds_host_batch, loaders_of
 from .layers import Layers
 from .operations import Argument, Operation, OperationContext
-from .places import HOST
 from .syntax import touches_devices
 from .values import ABSENT, UNKNOWN, Birth, Class, Instance, Value, join
 from .worker_code import worker_issues
@@ -95,20 +94,14 @@ class Recorder:
         everything = list(self.facts.values())
         operations = {key: one for (key, _), one in self._operations.items()}
         self._datasets.clear()  # what was described along the way may have been written to since
-        frameworks = frozenset().union(*(one.frameworks for one in everything))
-        trains = any(loop.backward for one in everything for loop in one.loops)
-        placed = bool(frameworks) or machine.default_places[0] != HOST
-        for facts in everything:
-            for transfer in facts.transfers:
-                placed |= any(kinds != {"cpu"} for context in transfer.contexts for kinds in context.destination)
-        layers, on_host = Layers(machine), _on_host(everything)
+        layers = Layers(machine)
         for facts, program in self._programs(everything):
             facts.layers = layers
             facts.program = program
             facts.handed_over = frozenset(self.handed_over)
-            facts.frameworks, facts.trains, facts.placed, facts.consulted = frameworks, trains, placed, consulted
+            facts.consulted = consulted
             for loader in facts.loaders:
-                if loader.moved_by in on_host:
+                if loader.moved_by is not None and loader.moved_by in program.on_host:
                     loader.moved_by = None
                 self.dataset(machine, loader)
                 loader.issues = worker_issues(machine, loader, self._transfers, operations)
@@ -150,7 +143,7 @@ class Recorder:
     def framework(self, document: Document, name: str) -> None:
         """A framework that moves batches is in use."""
         facts = self.facts[document.filename]
-        facts.frameworks |= {name}
+        facts.own_frameworks |= {name}
         facts.evidence = True
 
     def torch_imported(self, document: Document, name: str) -> None:
@@ -349,16 +342,6 @@ class Recorder:
     def stateless(self, kind: str) -> bool:
         """Whether a module of torch has neither parameters nor buffers, so that it computes where its input lives."""
         return kind in _STATELESS
-
-
-def _on_host(everything: list[Facts]) -> frozenset[str]:
-    """The frameworks that the program tells, wherever it sets them up, to stay on the host."""
-    told: dict[str, set[bool]] = {}
-    for facts in everything:
-        for operation in facts.named(name for name, _, _ in ON_HOST):
-            stays = any(operation.name == name and operation.gives(key, value) for name, key, value in ON_HOST)
-            told.setdefault(FRAMEWORK_CLASSES[operation.name], set()).add(stays)
-    return frozenset(framework for framework, answers in told.items() if answers == {True})
 
 
 def _reached(start: set[str], edges: dict[str, set[str]]) -> set[str]:
