@@ -119,8 +119,8 @@ def _changed(outcome: FixOutcome, findings: Iterable[Finding]) -> dict[str, tupl
     for filename, edits in edits_by_file(findings).items():
         try:
             old = _bytes(outcome, filename)
-        except OSError as error:
-            raise DocumentError(f"changes {filename}, which cannot be read: {error.strerror or error}") from error
+        except OSError as unread:
+            raise DocumentError(f"changes {filename}, which cannot be read: {unread.strerror or unread}") from unread
         document = Document.from_bytes(filename, old)
         new = edited(document, edits)
         after = Document.from_bytes(filename, new)

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from ..finding import Edit
 from ..source.document import Document
 
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
 
 def newline_of(document: Document) -> str:
     """The newline that a document's first line ends with."""
-    first = document.text.find("\n")
-    return "\r\n" if first > 0 and document.text[first - 1] == "\r" else "\n"
+    found = _NEWLINE.search(document.text)
+    return found[0] if found else "\n"
+
+
+def _line_around(document: Document, offset: int) -> tuple[int, int]:
+    """Where the line of ``offset`` starts, and where it ends in front of its newline."""
+    row = document.location(offset).row
+    start = document.offset(row, 1)
+    return start, start + len(document.line(row))
+
+
+def _begins_line(document: Document, offset: int) -> bool:
+    """Whether nothing but white space stands in front of ``offset`` on its line."""
+    return not document.text[_line_around(document, offset)[0] : offset].strip()
 
 
 def indentation_at(document: Document, offset: int) -> str:
@@ -46,8 +62,7 @@ def add_before_splat(document: Document, call: cst.Call, name: str, expression: 
     if not splats or any(arg.star == "*" for arg in splats):
         return None
     start = document.span(splats[0]).start.offset
-    text = document.text
-    own_line = text[text.rfind("\n", 0, start) + 1 : start].strip() == ""
+    own_line = _begins_line(document, start)
     separator = f",{newline_of(document)}{indentation_at(document, start)}" if own_line else ", "
     return document.edit(start, start, f"{name}={expression}{separator}")
 
@@ -78,15 +93,14 @@ def _append(
 ) -> Edit:
     text = document.text
     start, end = document.span(last).start.offset, document.span(last).end.offset
-    own_line = text[text.rfind("\n", 0, start) + 1 : start].strip() == ""
+    own_line = _begins_line(document, start)
     newline = newline_of(document)
     indent = indentation_at(document, start)
     if isinstance(last.comma, cst.Comma):
         comma = text.index(",", end) + 1
-        stop = text.find("\n", comma, closing)
-        if stop < 0:
+        _, stop = _line_around(document, comma)
+        if stop >= closing:
             return document.edit(comma, comma, f" {content},")
-        stop = stop - 1 if text[stop - 1] == "\r" else stop
         return document.edit(stop, stop, f"{newline}{indent}{content},")
     separator = f",{newline}{indent}" if own_line else ", "
     return document.edit(end, end, separator + content)
@@ -136,9 +150,10 @@ def remove_statement(document: Document, statement: cst.CSTNode, body: cst.BaseS
     ):
         return None
     span = document.span(statement)
-    start = document.text.rfind("\n", 0, span.start.offset) + 1
-    end = document.text.find("\n", span.end.offset)
-    rest = document.text[span.end.offset : end if end >= 0 else None].strip()
+    start, _ = _line_around(document, span.start.offset)
+    _, end = _line_around(document, span.end.offset)
+    rest = document.text[span.end.offset : end].strip()
     if rest and not rest.startswith("#"):
         return None
-    return document.edit(start, len(document.text) if end < 0 else end + 1, "")
+    newline = _NEWLINE.match(document.text, end)
+    return document.edit(start, newline.end() if newline else end, "")

@@ -102,7 +102,7 @@ class DataLoaderRebuiltPerEpoch(Rule):
         code = document.code(statement)
         splats = any(arg.star for arg in loader.node.args)
         if (
-            "\n" in code
+            len(code.splitlines()) > 1
             or splats
             or not loader.gives("persistent_workers", None)
             or not isinstance(epochs.node, cst.For)
