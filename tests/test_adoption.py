@@ -184,7 +184,7 @@ from torch.utils.data import DataLoader
 
 model = torch.nn.Linear(8, 2).cuda()
 loader = DataLoader(
-    torch.zeros(64, 8), batch_size=2, pin_memory_device="cuda",
+    torch.zeros(64, 8), batch_size=2, num_workers=2, pin_memory_device="cuda",
 )
 for x in loader:
     model(x.cuda()).sum().backward()

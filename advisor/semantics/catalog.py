@@ -242,11 +242,17 @@ DISK_DATASETS = frozenset(
 )
 """Library data sets that read and decode a file for each sample."""
 
+STORED_DATASETS = frozenset({"litdata.StreamingDataset", "streaming.StreamingDataset", "torchio.SubjectsDataset"})
+"""Library data sets that read each sample from files, whatever it is made of."""
+
 MEMORY_DATASETS = frozenset(
     "torchvision.datasets." + name
     for name in ("MNIST FashionMNIST KMNIST EMNIST QMNIST CIFAR10 CIFAR100 SVHN STL10 USPS SEMEION FakeData").split()
 )
 """Library vision data sets that are held in memory: only the transform costs time for each sample."""
+
+GRAPHS_IN_FILES = frozenset({"PCQM4Mv2", "TrackMLParticleTrackingDataset"})
+"""Data sets of torch_geometric that are not held in memory, as all others are."""
 
 DATASET_LENGTHS = {
     f"torchvision.datasets.{name}": (train, 10_000)

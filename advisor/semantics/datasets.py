@@ -10,8 +10,10 @@ import libcst as cst
 from .catalog import (
     DATASET_WRAPPERS,
     DISK_DATASETS,
+    GRAPHS_IN_FILES,
     MEMORY_DATASETS,
     SAMPLE_COSTS,
+    STORED_DATASETS,
     TENSOR_FACTORIES,
 )
 from .devices import device_kinds
@@ -133,6 +135,13 @@ def _library(machine: Interpreter, value: Opaque) -> DatasetFacts:
         name = value.name.rpartition(".")[2]
         words = f"`{name}` is in memory and runs its transform for each sample"
         return DatasetFacts(value, "light", words, plain=True, ranked=False, on_host=on_host)
+    library, _, name = value.name.rpartition(".")
+    if value.name in STORED_DATASETS:
+        return DatasetFacts(value, "costly", f"`{name}` reads from files for each sample")
+    if library == "torch_geometric.datasets" and name not in GRAPHS_IN_FILES:
+        if "transform" in dict(value.keywords):
+            return DatasetFacts(value, "light", f"`{name}` is in memory and runs its transform for each sample")
+        return DatasetFacts(value, "memory", f"`{name}` is in memory", (IN_MEMORY,))
     return DatasetFacts(value)
 
 
@@ -210,7 +219,7 @@ def _sample_cost(machine: Interpreter, cls: Class) -> tuple[Cost, str]:
             else:
                 calls = True
     if light or calls:
-        return "light" if light and not calls else "unknown", ""
+        return "light" if light and not calls else "unknown", f"`{cls.name}` computes each sample"
     return "memory", f"`{cls.name}` indexes data in memory"
 
 

@@ -19,7 +19,8 @@ class DataLoaderMissingPinMemory(Rule):
     Why it costs time
         A copy from ordinary (pageable) memory is staged through a buffer of the driver and keeps the program waiting
         until it is done. From page-locked memory the device fetches the batch by itself while the program goes on.
-        With `num_workers=0` the pinning runs in the main process and gains little, so the finding is only `info` there.
+        With `num_workers=0` the pinning runs in the main process and gains little, so the finding is only `info` there,
+        and made only where workers would pay.
 
     Example
         import torch
@@ -82,6 +83,8 @@ class DataLoaderMissingPinMemory(Rule):
                 continue
             if not loader.passes and self._gives_first_batches(facts, loader):
                 continue
+            if loader.without_workers and (dataset is None or not dataset.reason or dataset.vetoes):
+                continue  # pinned by the main process, and workers, which pin beside it, are not known to pay
             yield self._report(facts, loader)
 
     def _reloads(self, facts: Facts, loader: LoaderCall) -> bool:

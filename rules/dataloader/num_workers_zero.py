@@ -25,7 +25,7 @@ class DataLoaderNumWorkersZero(Rule):
     Why it costs time
         Without workers the samples of the next batch are read, decoded and augmented by the training process itself,
         while the accelerator waits. It is a warning where the data set is seen to read or decode something for each
-        sample, and `info` where the cost of a sample is not known.
+        sample, and `info` where it computes something that may cost less.
 
     Example
         import torch
@@ -68,7 +68,8 @@ class DataLoaderNumWorkersZero(Rule):
             model(x.cuda(non_blocking=True)).sum().backward()
 
     When to ignore it
-        Data that is in memory already is served faster without workers, and the rule is silent where it sees that. It
+        Data that is in memory already is served faster without workers, and the rule is silent where it sees that, and
+        where it does not see what a sample takes. It
         is silent too where workers would break the program: an IterableDataset that is not shared out, a file handle or
         a random generator kept in the data set, CUDA work in it, in a transform or in the collate function, a cache
         that is filled in the process, a data set that the loop changes, a program that works in the processes of a
@@ -101,7 +102,7 @@ class DataLoaderNumWorkersZero(Rule):
             if not loader.works and not loader.moved_by:
                 continue
             dataset = loader.dataset
-            if dataset is None or dataset.vetoes or dataset.on_device or dataset.cost == "memory":
+            if dataset is None or not dataset.reason or dataset.vetoes or dataset.on_device or dataset.cost == "memory":
                 continue
             if dataset.changes or loader.suffers("device") or facts.does(*POOLS):
                 continue
@@ -132,11 +133,10 @@ class DataLoaderNumWorkersZero(Rule):
         dataset = loader.dataset
         assert dataset is not None
         costly = dataset.cost == "costly"
-        why = dataset.reason if dataset.reason else "what a sample costs is not known"
         how = "has no worker processes" if absent else "is told to use no worker processes"
         message = (
-            f"`{loader.label}` {how}, so its samples are prepared while the GPU waits: {why}; pass `num_workers` "
-            f"(`accel-advisor tune` finds the best number)"
+            f"`{loader.label}` {how}, so its samples are prepared while the GPU waits: {dataset.reason}; pass "
+            f"`num_workers` (`accel-advisor tune` finds the best number)"
         )
         severity = Severity.WARNING if costly and absent else Severity.INFO
         fix = None

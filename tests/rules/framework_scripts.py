@@ -226,8 +226,8 @@ for epoch in range(9):
         nn.functional.cross_entropy(model(data.x), data.y).backward()
         optimizer.step()
 """,
-        FAST,
-        LOADING,
+        ", pin_memory=True",
+        ("ACC101",),
     ),
     "neighbours of torch_geometric": Script(
         IMPORTS

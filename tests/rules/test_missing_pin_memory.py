@@ -51,6 +51,17 @@ def test_silent_on_a_program_for_the_cpu(tmp_path: Path) -> None:
     check(PHOTOS + loop, tmp_path)
 
 
+WITHOUT_WORKERS = {
+    "tensors": "from torch.utils.data import TensorDataset\nloader = DataLoader(TensorDataset(torch.zeros(9), torch.ones(9)))",
+    "what is not known": "import conf\nloader = DataLoader(conf.data)",
+}
+
+
+@pytest.mark.parametrize("source", WITHOUT_WORKERS.values(), ids=WITHOUT_WORKERS.keys())
+def test_silent_where_nothing_pins_beside_the_program(source: str, tmp_path: Path) -> None:
+    check(IMPORTS + MODEL + source + LOOP, tmp_path)
+
+
 def test_silent_where_single_batches_are_looked_at(tmp_path: Path) -> None:
     source = """
 shown = DataLoader(photos, batch_size=9, num_workers=1)

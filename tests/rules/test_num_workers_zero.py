@@ -126,8 +126,36 @@ loader = DataLoader(train, pin_memory=True)  # -> ACC102 warning unsafe
     assert "`Files.one` reads and decodes an image" in found[0].message
 
 
-def test_only_an_opportunity_where_the_cost_is_not_seen(tmp_path: Path) -> None:
-    source = "import mystery\nloader = DataLoader(mystery.Data(), pin_memory=True)  # -> ACC102 info none"
+UNSEEN = {
+    "of a library": "import mystery\nloader = DataLoader(mystery.Data(), pin_memory=True)",
+    "a part of what is not known": "import mystery\nloader = DataLoader(mystery.data[9:], pin_memory=True)",
+    "graphs in memory": (
+        "from torch_geometric.datasets import Planetoid\nloader = DataLoader(Planetoid('x', 'Cora'), pin_memory=True)"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", UNSEEN.values(), ids=UNSEEN.keys())
+def test_silent_where_the_cost_of_a_sample_is_not_seen(source: str, tmp_path: Path) -> None:
+    check(HEAD + source + LOOP, tmp_path)
+
+
+def test_only_an_opportunity_where_samples_are_computed(tmp_path: Path) -> None:
+    source = """
+class Data(Dataset):
+    def __len__(self): return 9
+    def __getitem__(self, i): return make(i), 1
+loader = DataLoader(Data(), pin_memory=True)  # -> ACC102 info none
+"""
+    check(HEAD + source + LOOP, tmp_path)
+
+
+def test_a_transform_of_graphs_in_memory_is_an_opportunity(tmp_path: Path) -> None:
+    source = """
+from torch_geometric.datasets import ModelNet
+from torch_geometric.transforms import SamplePoints
+loader = DataLoader(ModelNet("x", transform=SamplePoints(9)), pin_memory=True)  # -> ACC102 info none
+"""
     check(HEAD + source + LOOP, tmp_path)
 
 
