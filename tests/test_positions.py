@@ -19,6 +19,7 @@ SOURCES |= {
     "no newline at the end": "x = 1\nif x:\n    y = (x)",
     "comments and feeds": "# one\n\n\n@a\n# two\ndef f(a, *, b=1): return (a\n  )\n# three\n",
     "carriage returns": "class A:\r\n\tx = [1,\r\n\t\t2]\r\n",
+    "the same again": "# a\n\nx = (1)\nx = (1)\nif a:\n    x = (1)\nelse:\n  x = (1)\nx = (1)\nx = (1)",
     "only a comment": "# nothing",
     "empty": "",
 }

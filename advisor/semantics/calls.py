@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from ..source.walking import descendants
 from .catalog import MODULE_BASES, canonical
 from .configuration import flag, is_command
 from .facts import CallSite
@@ -18,7 +19,6 @@ from .operations import Argument
 from .places import SOMEWHERE
 from .records import fill_record, is_record
 from .scope import ESCAPED, OPEN
-from .syntax import moves_itself
 from .values import (
     ABSENT,
     UNKNOWN,
@@ -46,7 +46,6 @@ from .values import (
     join,
     join_all,
 )
-from .walking import descendants
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
@@ -418,7 +417,7 @@ def instantiate(machine: Interpreter, cls: Class, arguments: Arguments, node: cs
         return build_subclass(machine, cls, loader, arguments, node)
     if bases & MODULE_BASES or any(base.startswith("torch.nn.") for base in bases):
         module = Module(machine.document, node, f"project:{cls.name}", cls)
-        by_itself = any(moves_itself(one.node) for one in cls.lineage())
+        by_itself = machine.recorder.moves_itself(cls)
         machine.move(module, SOMEWHERE if by_itself else machine.default_places[-1])
         for value in arguments.values():
             if isinstance(value, (Module, Sequence, Iterated, Choice)):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import libcst as cst
 
+from ..source.walking import descendants
 from .catalog import (
     DATASET_WRAPPERS,
     DISK_DATASETS,
@@ -32,7 +33,6 @@ from .sample_places import made_on_host, read_on_host
 from .samples import is_elsewhere
 from .syntax import self_attribute
 from .values import UNKNOWN, Choice, Class, Function, Instance, Iterated, Opaque, Qualified, Sequence, Tensor, Value
-from .walking import descendants
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter

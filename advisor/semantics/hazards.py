@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import libcst as cst
 
+from ..source.walking import descendants
 from .catalog import HANDLES, OBJECT_LISTS, RANDOM_STATES
 from .syntax import methods_of, self_attribute
 from .values import (
@@ -27,7 +28,6 @@ from .values import (
     Tensor,
     Value,
 )
-from .walking import descendants
 
 if TYPE_CHECKING:
     from ..source.document import Document

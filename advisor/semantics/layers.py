@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from ..source.walking import descendants
 from .hazards import resolve
 from .values import Class, Function, Module, Qualified, Sequence
-from .walking import descendants
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
     from .scope import Scope
 
-_DECIDES = frozenset({cst.If, cst.IfExp, cst.Try, cst.TryStar, cst.Match, cst.Lambda, cst.BooleanOperation})
+_DECIDES: frozenset[type[cst.CSTNode]] = frozenset(
+    {cst.If, cst.IfExp, cst.Try, cst.TryStar, cst.Match, cst.Lambda, cst.BooleanOperation}
+)
 _DROPS = frozenset(f"torch.nn.{name}" for name in "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout".split())
 _NORMALIZES = frozenset(f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split())
 _DROPS_BY_DEFAULT = frozenset(

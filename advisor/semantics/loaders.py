@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from ..source.walking import descendants
 from .facts import LoaderContext
 from .frameworks import Constructor
 from .iteration import loaders_of
@@ -13,7 +14,6 @@ from .operations import Argument
 from .places import SOMEWHERE
 from .syntax import names_bound_in, names_read_in
 from .values import Class, Loader, Qualified, Value
-from .walking import descendants
 
 if TYPE_CHECKING:
     from .calls import Arguments

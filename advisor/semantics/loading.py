@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from ..source.walking import descendants
 from .catalog import DATASET_LENGTHS
 from .edits import add_keyword
+from .immutable import immutable
 from .operations import Argument
 from .places import union_of
 from .syntax import renewed_in, takes_out
 from .values import ABSENT, Configured, Constant, Opaque, Origin, Tensor, Unknown, Value, join_all, options_of
-from .walking import descendants
 
 if TYPE_CHECKING:
     from ..finding import Edit
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from .worker_code import IssueKind, WorkerIssue
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class CallSite:
     """A call that the interpreter went through on its way to another."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .edits import add_keyword
+from .immutable import immutable
 from .places import Place, union_of
 from .values import ABSENT, Value
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from .loading import LoaderCall, Loop
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class TransferContext:
     """A transfer as it happens when reached in one particular way.
 
@@ -95,7 +96,7 @@ class Transfer:
         return add_keyword(self.document, self.node, name, expression)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class ArgumentPlace:
     """An argument of a module's call, and where it lives.
 
@@ -111,7 +112,7 @@ class ArgumentPlace:
     becomes: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class ModuleCallContext:
     """A module's call as it happens when reached in one particular way: where it lives, what it is given, whether
     ``eval()`` put it in evaluation mode before, and the context managers and decorators around it."""

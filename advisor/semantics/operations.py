@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .edits import add_keyword
+from .immutable import immutable
 from .values import ABSENT, Constant, Opaque, Qualified, Unknown, Value, join_all, options_of
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from .values import Mapping
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Argument:
     """One argument of a call, with its value.
 
@@ -32,7 +33,7 @@ class Argument:
     mapping: Mapping | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class OperationContext:
     """An operation as it happens when reached in one particular way.
 

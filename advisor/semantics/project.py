@@ -242,10 +242,15 @@ def _words_of_imports(path: str, size: int, changed: int) -> frozenset[str]:
 
 def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis, wanted: frozenset[str]) -> None:
     """Interprets functions of the wanted files that nothing called, or that were not followed in every call, with
-    unknown arguments: first those that no other one mentions."""
+    unknown arguments: first those that no other one of them mentions."""
+
+    def is_left(function: Function) -> bool:
+        return id(function.node) not in machine.called or id(function.node) in machine.truncated
+
     done = 0
     while done < len(machine.functions):
-        batch = [one for one in machine.functions[done:] if one.document.path in wanted or _is_asked(machine, one)]
+        here = [one for one in machine.functions[done:] if one.document.path in wanted or _is_asked(machine, one)]
+        batch = [one for one in here if is_left(one)]
         done = len(machine.functions)
         mentioned = {name for function in batch for name in _names_in(function)}
         roots = [one for one in batch if one.owner is None and one.name not in mentioned]
@@ -253,7 +258,7 @@ def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis, wa
         rest = [one for one in batch if one.owner is None and one.name in mentioned]
         receivers: dict[int, Value] = {}
         for function in (*roots, *methods, *rest):
-            if id(function.node) not in machine.called or id(function.node) in machine.truncated:
+            if is_left(function):
                 run = partial(_run_alone, machine, function, receivers)
                 _guarded(machine, project, analysis, function.document.path, run)
 
@@ -306,7 +311,7 @@ def _inputs(forward: Function) -> Iterator[tuple[str, bool]]:
 
 
 def _names_in(function: Function) -> set[str]:
-    from .walking import descendants
+    from ..source.walking import descendants
 
     own = function.name
     found = {one.value for one in descendants(function.node.body, cst.Name)}

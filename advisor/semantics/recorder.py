@@ -27,7 +27,7 @@ from .inputs import Inputs
 from .iteration import holds_host_batch, loaders_of
 from .layers import Layers
 from .operations import Argument, Operation, OperationContext
-from .syntax import touches_devices
+from .syntax import moves_itself, touches_devices
 from .values import ABSENT, UNKNOWN, Birth, Class, Instance, Value, join
 from .worker_code import worker_issues
 
@@ -84,6 +84,7 @@ class Recorder:
         self._imports: dict[str, set[str]] = {}
         self._datasets: dict[int, DatasetFacts] = {}
         self._touching: dict[int, bool] = {}
+        self._moving: dict[int, bool] = {}
 
     def begin(self, document: Document) -> None:
         """A document is about to be interpreted."""
@@ -329,6 +330,13 @@ class Recorder:
             self.facts[document.filename].devices.append(record)
 
     # -- classes
+
+    def moves_itself(self, cls: Class) -> bool:
+        """Whether a module's class, or a base of it in the project, moves itself outside of ``forward``."""
+        known = self._moving.get(id(cls.node))
+        if known is None:
+            known = self._moving[id(cls.node)] = any(moves_itself(one.node) for one in cls.lineage())
+        return known
 
     def touches_devices(self, cls: Class) -> bool:
         """Whether a class, or a base of it in the project, moves things between devices by itself."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from ..source.walking import descendants
 from .places import HOST
 from .scope import ESCAPED
 from .syntax import self_attribute, touches_devices
@@ -28,7 +29,6 @@ from .values import (
     Unknown,
     Value,
 )
-from .walking import descendants
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from ..source.walking import descendants
 from .assignment import assign
 from .autograd import may_stop_autograd
 from .catalog import PASS_THROUGH
@@ -39,7 +40,6 @@ from .values import (
     Value,
     join,
 )
-from .walking import descendants
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter

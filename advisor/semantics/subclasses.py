@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from ..source.walking import descendants
 from .calls import call_function, class_member
 from .facts import CallSite
 from .frameworks import CONSTRUCTORS, Constructor
 from .loaders import build_loader
 from .values import UNKNOWN, Class, Function, Instance, Value
-from .walking import descendants
 
 if TYPE_CHECKING:
     from .calls import Arguments

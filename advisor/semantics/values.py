@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
+from .immutable import immutable
 from .places import HOST, SOMEWHERE, Place
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ OriginKind = OneOf[
 ]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@immutable(eq=False)
 class Origin:
     """The place in the source where a value is decided.
 
@@ -99,7 +100,7 @@ class Origin:
         return id(self.node)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(eq=False)
 class Constant(Value):
     """A Python literal: str, bytes, int, float, bool or None, and where it was written."""
 
@@ -176,14 +177,14 @@ class Filed(Value):
         return Filed(self.path, (*self.keys, str(key)), self.overrides)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Qualified(Value):
     """A name of a library, under its full dotted name (``torch.utils.data.DataLoader``)."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Device(Value):
     """A ``torch.device``: the kinds of accelerator that it can be on some machine, ``unknown`` among them."""
 
@@ -364,7 +365,7 @@ class SourceModule(Value):
         return id(self.scope)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Pending(Value):
     """A module of the project, or a name in it, that was imported and not looked at yet."""
 
@@ -394,7 +395,7 @@ class Method(Compound):
         return (self.receiver,)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Loader(Value):
     """A DataLoader or one of its kin.
 
@@ -429,7 +430,7 @@ class Birth:
     length: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Tensor(Value):
     """A tensor, or (``path`` empty, ``proven`` false) a batch that may be a container of tensors.
 

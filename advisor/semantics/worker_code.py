@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import libcst as cst
 
+from ..source.walking import descendants
 from .calls import class_member
 from .catalog import HARMLESS_CUDA, TENSOR_FACTORIES
 from .devices import device_kinds
@@ -15,7 +16,6 @@ from .hazards import resolve, sample_methods
 from .samples import datasets_in
 from .syntax import methods_of
 from .values import Bound, Configured, Constant, Function, Instance, Opaque, Sequence, Value, options_of
-from .walking import descendants
 
 if TYPE_CHECKING:
     from ..source.document import Document

@@ -295,11 +295,11 @@ def _unchecked_nodes() -> Iterator[None]:
     from libcst._nodes.base import CSTNode
 
     check = CSTNode.__post_init__
-    CSTNode.__post_init__ = _unchecked  # type: ignore[assignment,method-assign]
+    CSTNode.__post_init__ = _unchecked  # type: ignore[assignment, method-assign]
     try:
         yield
     finally:
-        CSTNode.__post_init__ = check  # type: ignore[assignment,method-assign]
+        CSTNode.__post_init__ = check  # type: ignore[method-assign]
 
 
 def _unchecked(node: cst.CSTNode) -> None:

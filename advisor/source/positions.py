@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from libcst._nodes.internal import CodegenState
+
+from .walking import descendants
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -16,9 +20,9 @@ if TYPE_CHECKING:
 class Positions:
     """Character offsets of the nodes of a tree, without the parentheses around them.
 
-    libcst's own code generator runs with a state that counts characters, one statement of the module after the other
-    and no further than it is asked for: a third of the time of a parse for a whole file, where the metadata providers
-    take several times one (they copy the tree first).
+    libcst's own code generator runs with a state that counts characters: a third of the time of a parse for a whole
+    file, where the metadata providers take several times one (they copy the tree first). So it runs only over the
+    statements of the module that hold what is asked for; where such a statement begins is where its code is found.
 
     Args:
         tree: what was parsed.
@@ -26,9 +30,11 @@ class Positions:
     """
 
     def __init__(self, tree: cst.Module, text: str) -> None:
+        self._tree = tree
         self._text = text
-        self._state = _Counting(default_indent=tree.default_indent, default_newline=tree.default_newline)
-        self._todo: Iterator[Sequence[cst.CSTNode]] = iter((tree.header, *((one,) for one in tree.body)))
+        self._found: dict[int, tuple[int, int]] = {}
+        self._generated: dict[int, _Counting] = {}
+        self._starts: list[int] = []
 
     def of(self, node: cst.CSTNode) -> tuple[int, int]:
         """Where a node begins and ends.
@@ -37,35 +43,77 @@ class Positions:
             ValueError: the tree does not give the text back, so that no place in it would be right.
             KeyError: the node is not of this tree, or is the module itself.
         """
-        found = self._state.found
-        while id(node) not in found:
-            part = next(self._todo, None)
-            if part is None:
+        if id(node) not in self._found:
+            homes = [self._homes[id(node)]] if id(node) in self._homes else range(len(self._tree.body))
+            for home in homes:
+                self._place(home)
+                if id(node) in self._found:
+                    break
+            else:
                 raise KeyError(node)
-            self._generate(part)
-        return found[id(node)]
+        return self._found[id(node)]
 
-    def _generate(self, part: Sequence[cst.CSTNode]) -> None:
-        state = self._state
-        start = state.position
-        for one in part:
-            one._codegen(state)
-        code = "".join(state.tokens)
-        state.tokens.clear()
-        # where the text does not end in a newline, the last statement has one too many
-        same = self._text.startswith(code, start) or code.removesuffix(state.default_newline) == self._text[start:]
-        if not same:
+    @cached_property
+    def _homes(self) -> dict[int, int]:
+        """The number of the statement that each expression and statement stands in."""
+        return {id(one): index for index, part in enumerate(self._tree.body) for one in descendants(part)}
+
+    def _place(self, index: int) -> None:
+        counting = self._counting(index)
+        start = self._start(index, counting.code)
+        for node, (first, last) in counting.found.items():
+            self._found[node] = (start + first, start + last)
+
+    def _start(self, index: int, code: str) -> int:
+        """Where a statement begins: at the one line at which its code stands, or behind all statements before it."""
+        places = islice(self._lines_that_begin(code), 2)
+        first, second = next(places, None), next(places, None)
+        if first is None:
             raise ValueError("the tree does not give the text back")
+        if second is None:
+            return first
+        if not self._starts:
+            header = _Counting(self._tree)
+            for line in self._tree.header:
+                line._codegen(header)
+            self._starts.append(header.position)
+        while len(self._starts) <= index:
+            before = len(self._starts) - 1
+            self._starts.append(self._starts[before] + self._counting(before).position)
+        if not self._text.startswith(code, self._starts[index]):
+            raise ValueError("the tree does not give the text back")
+        return self._starts[index]
+
+    def _lines_that_begin(self, code: str) -> Iterator[int]:
+        place = self._text.find(code)
+        while place >= 0:
+            if place == 0 or self._text[place - 1] in "\r\n":
+                yield place
+            place = self._text.find(code, place + 1)
+
+    def _counting(self, index: int) -> _Counting:
+        known = self._generated.get(index)
+        if known is None:
+            known = self._generated[index] = _Counting(self._tree)
+            self._tree.body[index]._codegen(known)
+            if index == len(self._tree.body) - 1 and not self._tree.has_trailing_newline and not self._tree.footer:
+                known.tokens.pop()
+        return known
 
 
 class _Counting(CodegenState):
     """A state of the code generator that knows how many characters came before."""
 
-    def __init__(self, *, default_indent: str, default_newline: str) -> None:
-        super().__init__(default_indent=default_indent, default_newline=default_newline)
+    def __init__(self, tree: cst.Module) -> None:
+        super().__init__(default_indent=tree.default_indent, default_newline=tree.default_newline)
         self.position = 0
         self.found: dict[int, tuple[int, int]] = {}
         self._opened: list[int] = []
+
+    @property
+    def code(self) -> str:
+        """What was generated."""
+        return "".join(self.tokens)
 
     def add_token(self, value: str) -> None:
         self.tokens.append(value)

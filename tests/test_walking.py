@@ -8,9 +8,9 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from accel_advisor.semantics.walking import PARTS, descendants
+from accel_advisor.source.walking import PARTS, descendants
 
-HOME = Path(__file__).parents[2]
+HOME = Path(__file__).parents[1]
 
 SILENT = (
     cst.BaseParenthesizableWhitespace | cst.TrailingWhitespace | cst.EmptyLine | cst.Newline | cst.Comment
