@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -124,6 +122,8 @@ def _nearest(folder: str, markers: tuple[str, ...]) -> str | None:
 
 
 def _table(path: Path) -> dict[str, Any] | None:
+    import tomllib
+
     try:
         with path.open("rb") as stream:
             data = tomllib.load(stream)
@@ -191,6 +191,8 @@ class _Reader:
         values = {}
         for key, value in table.items():
             if key not in take:
+                import difflib
+
                 close = difflib.get_close_matches(key, take, n=1)
                 hint = f"did you mean '{close[0]}'?" if close else f"the keys are {', '.join(take)}"
                 raise ConfigError(f"{self.path}: {prefix}: there is no key '{key}'; {hint}")

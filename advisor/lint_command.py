@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -103,8 +102,10 @@ def lint(
     Exits with 0 where nothing at or above --fail-on remains, with 1 where something does, and with 2 for wrong use,
     a wrong configuration or an internal error.
     """
+    from . import collector
     from .source.discovery import Discoverer, Found
 
+    collector.spare_the_exit()
     if STDIN in paths and len(paths) > 1:
         raise click.UsageError("'-' reads stdin and goes with no other path")
     if stdin_filename is not None and STDIN not in paths:
@@ -362,6 +363,8 @@ def _width() -> int | None:
     """Columns of the terminal, or what COLUMNS says; None where the output goes elsewhere."""
     if not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdecimal():
         return None
+    import shutil
+
     return shutil.get_terminal_size().columns
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from . import collector
 from .config import Config, project_root
 from .finding import Edit, Finding, Related, Severity
 from .report import Program, Report, Result
@@ -145,7 +142,7 @@ class Checker:
             contents: the bytes of its files.
             sources: bytes by filename of other files, which stand instead of what is on disk.
         """
-        with _collector_paused():
+        with collector.paused():
             return self._check(program, contents, sources)
 
     def _check(self, program: Program, contents: Mapping[str, bytes], sources: Mapping[str, bytes]) -> Result:
@@ -252,19 +249,6 @@ class Checker:
         return found
 
 
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Syntax trees are many small objects that are all needed to the end of a program: to look through them for cycles
-    again and again costs a tenth of the time of a parse."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 def known_codes() -> dict[str, str]:
     """Names by code of every rule and of the tool's own codes."""
     from .rule import registry
@@ -288,48 +272,9 @@ def _check(
         for program in todo:
             yield checker.check(program, contents, sources)
         return
-    yield from _pooled(checker, todo, contents, sources, jobs)
+    from .pool import pooled
 
-
-def _pooled(
-    checker: Checker, todo: Sequence[Program], contents: Mapping[str, bytes], sources: Mapping[str, bytes], jobs: int
-) -> Iterable[Result]:
-    """Results in the order of the programs. Where a process dies, whatever was lost with it is tried again alone, so
-    that one file on which the parser crashes costs its own program only."""
-    lost: list[Program] = []
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = [(program, _submit(pool, checker, program, contents, sources)) for program in todo]
-        for program, future in waiting:
-            try:
-                yield future.result()
-            except BrokenExecutor:
-                lost.append(program)
-    for program in lost:
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            try:
-                yield _submit(pool, checker, program, contents, sources).result()
-            except BrokenExecutor:
-                message = "Internal error: the process that analysed this file died; please report it."
-                yield Result(
-                    program,
-                    tuple(tool_finding(one, INTERNAL_ERROR, message, Severity.ERROR) for one in program.filenames),
-                )
-
-
-def _submit(
-    pool: ProcessPoolExecutor,
-    checker: Checker,
-    program: Program,
-    contents: Mapping[str, bytes],
-    sources: Mapping[str, bytes],
-) -> Future[Result]:
-    own = {name: contents[name] for name in program.filenames}
-    try:
-        return pool.submit(checker.check, program, own, dict(sources))
-    except BrokenExecutor as error:  # it broke while there was still something to hand over
-        failed: Future[Result] = Future()
-        failed.set_exception(error)
-        return failed
+    yield from pooled(checker.check, todo, contents, sources, jobs)
 
 
 def _parses(filename: str, raw: bytes) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -47,6 +46,8 @@ class Selector:
             code for code, name in known.items() if name == text or (text and code.startswith(text.upper()))
         )
         if not found and not lenient:
+            import difflib
+
             close = difflib.get_close_matches(text, [*known, *known.values()], n=1, cutoff=0.5)
             hint = f"did you mean {close[0]}?" if close else "`accel-advisor rule --all` lists them"
             raise SelectorError(f"{self.where}: no rule is called '{text}'; {hint}")
