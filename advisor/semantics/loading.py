@@ -233,6 +233,12 @@ class LoaderCall:
         return isinstance(known, Opaque) and known.name.endswith("is_available")
 
     @property
+    def may_gain_by_pinning(self) -> bool:
+        """Whether something can pin its batches beside the program: it has workers, or would gain by them."""
+        dataset = self.dataset
+        return not self.without_workers or (dataset is not None and bool(dataset.reason) and not dataset.vetoes)
+
+    @property
     def trains(self) -> bool:
         """Whether the model learns from its batches."""
         return any(loop.backward for loop in self.loops)

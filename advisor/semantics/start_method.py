@@ -17,6 +17,7 @@ StartMethod = Literal["fork", "spawn", "forkserver"]
 _METHODS = ("fork", "spawn", "forkserver")
 _SETTERS = ("multiprocessing.set_start_method", "torch.multiprocessing.set_start_method")
 _FORKSERVER_SINCE = (3, 14)
+_WHERE = {"forkserver": " (from Python 3.14 on)", "spawn": " (outside of Linux)"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,9 @@ class Starts:
     @property
     def anew(self) -> str:
         """The methods that start another interpreter, which imports the script and unpickles what a worker needs, as
-        words; empty where there are none."""
-        return " or ".join(sorted(self.methods - {"fork"}))
+        words, with where that is, if others are forked; empty where there are none."""
+        where = _WHERE if self.forks else {}
+        return " or ".join(f"{method}{where.get(method, '')}" for method in sorted(self.methods - {"fork"}))
 
 
 def start_methods(facts: Facts, loader: LoaderCall) -> Starts:

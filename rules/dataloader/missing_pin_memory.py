@@ -75,6 +75,8 @@ class DataLoaderMissingPinMemory(Rule):
                 loader.gives("pin_memory", None) or loader.gives("pin_memory", False)
             ):
                 continue
+            if not loader.may_gain_by_pinning:
+                continue
             kinds = loader.destination_kinds
             dataset = loader.dataset
             if not ("cuda" in kinds or loader.moved_by) or (dataset is not None and dataset.on_device):
@@ -83,8 +85,6 @@ class DataLoaderMissingPinMemory(Rule):
                 continue
             if not loader.passes and self._gives_first_batches(facts, loader):
                 continue
-            if loader.without_workers and (dataset is None or not dataset.reason or dataset.vetoes):
-                continue  # pinned by the main process, and workers, which pin beside it, are not known to pay
             yield self._report(facts, loader)
 
     def _reloads(self, facts: Facts, loader: LoaderCall) -> bool:

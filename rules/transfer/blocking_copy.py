@@ -54,7 +54,8 @@ class BlockingHostToDeviceCopy(Rule):
     When to ignore it
         Where the copy itself is being timed; in a loop that synchronizes and reads the clock the rule is silent. It is
         silent too where a framework moves the batches, where the loop changes the batch on the host after the copy (the
-        copy might still be reading), and where the device is not known to be CUDA on some machine.
+        copy might still be reading), where the device is not known to be CUDA on some machine, and where the batches
+        are not pinned and the loader neither has workers nor is seen to need them.
 
     Fix safety
         Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; where the device is
@@ -103,6 +104,8 @@ class BlockingHostToDeviceCopy(Rule):
                 return False
             if not context.path and loader.suffers("unpinnable"):
                 return False  # a class of the project, whose `to` may take no such argument
+            if not (loader.pins or loader.may_gain_by_pinning):
+                return False  # from pageable memory a copy waits in any case
             if loader.moved_by or loader.mutated or loader.constructor.delivers != "host":
                 return False
             if "cuda" not in context.kinds or "unknown" in context.kinds:

@@ -111,6 +111,15 @@ def test_names_the_file_of_the_loop(tmp_path: Path) -> None:
     assert f"the loop in line 2 of {tmp_path / 'epochs.py'}" in found[0].message
 
 
+def test_says_where_a_start_is_dear(tmp_path: Path) -> None:
+    project = (
+        "[project]\nname = 'x'\nrequires-python = '>=3.10'\nclassifiers = ['Programming Language :: Python :: 3.14']\n"
+    )
+    found = findings_in(HEAD + LOADER + EPOCHS, tmp_path, {"pyproject.toml": project})[1]
+    messages = [one.message for one in found if one.code == "ACC106"]
+    assert ["by forkserver (from Python 3.14 on), which imports" in one for one in messages] == [True]
+
+
 SPAWNED = {
     "its own context": (LOADER.replace("2", "2, multiprocessing_context='spawn'"), {}),
     "the program's": ("torch.multiprocessing.set_start_method('forkserver')\n" + LOADER, {}),

@@ -41,6 +41,15 @@ def test_silent_where_nothing_waits_or_it_cannot_be_told(loop: str, tmp_path: Pa
     check(PHOTOS + MODEL + PINNED + loop + "\n", tmp_path)
 
 
+def test_silent_where_memory_is_pageable_and_nothing_would_pin_it(tmp_path: Path) -> None:
+    source = """
+from torch.utils.data import TensorDataset
+for (x,) in DataLoader(TensorDataset(torch.zeros(9, 8))):
+    model(x.cuda()).sum().backward()
+"""
+    check(PHOTOS + MODEL + source, tmp_path)
+
+
 def test_silent_in_a_lightning_module(tmp_path: Path) -> None:
     source = """
 import lightning as L
