@@ -1,4 +1,4 @@
-"""When Python looks for cycles among its objects: not where all are needed, and not once more before it ends."""
+"""When Python looks for cycles among its objects."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+SELDOM = 200_000
+"""Objects that are made before a search: more than all imports of a lint make, and the trees of some files."""
+
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Syntax trees and imported modules are many small objects that are all needed for long: to look through them for
-    cycles again and again costs a tenth of the time of a parse or an import."""
+    """Syntax trees are many small objects that are all needed to the end of a program: to look through them for cycles
+    again and again costs a tenth of the time of a parse."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -21,6 +24,8 @@ def paused() -> Iterator[None]:
             gc.enable()
 
 
-def spare_the_exit() -> None:
-    """Lets the interpreter end without its last search for cycles, which costs as much as the parse of a file."""
+def look_seldom() -> None:
+    """For a process that lints and ends: modules and trees stay, so that to look for cycles among them finds nothing,
+    and the search that the interpreter makes when it ends costs as much as the parse of a file."""
+    gc.set_threshold(SELDOM)
     atexit.register(gc.freeze)

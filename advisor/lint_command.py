@@ -105,7 +105,7 @@ def lint(
     from . import collector
     from .source.discovery import Discoverer, Found
 
-    collector.spare_the_exit()
+    collector.look_seldom()
     if STDIN in paths and len(paths) > 1:
         raise click.UsageError("'-' reads stdin and goes with no other path")
     if stdin_filename is not None and STDIN not in paths:

@@ -11,7 +11,6 @@ from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, ClassVar
 
-from . import collector
 from .finding import Finding, Fix, Related, Severity
 from .selection import TOOL_CODES
 
@@ -99,13 +98,12 @@ def registry() -> Registry:
     """Every rule, in the order of codes: this package's own, and those of other packages that name a Rule class under
     the entry point ``accel_advisor.rules``. One that cannot be loaded costs itself only."""
     loaded = Registry()
-    with collector.paused():
-        for where, load in (*_own_modules(), *_entry_points()):
-            try:
-                for member in load():
-                    loaded.add(member)
-            except (Exception, SystemExit) as error:  # whatever the code of another package does when it is imported
-                loaded.failures.append(f"{where} cannot be loaded, so it did not run: {type(error).__name__}: {error}")
+    for where, load in (*_own_modules(), *_entry_points()):
+        try:
+            for member in load():
+                loaded.add(member)
+        except (Exception, SystemExit) as error:  # whatever the code of another package does when it is imported
+            loaded.failures.append(f"{where} cannot be loaded, so it did not run: {type(error).__name__}: {error}")
     found = Registry()
     found.update(sorted(loaded.items()))
     found.failures = loaded.failures
