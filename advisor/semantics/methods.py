@@ -432,4 +432,5 @@ def _inherited_method(
         return receiver
     if machine.loops:
         machine.recorder.changed.add(receiver.cls)
+        machine.recorder.autograd_stopped(machine.loops)  # perhaps: a library's trainer looks after that by itself
     return _give_away(machine, arguments, node)

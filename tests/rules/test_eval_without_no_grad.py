@@ -50,6 +50,14 @@ def evaluate():
 with torch.no_grad():
     evaluate()
 """,
+    "by a method of a library's class": """
+from transformers import Trainer
+class Calibrating(Trainer):
+    def calibrate(self):
+        model.eval()
+        for inputs in loader:
+            self.prediction_step(model, inputs, True)
+""",
     "a manager that is not known": """
 import conf
 def evaluate():
