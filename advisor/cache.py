@@ -16,6 +16,7 @@ from . import __version__
 from .config import Config
 from .finding import Applicability, CellPlace, Edit, Finding, Fix, Location, Related, Severity, Span
 from .fixer import write_atomically
+from .plugins import entry_points
 from .report import Program, Result
 
 FOLDER = ".accel_advisor_cache"
@@ -140,15 +141,13 @@ def _listing(folder: str) -> Iterator[str]:
 
 def _salt(config: Config) -> str:
     """What all entries depend on: the configuration, the interpreter, this package and the rules of other packages."""
-    from importlib.metadata import entry_points
-
     digest = hashlib.blake2b(repr(config.settings()).encode(), digest_size=20)
     digest.update(repr((__version__, sys.version_info[:3])).encode())
     for folder in (Path(__file__).parent, Path(_rules_folder())):
         for path in sorted(folder.rglob("*.py")):
             status = path.stat()
             digest.update(repr((path.name, status.st_size, status.st_mtime_ns)).encode())
-    for point in sorted(entry_points(group="accel_advisor.rules"), key=lambda one: one.name):
+    for point in entry_points():
         digest.update(repr((point.value, point.dist.version if point.dist else None)).encode())
     return digest.hexdigest()
 

@@ -8,13 +8,15 @@ import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, ClassVar
 
 from .finding import Finding, Fix, Related, Severity
+from .plugins import entry_points
 from .selection import TOOL_CODES
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     import libcst as cst
 
     from .semantics.facts import Facts
@@ -131,7 +133,7 @@ def _rules_in(name: str) -> list[object]:
 
 
 def _entry_points() -> Iterator[Source]:
-    for point in entry_points(group="accel_advisor.rules"):
+    for point in entry_points():
         yield f"the rule '{point.name}' of another package ({point.value})", partial(_named_by, point)
 
 

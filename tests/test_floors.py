@@ -19,6 +19,7 @@ FLOORS: dict[str, int] = {
     "target": 0,
     "machine": 0,
     "collector": 0,
+    "plugins": 0,
     "config": 1,
     "source": 1,
     "semantics": 2,
