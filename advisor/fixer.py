@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import errno
 import os
 import stat
-import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -137,6 +135,8 @@ def unified_diff(filename: str, before: str, after: str) -> str:
         filename: what both sides are called; forward slashes, relative where the caller has it so.
     """
     name = filename.lstrip("/")
+    import difflib
+
     lines = difflib.unified_diff(_lines(before), _lines(after), f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
 
@@ -150,6 +150,8 @@ def write_atomically(path: str | Path, content: bytes) -> None:
     Raises:
         OSError: the folder cannot be written to.
     """
+    import tempfile
+
     target = Path(os.path.realpath(path))
     try:
         old = target.stat()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import traceback
 import warnings
 from collections.abc import Iterable
 
@@ -51,6 +50,8 @@ def _sentence(error: str, what: str) -> str:
 
 def internal_error(filename: str, what: str, error: Exception) -> Finding:
     """Something of this tool that failed on a file."""
+    import traceback
+
     frame = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{os.path.basename(frame.filename)}:{frame.lineno}"
     message = f"Internal error: {what} failed with {type(error).__name__} at {where}: {error}; please report it."

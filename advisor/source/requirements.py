@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import configparser
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
@@ -94,6 +92,10 @@ def _text(path: Path) -> str:
 
 def _pyproject(text: str) -> _Statements:
     found = _Statements()
+    if not text:
+        return found
+    import tomllib
+
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -141,6 +143,10 @@ def _clause(part: str) -> str:
 
 def _setup_cfg(text: str) -> _Statements:
     found = _Statements()
+    if not text:
+        return found
+    import configparser
+
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string(text)
