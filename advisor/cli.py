@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -99,3 +100,22 @@ def main(args: list[str] | None = None) -> NoReturn:
         click.echo(f"Internal error: {what}; set {DEBUG_VARIABLE}=1 to see where, and please report it", err=True)
         status = 2
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def run() -> NoReturn:
+    """The console script: :func:`main` in a process of its own. One that lints looks for cycles only now and then, and
+    ends without taking its syntax trees apart, which would take as long as to parse some of them again."""
+    lints = sys.argv[1:2] == ["lint"]
+    if lints:
+        gc.disable()
+    try:
+        main()
+    except SystemExit as end:
+        if lints and isinstance(end.code, int):
+            sys.stderr.flush()
+            try:
+                sys.stdout.flush()
+            except BrokenPipeError:
+                os._exit(141)
+            os._exit(end.code)
+        raise

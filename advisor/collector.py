@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-SELDOM = 200_000
-"""Objects that are made before a search: more than all imports of a lint make, and the trees of some files."""
 
 
 @contextmanager
@@ -24,8 +20,21 @@ def paused() -> Iterator[None]:
             gc.enable()
 
 
-def look_seldom() -> None:
-    """For a process that lints and ends: modules and trees stay, so that to look for cycles among them finds nothing,
-    and the search that the interpreter makes when it ends costs as much as the parse of a file."""
-    gc.set_threshold(SELDOM)
-    atexit.register(gc.freeze)
+class Budget:
+    """In a process that does not look for cycles by itself, when to do so.
+
+    Args:
+        characters: of source, after whose analysis it is time; what is known of them takes some hundred times as many
+            bytes.
+    """
+
+    def __init__(self, characters: int) -> None:
+        self._characters = characters
+        self._spent = 0
+
+    def spend(self, characters: int) -> None:
+        """So much more source was analysed, and is not needed any longer."""
+        self._spent += characters
+        if self._spent >= self._characters and not gc.isenabled():
+            self._spent = 0
+            gc.collect()

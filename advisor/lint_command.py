@@ -102,10 +102,8 @@ def lint(
     Exits with 0 where nothing at or above --fail-on remains, with 1 where something does, and with 2 for wrong use,
     a wrong configuration or an internal error.
     """
-    from . import collector
     from .source.discovery import Discoverer, Found
 
-    collector.look_seldom()
     if STDIN in paths and len(paths) > 1:
         raise click.UsageError("'-' reads stdin and goes with no other path")
     if stdin_filename is not None and STDIN not in paths:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .rule import Rule
     from .source.requirements import Declared
 
+_BUDGET = collector.Budget(1_000_000)
 Place = TypeVar("Place", Edit, Related)
 
 POOL_BYTES = 400_000
@@ -143,7 +144,9 @@ class Checker:
             sources: bytes by filename of other files, which stand instead of what is on disk.
         """
         with collector.paused():
-            return self._check(program, contents, sources)
+            result = self._check(program, contents, sources)
+        _BUDGET.spend(sum(len(contents[filename]) for filename in program.filenames))
+        return result
 
     def _check(self, program: Program, contents: Mapping[str, bytes], sources: Mapping[str, bytes]) -> Result:
         findings: list[Finding] = []

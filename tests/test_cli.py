@@ -445,3 +445,26 @@ def imported(project: Path, *args: str, status: int = 0) -> set[str]:
     left, *modules = done.stderr.split()
     assert int(left) == status, done.stderr
     return set(modules)
+
+
+def test_a_process_that_lints_says_everything_before_it_ends(tmp_path: Path) -> None:
+    loader = "DataLoader(Dataset(), num_workers=0, persistent_workers=True)\n"
+    (tmp_path / "a.py").write_text("from torch.utils.data import DataLoader, Dataset\n" + loader * 2_000)
+    command = [sys.executable, "-m", "accel_advisor", "lint", "--no-cache", "--output-format", "concise", "a.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout.count("ACC104") == 2_000
+    assert not done.stderr
+
+
+def test_a_process_that_lints_does_not_mind_a_reader_that_leaves(tmp_path: Path) -> None:
+    loader = "DataLoader(Dataset(), num_workers=0, persistent_workers=True)\n"
+    (tmp_path / "a.py").write_text("from torch.utils.data import DataLoader, Dataset\n" + loader * 2_000)
+    command = [sys.executable, "-m", "accel_advisor", "lint", "--no-cache", "--output-format", "concise", "a.py"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode in (1, 141)  # 1 is what click makes of it
