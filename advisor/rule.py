@@ -76,6 +76,7 @@ class Registry(dict[str, Rule]):
     def __init__(self) -> None:
         super().__init__()
         self.failures: list[str] = []
+        self._names = set(TOOL_CODES.values())
 
     def add(self, member: object) -> None:
         """Adds a rule.
@@ -89,10 +90,10 @@ class Registry(dict[str, Rule]):
         rule = member()
         if not isinstance(rule.severity, Severity) or not all(isinstance(one, str) for one in (rule.code, rule.name)):
             raise TypeError(f"{member.__qualname__} needs a code and a name, which are strings, and a severity")
-        taken = {**TOOL_CODES, **{code: one.name for code, one in self.items()}}
-        if rule.code in taken or rule.name in taken.values():
+        if rule.code in self or rule.code in TOOL_CODES or rule.name in self._names:
             raise ValueError(f"another rule is called {rule.code} or {rule.name} already")
         self[rule.code] = rule
+        self._names.add(rule.name)
 
 
 @cache
@@ -128,7 +129,7 @@ def _rules_in(name: str) -> list[object]:
     return [
         member
         for member in vars(module).values()
-        if inspect.isclass(member) and issubclass(member, Rule) and member.__module__ == module.__name__
+        if inspect.isclass(member) and member.__module__ == module.__name__ and issubclass(member, Rule)
     ]
 
 
