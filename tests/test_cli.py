@@ -433,13 +433,19 @@ class TestProcess:
         assert "\x1b[" in python("-m", "accel_advisor", "lint", cwd=project, NO_COLOR="", FORCE_COLOR="1").stdout
 
 
+HEAVY = {
+    *("libcst", "torch", "rich", "pathspec", "psutil", "packaging"),
+    *("concurrent.futures.process", "importlib.metadata", "tomllib", "configparser"),
+}
+
+
 def imported(project: Path, *args: str, status: int = 0) -> set[str]:
     """Which heavy packages a command imports."""
     code = (
         "import sys\nfrom accel_advisor.cli import main\n"
         "try:\n    main(sys.argv[1:])\n"
         "except SystemExit as left:\n"
-        "    print(left.code, *{'libcst', 'torch', 'rich', 'pathspec', 'psutil'} & set(sys.modules), file=sys.stderr)\n"
+        f"    print(left.code, *{HEAVY} & set(sys.modules), file=sys.stderr)\n"
     )
     done = python("-c", code, *args, cwd=project)
     left, *modules = done.stderr.split()
