@@ -93,6 +93,12 @@ def test_what_the_linter_parses_is_counted(bench: lint_speed.Bench, tree: Path) 
     assert measured["parsed"] == 2, "the file and the one that it imports from"
 
 
+def test_one_file_is_measured_by_itself(bench: lint_speed.Bench, tree: Path) -> None:
+    measured = bench.one_file([tree / "train.py"])
+    assert measured["lines"].median == TRAIN.count("\n")
+    assert [path.name for path in bench.work.rglob("*.py")] == ["train.py"]
+
+
 def test_a_second_run_imports_neither_parser_nor_torch(
     bench: lint_speed.Bench, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
