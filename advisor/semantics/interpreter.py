@@ -352,6 +352,7 @@ class Interpreter:
         functions = tuple(frame.function.name for frame in self.frames if frame.function is not None)
         loop = self.recorder.loop(self.document, node, functions, self.loops[-1] if self.loops else None)
         loop.function = self.frame.function.node if self.frame.function is not None else None
+        loop.guarded |= bool(self.loops) and self.guards > 0
         self.loops.append(loop)
         guards, self.guards = self.guards, 0
         every, self.every = self.every, None

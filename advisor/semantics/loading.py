@@ -71,6 +71,7 @@ class Loop:
         rows_of: the tensor whose rows it counts, if it is known to do so.
         function: the innermost function that it stands in; None at the top of a module.
         functions: names of the functions that it was reached through, outermost first.
+        guarded: whether a condition, inside of the loop around it, decides whether it begins.
         counts: whether it goes over numbers (``while``, ``range``), as a loop over epochs does, more than once.
         repeats: whether a second pass may follow the first: its body does not end in ``break`` whatever happens.
     """
@@ -88,6 +89,7 @@ class Loop:
     graph_free: bool = False
     rows_of: Tensor | None = None
     function: cst.CSTNode | None = None
+    guarded: bool = False
     repeats: bool = False
 
     def renews(self, holder: str, besides: cst.CSTNode) -> bool:
@@ -139,7 +141,7 @@ class LoaderCall:
         contexts: one for each way in which the call is reached.
         loops: where its batches are taken.
         passes: those of the loops that go over all of its batches.
-        around: the loops around those, as they were when a pass began.
+        around: the loops around those in every turn of which a pass begins.
         transfers: moves of its batches to a device.
         moved_by: the framework that moves its batches, if one does.
         mutated: whether the loop changes a batch in place while it is on the host.

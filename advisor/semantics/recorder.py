@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -196,7 +197,11 @@ class Recorder:
         for loader in loaders_of(element, whole=True):
             if loop not in loader.passes:
                 loader.passes.append(loop)
-            loader.around += [outer for outer in reversed(machine.loops[:-1]) if outer not in loader.around]
+            for inner, outer in pairwise(reversed(machine.loops)):
+                if inner.guarded:
+                    break
+                if outer not in loader.around:
+                    loader.around.append(outer)
 
     def take_one(self, element: Value, machine: Interpreter) -> None:
         """``next(iterator)``: the loop around it takes batches."""

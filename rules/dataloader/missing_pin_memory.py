@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts, LoaderCall
+from accel_advisor.semantics.graphs import are_gathered_elsewhere
 from accel_advisor.semantics.values import Loader
 
 
@@ -48,8 +49,8 @@ class DataLoaderMissingPinMemory(Rule):
         Page-locked memory is scarce: up to `num_workers * prefetch_factor` batches are held in it. Some machines gain
         nothing (unified memory, GH200): `accel-advisor tune` measures it. A literal `pin_memory=False` is taken as a
         decision and reported as `info` without a fix. The rule is silent where only single batches are looked at
-        (`next(iter(loader))`), and where batches cannot be pinned: they are on a GPU already, sparse, or objects of a
-        class of the project that has no `pin_memory` method.
+        (`next(iter(loader))`), and where batches cannot be pinned: they are on a GPU already, sparse, taken out of a
+        graph after the workers, or objects of a class of the project that has no `pin_memory` method.
 
     Fix safety
         Safe where the data set is known to yield plain tensors, the default collate function puts them together, and
@@ -75,7 +76,7 @@ class DataLoaderMissingPinMemory(Rule):
                 loader.gives("pin_memory", None) or loader.gives("pin_memory", False)
             ):
                 continue
-            if not loader.may_gain_by_pinning:
+            if not loader.may_gain_by_pinning or are_gathered_elsewhere(facts, loader):
                 continue
             kinds = loader.destination_kinds
             dataset = loader.dataset

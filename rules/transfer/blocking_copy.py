@@ -9,6 +9,7 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts, Loop, Transfer
+from accel_advisor.semantics.graphs import are_gathered_elsewhere
 from accel_advisor.semantics.places import is_host
 from accel_advisor.semantics.values import Device
 
@@ -80,7 +81,7 @@ class BlockingHostToDeviceCopy(Rule):
         statements: dict[int, list[Transfer]] = {}
         timed = self._timed(facts)
         for transfer in facts.transfers:
-            if self._blocks(transfer) and not any(context.loop in timed for context in transfer.contexts):
+            if self._blocks(facts, transfer) and not any(context.loop in timed for context in transfer.contexts):
                 statements.setdefault(id(transfer.statement), []).append(transfer)
         for transfers in statements.values():
             yield self._report(facts, transfers)
@@ -93,7 +94,7 @@ class BlockingHostToDeviceCopy(Rule):
         )
         return clocks & waits
 
-    def _blocks(self, transfer: Transfer) -> bool:
+    def _blocks(self, facts: Facts, transfer: Transfer) -> bool:
         if transfer.discarded and all(context.proven for context in transfer.contexts):
             return False  # what is copied is lost: ACC207
         if transfer.method not in ("to", "cuda") or transfer.framework or not transfer.waits:
@@ -104,7 +105,7 @@ class BlockingHostToDeviceCopy(Rule):
                 return False
             if not context.path and loader.suffers("unpinnable"):
                 return False  # a class of the project, whose `to` may take no such argument
-            if not (loader.pins or loader.may_gain_by_pinning):
+            if not (loader.pins or loader.may_gain_by_pinning) or are_gathered_elsewhere(facts, loader):
                 return False  # from pageable memory a copy waits in any case
             if loader.moved_by or loader.mutated or loader.constructor.delivers != "host":
                 return False

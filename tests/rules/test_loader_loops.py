@@ -68,6 +68,9 @@ SILENT_PERSISTENT = {
         "a = DataLoader(files, num_workers=2)\nb = DataLoader(files, num_workers=3)\nfor loader in (a, b):\n"
         "    for x in loader:\n        model(x).sum().backward()\n"
     ),
+    "now and then": (
+        LOADER + "\nfor epoch in range(9):\n    if epoch % 3 == 0:\n        for x in loader:\n            model(x)\n"
+    ),
     "another loader's epochs, through one function": (
         "def run(batches):\n    for x in batches:\n        model(x).sum().backward()\n"
         "for epoch in range(9):\n    run(DataLoader(files))\n" + LOADER + "\nrun(loader)\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .marked import check, fixed
+from .marked import check, findings_in, fixed
 from .programs import IMPORTS, LOOP, MODEL, PHOTOS
 
 SILENT = {
@@ -49,6 +49,33 @@ def test_silent_where_the_argument_is_given_or_may_be(spelling: str, tmp_path: P
 def test_silent_on_a_program_for_the_cpu(tmp_path: Path) -> None:
     loop = "loader = DataLoader(photos, num_workers=2)\nfor x, y in loader:\n    nn.Linear(8, 2)(x.to('cpu')).sum().backward()\n"
     check(PHOTOS + loop, tmp_path)
+
+
+GRAPHS = {
+    "on the GPU": ("graph = conf.load()[0].to(device)\n", ""),
+    "its features on the GPU, in place": ("graph = conf.load()[0]\ngraph.to(device, 'x')\n", ""),
+    "features that are read beside the workers": ("graph = conf.stores\n", ", filter_per_worker=False"),
+}
+NEIGHBOURS = """
+import conf
+from torch_geometric.loader import NeighborLoader
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+{graph}
+loader = NeighborLoader(graph, [9, 9], num_workers=4{given})
+for batch in loader:
+    batch = batch.to(device)
+    model(batch.x).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(("graph", "given"), GRAPHS.values(), ids=GRAPHS.keys())
+def test_silent_where_batches_are_gathered_elsewhere(graph: str, given: str, tmp_path: Path) -> None:
+    check(IMPORTS + MODEL + NEIGHBOURS.format(graph=graph, given=given), tmp_path)
+
+
+def test_pins_what_the_workers_take_out_of_a_graph(tmp_path: Path) -> None:
+    found = findings_in(IMPORTS + MODEL + NEIGHBOURS.format(graph="graph = conf.graph", given=""), tmp_path)[1]
+    assert [one.code for one in found] == ["ACC101", "ACC201"]
 
 
 WITHOUT_WORKERS = {
