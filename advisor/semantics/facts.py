@@ -25,6 +25,7 @@ from .values import Module
 
 if TYPE_CHECKING:
     from ..source.document import Document
+    from .attention import Attentions
     from .layers import Layers
     from .scope import Scope
     from .values import Birth
@@ -76,6 +77,7 @@ class Facts:
         reflects: whether names may be read by their text (``globals()``, ``eval``).
         consulted: other files of the project that were read to find this out.
         layers: what modules are made of.
+        attentions: what functions compute of attention, step by step.
         program: the facts of this document, of those that it imports, and of those that import it with theirs.
         inputs: what becomes of the inputs of each module.
         call_graph: which function of the project is called from where.
@@ -96,6 +98,7 @@ class Facts:
     reflects: bool = False
     consulted: frozenset[str] = frozenset()
     layers: Layers = field(init=False)
+    attentions: Attentions = field(init=False)
     program: Program = field(default_factory=lambda: Program())
     inputs: Inputs = field(default_factory=Inputs)
     call_graph: CallGraph = field(default_factory=CallGraph)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from .attention import Attentions
 from .call_graph import CallGraph
 from .catalog import HARMLESS_CUDA
 from .clock import Clock
@@ -96,9 +97,9 @@ class Recorder:
         everything = list(self.facts.values())
         operations = {key: one for (key, _), one in self._operations.items()}
         self._datasets.clear()  # what was described along the way may have been written to since
-        layers = Layers(machine)
+        layers, attentions = Layers(machine), Attentions(machine)
         for facts, program in self._programs(everything):
-            facts.layers = layers
+            facts.layers, facts.attentions = layers, attentions
             facts.program = program
             facts.handed_over = frozenset(self.handed_over)
             facts.consulted = consulted

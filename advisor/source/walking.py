@@ -118,6 +118,15 @@ _EMPTY = frozenset({type(None), type(cst.MaybeSentinel.DEFAULT), str})
 _backwards: dict[type[cst.CSTNode], tuple[str, ...]] = {}
 
 
+def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The expressions, statements and clauses that a node is made of, in source order."""
+    for field in PARTS.get(type(node).__name__, ()):
+        part = getattr(node, field)
+        for one in part if isinstance(part, (tuple, list)) else (part,):
+            if isinstance(one, cst.CSTNode):
+                yield one
+
+
 @overload
 def descendants(node: cst.CSTNode) -> Iterator[cst.CSTNode]: ...
 

@@ -1,0 +1,90 @@
+"""ACC430."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.rule import Rule
+from accel_advisor.semantics.facts import Facts
+
+_FUSED = ("scaled_dot_product_attention", "memory_efficient_attention", "flash_attn", "flex_attention")
+"""Words in a file that knows of fused attention, and computes it step by step on purpose, or where it has to."""
+
+
+class ManualAttention(Rule):
+    """Attention is computed step by step.
+
+    What it does
+        Finds `softmax(q @ k.transpose(-2, -1) * s, -1) @ v` over queries with heads, in one expression or several,
+        with a mask and dropout in between or not.
+
+    Why it costs time
+        Scores and weights, which grow with the square of the sequence, are written to memory and read again by each
+        step. One fused kernel computes the same and keeps them on the chip.
+
+    Example
+        import math
+        import torch
+        from torch import nn
+        from torch.nn import functional as F
+
+        class Attention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.qkv = nn.Linear(64, 192)
+
+            def forward(self, x):
+                b, n, c = x.shape
+                q, k, v = self.qkv(x).reshape(b, n, 3, 4, 16).permute(2, 0, 3, 1, 4).unbind(0)
+                weights = F.softmax(q @ k.transpose(-2, -1) / math.sqrt(16), dim=-1)
+                return (weights @ v).transpose(1, 2).reshape(b, n, c)
+
+        attention = Attention()
+        print(attention(torch.zeros(2, 8, 64)).shape)
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.nn import functional as F
+
+        class Attention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.qkv = nn.Linear(64, 192)
+
+            def forward(self, x):
+                b, n, c = x.shape
+                q, k, v = self.qkv(x).reshape(b, n, 3, 4, 16).permute(2, 0, 3, 1, 4).unbind(0)
+                return F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(b, n, c)
+
+        attention = Attention()
+        print(attention(torch.zeros(2, 8, 64)).shape)
+
+    When to ignore it
+        Where results must stay the same to the last digit. The fused function scales by the root of the last dimension
+        unless it is given `scale`, takes a mask as `attn_mask` or `is_causal`, and drops weights in evaluation too
+        unless `dropout_p` is 0 there. The rule is silent where the scores or weights are used for anything else, where
+        something is added to them, where the queries are not seen to have four dimensions, and in files that mention
+        fused attention.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
+    """
+
+    code = "ACC430"
+    name = "manual-attention"
+    severity = Severity.INFO
+    enabled = False
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each attention at the product of its queries and keys."""
+        if not facts.supports((2, 0)) or any(word in facts.document.text for word in _FUSED):
+            return
+        for attention in facts.attentions.of(facts.document):
+            mask = ", attn_mask" if attention.masked else ""
+            message = (
+                f"the attention that begins with `{facts.document.code(attention.scores)}` writes all its weights to "
+                f"memory; compute it in one kernel: `F.scaled_dot_product_attention(q, k, v{mask})`"
+            )
+            yield self.finding(facts, attention.scores, message)
