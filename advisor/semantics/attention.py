@@ -71,6 +71,7 @@ class _Reader(Expressions):
 
     def __init__(self, machine: Interpreter, function: Function, attributes: dict[str, list[Made]]) -> None:
         super().__init__(machine, function, attributes)
+        self._function = function
         self._loops = 0
 
     def read(self) -> list[Attention]:

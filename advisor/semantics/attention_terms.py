@@ -53,7 +53,6 @@ class Expressions:
 
     def __init__(self, machine: Interpreter, function: Function, attributes: dict[str, list[Made]]) -> None:
         self._machine = machine
-        self._function = function
         self._attributes = attributes
         self._scope = function.scope
         self._names: Names = {}

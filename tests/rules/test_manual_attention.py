@@ -154,7 +154,9 @@ def test_reported(body: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("given", ["mask: torch.Tensor", "F"])
 def test_names_of_a_function_hide_those_around_it(given: str, tmp_path: Path) -> None:
     mark = "" if given == "F" else MARK
-    function = f"def attend(q, k, v, {given}):\n    return F.softmax(torch.matmul(q, k.transpose(2, 3)), -1) @ v{mark}\n"
+    function = (
+        f"def attend(q, k, v, {given}):\n    return F.softmax(torch.matmul(q, k.transpose(2, 3)), -1) @ v{mark}\n"
+    )
     check_one("ACC430", HEAD + "        return x\n" + function, tmp_path)
 
 
