@@ -25,7 +25,7 @@ from .values import (
 if TYPE_CHECKING:
     import libcst as cst
 
-    from .calls import Arguments
+    from .arguments import Arguments
     from .interpreter import Interpreter
 
 PARSERS = frozenset(
@@ -136,7 +136,7 @@ def _hydra_file(decorator: Opaque) -> str:
 
 def run_command(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
     """``typer.run(main)``, ``tyro.cli(Config)`` and their kin."""
-    from .calls import Arguments as Given
+    from .arguments import Arguments as Given
     from .calls import call_value, instantiate
     from .operations import Argument
 

@@ -55,7 +55,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from .calls import Arguments
+    from .arguments import Arguments
     from .interpreter import Interpreter
 
 
@@ -325,7 +325,7 @@ def _pass_through(machine: Interpreter, name: str, arguments: Arguments) -> Valu
 
 
 def _map(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
-    from .calls import Arguments as Given
+    from .arguments import Arguments as Given
     from .calls import call_value
     from .operations import Argument
 

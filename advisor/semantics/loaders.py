@@ -16,7 +16,7 @@ from .syntax import names_bound_in, names_read_in
 from .values import Class, Loader, Qualified, Value
 
 if TYPE_CHECKING:
-    from .calls import Arguments
+    from .arguments import Arguments
     from .interpreter import Interpreter
 
 

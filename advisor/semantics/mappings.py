@@ -11,7 +11,7 @@ from .values import ABSENT, UNKNOWN, Choice, Constant, Iterated, Mapping, Sequen
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from .calls import Arguments
+    from .arguments import Arguments
     from .interpreter import Interpreter
 
 

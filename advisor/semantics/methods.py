@@ -11,13 +11,11 @@ import libcst as cst
 from .catalog import TENSOR_METHODS, WRAPPERS_THAT_MOVE_INPUTS
 from .configuration import parser_method
 from .facts import ArgumentPlace, ModuleCallContext
-from .frameworks import PREPARES, TAKERS
 from .inputs import becomes
 from .iteration import element_at, element_of, may_rewrite
-from .loaders import take_loaders
 from .mappings import mapping_method
+from .opaque_methods import call_inherited_method, call_opaque_method, give_away
 from .places import HOST, SOMEWHERE, Place
-from .records import is_record
 from .scope import ANY, ESCAPED
 from .transfers import MOVES, arrives_later, transfer
 from .values import (
@@ -42,7 +40,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from .calls import Arguments
+    from .arguments import Arguments
     from .interpreter import Interpreter
     from .operations import Argument
 
@@ -114,13 +112,13 @@ def call_method(machine: Interpreter, method: Method, arguments: Arguments, node
     if isinstance(receiver, Parser):
         return parser_method(machine, receiver, name, arguments)
     if isinstance(receiver, Opaque):
-        return _opaque_method(machine, receiver, name, arguments, node)
+        return call_opaque_method(machine, receiver, name, arguments, node)
     if isinstance(receiver, Loader) and name == "__iter__":
         return Iterated(element_of(machine, receiver))
     if isinstance(receiver, (Sequence, Iterated)):
         return _list_method(machine, receiver, name, arguments, node)
     if isinstance(receiver, Instance):
-        return _inherited_method(machine, receiver, name, arguments, node)
+        return call_inherited_method(machine, receiver, name, arguments, node)
     if name in MOVES and name != "type":
         place = transfer(machine, receiver, name, arguments, node)
         if place is not None and arrives_later(place, name, arguments):
@@ -131,7 +129,7 @@ def call_method(machine: Interpreter, method: Method, arguments: Arguments, node
             if isinstance(value, Tensor):
                 machine.recorder.operation(machine, node, "format", value)
         return UNKNOWN
-    return _give_away(machine, arguments, node)
+    return give_away(machine, arguments, node)
 
 
 def _note_change(machine: Interpreter, node: cst.Call) -> None:
@@ -143,12 +141,6 @@ def _note_change(machine: Interpreter, node: cst.Call) -> None:
             frame.function is not None and frame.function.name == "__init__" for frame in machine.frames
         ):
             machine.recorder.changed.add(owner.cls)
-
-
-def _give_away(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
-    from .calls import call_unknown
-
-    return call_unknown(machine, arguments, node)
 
 
 # -- tensors
@@ -256,7 +248,7 @@ def _module_method(machine: Interpreter, receiver: Module, name: str, arguments:
         machine.recorder.backward(machine.loops)
         return UNKNOWN
     machine.store.set(receiver, ESCAPED, Constant(True))
-    return _give_away(machine, arguments, node)
+    return give_away(machine, arguments, node)
 
 
 def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
@@ -331,7 +323,7 @@ def _list_method(
             _set_attribute(machine, holder, receiver, added)
     if name == "clear" or (name == "append" and _outlives_the_pass(machine, node)):
         machine.recorder.operation(machine, node, f"list.{name}", receiver, arguments)
-    return _give_away(machine, arguments, node)
+    return give_away(machine, arguments, node)
 
 
 def _set_attribute(machine: Interpreter, holder: cst.Attribute, held: Sequence | Iterated, added: Module) -> None:
@@ -362,75 +354,3 @@ def _outlives_the_pass(machine: Interpreter, node: cst.Call) -> bool:
 
 
 # -- other library objects
-
-
-def _opaque_method(machine: Interpreter, receiver: Opaque, name: str, arguments: Arguments, node: cst.Call) -> Value:
-    if receiver.name.startswith("torch.optim.") and ".lr_scheduler." not in receiver.name:
-        if name == "step":
-            machine.recorder.backward(machine.loops)
-        return UNKNOWN
-    if receiver.name.endswith(".GradScaler"):
-        if name == "scale" and arguments.positional:
-            return arguments.positional[0].value
-        if name == "step":
-            machine.recorder.backward(machine.loops)
-        return UNKNOWN
-    if receiver.name in ("accelerate.Accelerator", "lightning.Fabric"):
-        if name in PREPARES:
-            prepared = [_prepared(machine, one.value, receiver.name) for one in arguments.positional]
-            return prepared[0] if len(prepared) == 1 else Sequence(tuple(prepared))
-        if name == "backward":
-            machine.recorder.backward(machine.loops)
-        return UNKNOWN
-    if receiver.name.startswith("torch.optim.lr_scheduler."):
-        return UNKNOWN
-    if receiver.name == "super":
-        if name == "__init__":
-            from .subclasses import build_base
-
-            build_base(machine, arguments, node)
-        return _give_away(machine, arguments, node)
-    taker = TAKERS.get(f"{receiver.name}.{name}")
-    if taker is not None and (taker != "ignite" or _has_device(receiver)):
-        take_loaders(taker, arguments)
-        return _give_away(machine, arguments, node)
-    if receiver.name == "typer.Typer" and name in ("command", "callback"):
-        return Opaque("typer.command")
-    if receiver.name in ("open", "pathlib.Path") and name in ("open", "read", "read_text", "read_bytes"):
-        return Opaque("open", receiver.arguments)
-    if name in MOVES and name != "type":
-        transfer(machine, receiver, name, arguments, node)
-        return UNKNOWN
-    return _give_away(machine, arguments, node)
-
-
-def _has_device(engine: Opaque) -> bool:
-    """Whether an engine of ignite was told the device that it moves batches to."""
-    device = dict(engine.keywords).get("device", engine.arguments[3] if len(engine.arguments) > 3 else Constant(None))
-    return device != Constant(None) and not (isinstance(device, Constant) and device.value in (None, "cpu"))
-
-
-def _prepared(machine: Interpreter, value: Value, framework: str) -> Value:
-    if isinstance(value, Loader):
-        value.call.moved_by = framework.split(".", maxsplit=1)[0]
-        return Loader(value.call, SOMEWHERE)
-    if isinstance(value, Module):
-        machine.move(value, SOMEWHERE)
-        machine.store.set(value, ESCAPED, Constant(True))
-    if isinstance(value, Choice):
-        return join_all(_prepared(machine, one, framework) for one in value.options)
-    return value
-
-
-def _inherited_method(
-    machine: Interpreter, receiver: Instance, name: str, arguments: Arguments, node: cst.Call
-) -> Value:
-    if name in MOVES:
-        transfer(machine, receiver, name, arguments, node)
-        return receiver
-    if name == "parse_args" and is_record(receiver.cls):
-        return receiver
-    if machine.loops:
-        machine.recorder.changed.add(receiver.cls)
-        machine.recorder.autograd_stopped(machine.loops)  # perhaps: a library's trainer looks after that by itself
-    return _give_away(machine, arguments, node)

@@ -15,7 +15,8 @@ import libcst as cst
 from ..source.document import Document, DocumentError
 from ..source.nesting import deep_stack
 from ..source.requirements import Declared, declared
-from .calls import Arguments, bind_parameters, call_function, class_member
+from .arguments import Arguments, bind_parameters
+from .calls import call_function, class_member
 from .catalog import MODULE_BASES
 from .facts import Facts
 from .frameworks import LIBRARIES

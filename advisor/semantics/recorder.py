@@ -35,7 +35,7 @@ from .worker_code import worker_issues
 
 if TYPE_CHECKING:
     from ..source.document import Document
-    from .calls import Arguments
+    from .arguments import Arguments
     from .interpreter import Interpreter
     from .scope import Scope
 

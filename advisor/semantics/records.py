@@ -22,7 +22,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from .calls import Arguments
+    from .arguments import Arguments
     from .interpreter import Interpreter
 
 FIELD_MAKERS = frozenset(

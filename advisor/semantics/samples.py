@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .calls import Arguments, call_function, class_member
+from .arguments import Arguments
+from .calls import call_function, class_member
 from .catalog import DATASET_WRAPPERS
 from .hazards import ENTRANCES
 from .operations import Argument

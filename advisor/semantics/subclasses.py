@@ -14,7 +14,7 @@ from .loaders import build_loader
 from .values import UNKNOWN, Class, Function, Instance, Value
 
 if TYPE_CHECKING:
-    from .calls import Arguments
+    from .arguments import Arguments
     from .interpreter import Interpreter
 
 

@@ -12,7 +12,7 @@ from .places import HOST, SOMEWHERE, Place
 from .values import UNKNOWN, Choice, Constant, Device, Module, Qualified, Tensor, Value
 
 if TYPE_CHECKING:
-    from .calls import Arguments
+    from .arguments import Arguments
     from .interpreter import Interpreter
 
 MOVES = frozenset({"to", "cuda", "cpu", "xpu", "type", "npu"})
