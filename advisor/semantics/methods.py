@@ -351,6 +351,3 @@ def _outlives_the_pass(machine: Interpreter, node: cst.Call) -> bool:
             return False
         return not written.get(owner, {}).keys() & {key.value, ANY}
     return False
-
-
-# -- other library objects
