@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -17,6 +16,7 @@ from .autograd import may_stop_autograd
 from .cells import forget, stretches
 from .control import Left
 from .facts import CallSite, Loop
+from .frames import Frame, Modules
 from .places import HOST, SOMEWHERE, Place
 from .recorder import Recorder
 from .scope import Layer, Scope, Store
@@ -43,31 +43,6 @@ CONTEXTS = 8
 STEPS_PER_LINE = 8
 """Statements that may be interpreted inside of calls for each line that was read, so that no program takes more than
 linear time. Beyond it, calls are Unknown and functions are read with unknown arguments."""
-
-
-class Modules(Protocol):
-    """What the interpreter asks of the project: the module behind an import."""
-
-    def resolve(self, name: str, level: int, importer: Document) -> str | None:
-        """The file that ``name`` names, seen from ``importer``; None where it is not part of the project."""
-
-    def load(self, filename: str) -> Document | None:
-        """The document of a file; None where it cannot be read or parsed."""
-
-
-@dataclass(slots=True)
-class Frame:
-    """One call that is being interpreted."""
-
-    function: Function | None
-    scope: Scope
-    level: int
-    """How many layers the store had when it began."""
-    returned: list[Value] = field(default_factory=list)
-    yielded: list[Value] = field(default_factory=list)
-    exits: list[Layer] = field(default_factory=list)
-    loop_exits: list[tuple[int, list[Layer]]] = field(default_factory=list)
-    managers: list[Value] = field(default_factory=list)
 
 
 class Interpreter:
