@@ -26,7 +26,7 @@ from .configuration import DICTS, call_configuration
 from .devices import device_kinds
 from .facts import ArgumentPlace, ModuleCallContext
 from .frameworks import CONSTRUCTORS, FRAMEWORK_CALLS, FRAMEWORK_CLASSES, TAKERS
-from .iteration import element_of
+from .iteration import element_of, entries
 from .loaders import build_loader, take_loaders
 from .mappings import update_mapping
 from .methods import MASKS, mutates_in_place
@@ -75,6 +75,8 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
     framework = FRAMEWORK_CALLS.get(name) or FRAMEWORK_CLASSES.get(name)
     if framework is not None:
         recorder.framework(machine.document, framework)
+    if name == "lightning.cli.LightningCLI":
+        _note_trainer(machine, arguments, node)
     if name in CLOCKS:
         return recorder.clock.read(node, machine.loops)
     taker = TAKERS.get(name)
@@ -202,6 +204,19 @@ def _note_first_batch(machine: Interpreter, arguments: Arguments, node: cst.Call
             loader = machine.evaluate(source)
             if isinstance(loader, Loader):
                 machine.recorder.operation(machine, node, "next(iter(DataLoader))", loader)
+
+
+def _note_trainer(machine: Interpreter, arguments: Arguments, node: cst.Call) -> None:
+    """Records the Trainer that Lightning's command line builds, with its defaults."""
+    from .arguments import Arguments as Given
+    from .operations import Argument
+
+    defaults = arguments.get("trainer_defaults", 5)
+    built = Given(node, [], open=True)
+    if isinstance(defaults, Mapping):
+        known, _ = entries(machine, defaults)
+        built.keywords = {name: Argument(value) for name, value in known.items()}
+    machine.recorder.operation(machine, node, "lightning.Trainer", None, built)
 
 
 def _note_saved_states(machine: Interpreter, saved: Value, node: cst.Call) -> None:

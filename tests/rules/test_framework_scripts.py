@@ -45,3 +45,11 @@ def test_silent_where_the_framework_stays_on_the_host(name: str, there: str, her
     assert codes(source, tmp_path)
     assert there in source
     assert codes(source.replace(there, here), tmp_path) == set()
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_the_defaults_of_a_command_line_count(device: str, tmp_path: Path) -> None:
+    start, _ = SCRIPTS["a data module of Lightning"].source.replace(FAST, "").split("L.Trainer(")
+    line = f'cli.LightningCLI(Net, Data, trainer_defaults={{"accelerator": "{device}"}})\n'
+    found = codes(f"from lightning.pytorch import cli\n{start}{line}", tmp_path)
+    assert found == ({"ACC101", "ACC102"} if device == "gpu" else set())
