@@ -88,7 +88,7 @@ def main() -> int:
     parser.add_argument("folders", type=Path, nargs="+")
     folders = parser.parse_args().folders
     with tempfile.TemporaryDirectory() as scratch:
-        results = [check(folder.resolve(), Path(scratch)) for folder in folders]
+        results = [check(folder.resolve(), Path(scratch, str(index))) for index, folder in enumerate(folders)]
     return 0 if all(results) else 1
 
 
