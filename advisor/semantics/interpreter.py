@@ -345,6 +345,7 @@ class Interpreter:
 
         body = list(body)
         for _ in range(2):
+            self.guards = 0  # an exit in one pass puts no condition on the start of the next
             exits: list[Layer] = []
             self.frame.loop_exits.append((self.store.level, exits))
             self.store.push()

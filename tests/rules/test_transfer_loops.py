@@ -182,6 +182,15 @@ def test_smaller_rules_are_silent(code: str, source: str, tmp_path: Path) -> Non
     assert not of(code, LOADER + "import conf\n" + source + "\n", tmp_path)
 
 
+def test_an_exit_puts_no_condition_on_what_stands_before_it(tmp_path: Path) -> None:
+    exit_ = "    steps += 1\n    if steps == 9:\n        break\n"
+    cleaned = "    torch.cuda.empty_cache()\n"
+    head, step = LOADER + "steps = 0\n", STEP.split("\n", 1)
+    loop = f"{step[0]}\n"
+    assert len(of("ACC214", head + loop + cleaned + step[1] + exit_, tmp_path)) == 1
+    assert of("ACC214", head + loop + step[1] + exit_ + cleaned, tmp_path) == []
+
+
 def test_smaller_rules_speak(tmp_path: Path) -> None:
     source = """
 import gc
