@@ -57,7 +57,7 @@ class Expressions:
         self._scope = function.scope
         self._names: Names = {}
         self._found: list[Attention] = []
-        self._asked: set[int] = set()
+        self._numbers: dict[str, bool] = {}
         inner = descendants(function.node.body, *_SHARES)
         self._captured = {name.value for one in inner for name in descendants(one, cst.Name)}
         self._bound = {one.name.value for one in descendants(function.node.params, cst.Param)}
@@ -133,8 +133,7 @@ class Expressions:
     def _attribute(self, node: cst.Attribute) -> Known:
         name = self_attribute(node)
         if name is not None:
-            numbers = [self._value_elsewhere(scope, one) == Number() for scope, one in self._attributes.get(name, ())]
-            return Number() if numbers and all(numbers) else None
+            return Number() if self._holds_number(name) else None
         owner = self._value(node.value)
         if node.attr.value == "shape":
             leave(owner)
@@ -286,6 +285,17 @@ class Expressions:
         value = resolve(self._machine, self._scope, node)
         return value.name if isinstance(value, Qualified) else ""
 
+    def _holds_number(self, name: str) -> bool:
+        """Whether an attribute is a number, whichever of its assignments came last. One that is made from itself is
+        taken for none, and each is looked at once: attributes that are made from each other have endlessly many ways."""
+        known = self._numbers.get(name)
+        if known is None:
+            self._numbers[name] = False
+            made = self._attributes.get(name, ())
+            known = bool(made) and all(self._value_elsewhere(scope, one) == Number() for scope, one in made)
+            self._numbers[name] = known
+        return known
+
     def _is_made(self, node: cst.BaseExpression, wanted: Callable[[str, cst.Call], bool]) -> bool:
         """Whether ``self.name`` holds what a call makes that is wanted, whichever of its assignments came last."""
         name = self_attribute(node)
@@ -300,16 +310,12 @@ class Expressions:
 
     def _value_elsewhere(self, scope: Scope, node: cst.BaseExpression) -> Known:
         """What an expression of another method is worth, whose names stand for nothing that is known here."""
-        if id(node) in self._asked:
-            return None
-        self._asked.add(id(node))
         kept = self._scope, self._names, self._bound
         self._scope, self._names, self._bound = scope, {}, set()
         try:
             return self._value(node)
         finally:
             self._scope, self._names, self._bound = kept
-            self._asked.discard(id(node))
 
 
 def _is_dropout(name: str, call: cst.Call) -> bool:

@@ -58,7 +58,9 @@ class ScalarTensorOnGpu(Rule):
         """Reports each call once."""
         for operation in facts.operations:
             if operation.name == "torch.tensor" and operation.contexts and all(map(self._often, operation.contexts)):
-                yield self._report(facts, operation)
+                given = operation.contexts[0].argument("data", 0)
+                if given is not None and given.node is not None:  # not in a partial
+                    yield self._report(facts, operation)
 
     def _often(self, context: OperationContext) -> bool:
         value, device = context.get("data", 0), context.get("device")

@@ -184,3 +184,10 @@ def test_names_the_mask(tmp_path: Path) -> None:
     (found,) = check_one("ACC430", HEAD + "        " + body, tmp_path)
     assert "`q @ k.transpose(-2, -1)`" in found.message
     assert "(q, k, v, attn_mask)" in found.message
+
+
+def test_ends_where_attributes_are_made_from_each_other(tmp_path: Path) -> None:
+    names = [f"a{i}" for i in range(30)]
+    made = "".join(f"        self.{name} = {' * '.join(f'self.{one}' for one in names)}\n" for name in names)
+    body = f"        return ((q @ k.transpose(-2, -1)) * self.a0).softmax(-1) @ v\n\n    def make(self):\n{made}"
+    check_one("ACC430", HEAD + body, tmp_path)

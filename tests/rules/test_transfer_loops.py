@@ -163,6 +163,7 @@ ALONE = {
         "a number": STEP + "    x = torch.tensor(loss.item())",
     },
     "ACC219": {
+        "a partial": "import functools\nhalf = functools.partial(torch.tensor, 0.5, device='cuda')\nfor x in loader:\n    half()\n",
         "in __init__": (
             "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n        for i in range(3):\n"
             "            x = torch.tensor(1.0, device='cuda')"
