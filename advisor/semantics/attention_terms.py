@@ -287,7 +287,7 @@ class Expressions:
 
     def _holds_number(self, name: str) -> bool:
         """Whether an attribute is a number, whichever of its assignments came last. One that is made from itself is
-        taken for none, and each is looked at once: attributes that are made from each other have endlessly many ways."""
+        taken for none, and each is looked at once: among attributes that are made from each other the ways are many."""
         known = self._numbers.get(name)
         if known is None:
             self._numbers[name] = False
