@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -113,3 +114,9 @@ def test_no_file_is_told_in_a_sentence(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert done.stderr == "Error: no file below these folders mentions torch: name checkouts of PyTorch code\n"
+
+
+def test_the_documentation_says_what_was_recorded() -> None:
+    record = json.loads((SCRIPT.parent / "results" / "lint_speed.json").read_text("utf-8"))
+    page = (SCRIPT.parents[1] / "docs" / "speed.md").read_text("utf-8")
+    assert lint_speed.table(record).strip() in page
