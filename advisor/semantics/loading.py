@@ -145,6 +145,7 @@ class LoaderCall:
         transfers: moves of its batches to a device.
         moved_by: the framework that moves its batches, if one does.
         mutated: whether the loop changes a batch in place while it is on the host.
+        viewed: whether a batch on the host is reached as an array, through which it may be changed.
         rewritten: the program may put other tensors into a batch, or move one in place.
         dataset: what its samples cost and contain.
         issues: what goes wrong in its workers.
@@ -164,6 +165,7 @@ class LoaderCall:
     transfers: list[Transfer] = field(default_factory=list)
     moved_by: str | None = None
     mutated: bool = False
+    viewed: bool = False
     rewritten: bool = False
     dataset: DatasetFacts | None = None
     issues: tuple[WorkerIssue, ...] = ()

@@ -15,7 +15,7 @@ from .inputs import becomes
 from .iteration import element_at, element_of, may_rewrite
 from .mappings import mapping_method
 from .opaque_methods import call_inherited_method, call_opaque_method, give_away
-from .places import HOST, SOMEWHERE, Place
+from .places import HOST, SOMEWHERE, Place, is_host
 from .scope import ANY, ESCAPED
 from .transfers import MOVES, arrives_later, transfer
 from .values import (
@@ -190,6 +190,8 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
     if name in ("mean", "sum", "max", "min", "norm") and not arguments.positional and not arguments.keywords:
         return Tensor(receiver.place, proven=receiver.proven, scalar=True, grown=receiver.grown)
     if name == "numpy":
+        if receiver.loader is not None and is_host(receiver.place):
+            receiver.loader.viewed = True
         return Opaque("Tensor.numpy", (receiver,))
     if name in ("size", "dim", "numel", "item", "tolist", "get_device", "nelement"):
         return UNKNOWN

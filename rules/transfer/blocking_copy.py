@@ -62,7 +62,8 @@ class BlockingHostToDeviceCopy(Rule):
         Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; where the device is
         a `torch.device` that may be another accelerator, `non_blocking=device.type == "cuda"` is written, because an
         asynchronous copy to MPS can read memory that is gone. Unsafe where the batch may be an object with a `.to` of
-        its own, and where the call casts too: the cast then moves to the GPU.
+        its own, where a batch on the host is read as an array, through which it may be changed while it is copied, and
+        where the call casts too: the cast then moves to the GPU.
 
     References
         - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
@@ -153,6 +154,7 @@ class BlockingHostToDeviceCopy(Rule):
             edits.append(edit)
             shown = shown or f"non_blocking={expression}"
             safe &= all(context.proven and not context.casts for context in transfer.contexts)
+            safe &= not any(context.loader is not None and context.loader.viewed for context in transfer.contexts)
         applicability = Applicability.SAFE if safe else Applicability.UNSAFE
         return shown, Fix(f"Pass `{shown}`", tuple(edits), applicability)
 

@@ -24,6 +24,19 @@ photos = Photos(["a.png"])
 """
 )
 
+NET = (
+    IMPORTS
+    + """
+loader = DataLoader(TensorDataset(torch.zeros(8, 8), torch.zeros(8)), batch_size=4)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 2)
+    def forward(self, x):
+        return self.fc(x)
+"""
+)
+
 MODEL = """
 model = nn.Linear(8, 2).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

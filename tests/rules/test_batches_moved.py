@@ -6,21 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from .programs import IMPORTS
+from .programs import NET
 from .single import check_one
-
-HEAD = (
-    IMPORTS
-    + """
-loader = DataLoader(TensorDataset(torch.zeros(8, 8), torch.zeros(8)), batch_size=4)
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(8, 2)
-    def forward(self, x):
-        return self.fc(x)
-"""
-)
 
 MOVED: dict[str, str] = {
     "fully_shard": """
@@ -315,7 +302,7 @@ for b in loader:
 @pytest.mark.parametrize("source", MOVED.values(), ids=MOVED.keys())
 def test_silent(source: str, tmp_path: Path) -> None:
     for code in ("ACC302", "ACC303"):
-        check_one(code, HEAD + source, tmp_path)
+        check_one(code, NET + source, tmp_path)
 
 
 ELSEWHERE = {
@@ -345,4 +332,4 @@ def to_dev(x, d):
 @pytest.mark.parametrize(("source", "name", "other"), ELSEWHERE.values(), ids=ELSEWHERE.keys())
 def test_silent_across_files(source: str, name: str, other: str, tmp_path: Path) -> None:
     for code in ("ACC302", "ACC303"):
-        check_one(code, HEAD + source, tmp_path, {name: other})
+        check_one(code, NET + source, tmp_path, {name: other})

@@ -6,21 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from .programs import IMPORTS
+from .programs import NET
 from .single import check_one
-
-HEAD = (
-    IMPORTS
-    + """
-loader = DataLoader(TensorDataset(torch.zeros(8, 8), torch.zeros(8)), batch_size=4)
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(8, 2)
-    def forward(self, x):
-        return self.fc(x)
-"""
-)
 
 FORGOTTEN: dict[str, tuple[str, str]] = {
     "notebook tutorial cifar": (
@@ -356,7 +343,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize(("code", "source"), FORGOTTEN.values(), ids=FORGOTTEN.keys())
 def test_forgotten(code: str, source: str, tmp_path: Path) -> None:
-    check_one(code, HEAD + source, tmp_path)
+    check_one(code, NET + source, tmp_path)
 
 
 def test_forgotten_in_another_file(tmp_path: Path) -> None:
@@ -388,4 +375,4 @@ def get_loader(root, bs):
     ds = datasets.ImageFolder(root, transforms.ToTensor())
     return DataLoader(ds, batch_size=bs, shuffle=True)
 """
-    check_one("ACC302", HEAD + source, tmp_path, {"net.py": net, "data.py": data})
+    check_one("ACC302", NET + source, tmp_path, {"net.py": net, "data.py": data})

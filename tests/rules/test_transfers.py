@@ -130,6 +130,15 @@ for x, y in DataLoader(photos, num_workers=2, pin_memory=True, collate_fn=list):
     check(PHOTOS + DEVICE + PINNED + source, tmp_path)
 
 
+def test_an_array_over_the_memory_of_a_batch_makes_the_fix_unsafe(tmp_path: Path) -> None:
+    source = """
+for x, y in loader:
+    z = x.to(device)  # -> ACC201 warning unsafe
+    x.numpy()[:] = 0
+"""
+    check(PHOTOS + DEVICE + PINNED + source, tmp_path)
+
+
 def test_knows_the_batch_in_a_function_that_gets_the_loader(tmp_path: Path) -> None:
     source = """
 def train(loader, device):
