@@ -24,8 +24,7 @@ class Budget:
     """In a process that does not look for cycles by itself, when to do so.
 
     Args:
-        characters: of source, after whose analysis it is time; what is known of them takes some hundred times as many
-            bytes.
+        characters: of source, after whose analysis it is time; what is known of them takes many times as many bytes.
     """
 
     def __init__(self, characters: int) -> None:
