@@ -69,12 +69,12 @@ class DataLoaderNumWorkersZero(Rule):
 
     When to ignore it
         Data that is in memory already is served faster without workers, and the rule is silent where it sees that, and
-        where it does not see what a sample takes. It
-        is silent too where workers would break the program: an IterableDataset that is not shared out, a file handle or
-        a random generator kept in the data set, CUDA work in it, in a transform or in the collate function, a cache
-        that is filled in the process, a data set that the loop changes, a program that works in the processes of a
-        pool; and, on a platform that does not fork them, what cannot be pickled, a loop outside of a main guard, and a
-        notebook. A literal 0 with a comment beside or above it is taken as a decision.
+        where it does not see what a sample takes. It is silent too where workers would break the program: an
+        IterableDataset that is not shared out, a file handle or a random generator kept in the data set, CUDA work in
+        it, in a transform or in the collate function, a cache that is filled in the process, a data set that the loop
+        changes, a program that works in the processes of a pool; and, on a platform that does not fork them, what
+        cannot be pickled, a loop outside of a main guard, and a notebook. A literal 0 with a comment beside or above it
+        is taken as a decision.
 
     Fix safety
         Always unsafe: another number of workers draws other random numbers for the same seed, takes shared memory and
