@@ -33,7 +33,7 @@ class ServedIterator:
     def __next__(self) -> Any:
         server = self._server
         own = self._own
-        if own is not None and not server.serves(self._record) and not server.take_over(self._record, own):
+        if own is not None and server.serving(self._record) is None and not server.take_over(self._record, own):
             try:
                 batch = server.pass_through(self._record, own, self._batches)
             except StopIteration:
@@ -43,7 +43,8 @@ class ServedIterator:
                 self._batches += 1
                 return batch
         self._own = None
-        batch = server.next(self._batches)
+        assert server.feed is not None
+        batch = server.feed.next(self._batches)
         self._batches += 1
         return batch
 
@@ -91,8 +92,9 @@ class Hooks:
 
         def serve(loader: Any, make: Callable[[Any], Any]) -> Any:
             record = records.of(loader)
-            if server.serves(record):
-                server.new_epoch()
+            feed = server.serving(record)
+            if feed is not None:
+                feed.new_epoch()
                 return ServedIterator(server, record, loader, None)
             inside.value = True
             try:
@@ -188,7 +190,7 @@ class Hooks:
             def transfer(tensor: Any, *args: Any, **kwargs: Any) -> Any:
                 if not meter.running or tensor.device.type != "cpu":
                     return move(tensor, *args, **kwargs)
-                if server.non_blocking and _leaves_host(torch, name, args, kwargs):
+                if server.feed is not None and server.feed.non_blocking and _leaves_host(torch, name, args, kwargs):
                     kwargs.setdefault("non_blocking", True)
                 token = meter.enter(TRANSFER)
                 moved = tensor

@@ -1,0 +1,338 @@
+"""Feeds the training loop from candidates: block after block as the parent says, on through the loop's epochs."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+from accel_advisor.tune.probe import batches, wire
+from accel_advisor.tune.probe.blocks import Ceiling, Running
+from accel_advisor.tune.probe.meter import WAIT, Meter
+from accel_advisor.tune.probe.pools import IndexStream, Pool, Settling
+from accel_advisor.tune.probe.records import Records, length_of, settings_of
+from accel_advisor.tune.probe.session import Session
+from accel_advisor.tune.probe.wire import (
+    FETCHING,
+    SCRIPT,
+    STARTING_WORKERS,
+    Block,
+    CandidateFailed,
+    Measure,
+    Settings,
+)
+
+RESETTLE_MOST = 4
+"""How often a block waits for the workers to run steadily again after the loop's pause between two epochs."""
+
+
+class Feed:
+    """Serves one loop, from one pool of workers at a time.
+
+    Args:
+        loader: a twin of the loop's own loader.
+        sampled: what the loop's own iterator still had to draw indices from, if any.
+        length: batches that an epoch was seen to have, if one ended.
+        device: kind of the device that the model is on.
+        extend_epochs: never end the loop's epoch.
+
+    Attributes:
+        non_blocking: whether transfers shall be asynchronous under the settings that are being served.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        records: Records,
+        meter: Meter,
+        ceiling: Ceiling,
+        *,
+        loader: Any,
+        sampled: Any,
+        length: int | None,
+        device: str,
+        extend_epochs: bool,
+    ) -> None:
+        from torch.utils.data.dataloader import _DatasetKind
+
+        self._session = session
+        self._records = records
+        self._meter = meter
+        self._ceiling = ceiling
+        self._loader = loader
+        iterable = loader._dataset_kind == _DatasetKind.Iterable
+        self._length = (length if iterable else None) or length_of(loader)
+        self._stream = None if iterable else IndexStream(loader._index_sampler, sampled)
+        self._device = device
+        self._extend = extend_epochs
+        self._lock = threading.RLock()
+        self._pool: Pool | None = None
+        self._worker_error: RuntimeError | None = None
+        self._mid_epoch = False
+        self._broken_off = False
+        self._exhausted = False
+        self._paused: float | None = None
+        self._running: Running | None = None
+        self._teardown: dict[int, float] = {}
+        self._epoch_known: set[Settings] = set()
+        self.non_blocking = False
+
+    def worker_failed(self, error: RuntimeError) -> bool:
+        """A worker died; True where the loop is in the script's own code, and the next batch will say so."""
+        if self._pool is None or self._session.phase != SCRIPT:
+            return False
+        self._worker_error = error
+        return True
+
+    def new_epoch(self) -> None:
+        """The loop asked the trained loader, or one that was built anew in its place, for a new epoch."""
+        with self._lock:
+            # A loop that breaks off an epoch may count on a whole one next time.
+            self._broken_off = not self._stream.open_epoch() if self._stream is not None else self._mid_epoch
+            self._mid_epoch = False
+            running = self._running
+            if running is None or not running.counting or self._paused is None or self._pool is None:
+                return
+            # The workers went on while the loop did something else: what they piled up must not count as speed.
+            paused, self._paused = perf_counter() - self._paused, None
+            if running.resettled < RESETTLE_MOST and paused * running.batches > self._meter.elapsed():
+                running.resettled += 1
+                running.again = Settling(self._pool)
+
+    def next(self, served_in_epoch: int) -> Any:
+        """The next batch for the loop; StopIteration at the end of an epoch."""
+        with self._lock:
+            self._meter.forget_nesting()
+            dry = 0
+            while True:
+                self._boundary()
+                if served_in_epoch and not self._extend and self._epoch_over(served_in_epoch):
+                    self._end_epoch()
+                    raise StopIteration
+                try:
+                    batch = self._fetch()
+                except StopIteration:
+                    if served_in_epoch and not self._extend and not (self._broken_off and self._length):
+                        self._end_epoch()
+                        raise
+                    dry += 1
+                    if dry > 1:
+                        self._fail("the data set of the loader gives no batch")
+                        dry = 0
+                except Exception as error:
+                    self._fail(_sentence(error))
+                else:
+                    self._session.batches += 1
+                    self._session.phase = SCRIPT
+                    self._records.events_without_batch = 0
+                    self._mid_epoch = True
+                    return batch
+
+    def _end_epoch(self) -> None:
+        self._mid_epoch = False
+        self._meter.pause()
+        self._paused = perf_counter()
+        self._session.phase = SCRIPT
+
+    # -- blocks -------------------------------------------------------------------------------------------------
+
+    def _boundary(self) -> None:
+        """Between two batches: end what is over, begin what is due, wait for the parent when there is nothing."""
+        if self._session.stop_asked():
+            self._session.leave()
+        running = self._running
+        if running is not None:
+            if running.counting and running.reached(self._meter.elapsed()):
+                self._end_block(running)
+            elif running.counting and not self._meter.running and (running.again is None or running.again.done):
+                running.again = None
+                self._meter.resume()
+            elif not running.counting and running.block is None and running.settling.done:
+                running.counting = True
+                running.began = self._meter.start()
+            if running.draining and self._pool is not None and not self._pool.outstanding:
+                self._stream_on(running)
+        while self._running is None:
+            self._begin(self._session.command())
+
+    def _begin(self, measure: Measure) -> None:
+        reason = self._unmeasurable(measure.what)
+        if reason is not None:
+            self._session.send(CandidateFailed(measure.what, reason))
+            return
+        if measure.what in (wire.NO_WAIT, wire.NO_TRANSFER):
+            self._close_pool()
+            self.non_blocking = False
+            self._ceiling.prepare(self._device if measure.what == wire.NO_TRANSFER else None)
+            self._running = Running(measure, None, Settling(None))
+            return
+        settings = settings_of(self._loader) if measure.what == wire.BASELINE else measure.what
+        assert isinstance(settings, Settings)
+        self.non_blocking = settings.non_blocking
+        if self._pool is not None and (measure.fresh or not _same_pool(self._pool.settings, settings)):
+            self._close_pool()
+        running = Running(measure, settings, Settling(self._pool))
+        self._running = running
+        if self._pool is None:
+            try:
+                self._open_pool(running, settings)
+            except Exception as error:
+                self._fail(_sentence(error))
+
+    def _open_pool(self, running: Running, settings: Settings) -> None:
+        self._session.phase = STARTING_WORKERS
+        began = perf_counter()
+        self._pool = Pool(self._loader, settings, self._stream)
+        self._exhausted = False
+        running.settling = Settling(self._pool)
+        running.pool_seconds = -began
+
+    def _unmeasurable(self, what: Settings | str) -> str | None:
+        on_cpu = self._device == "cpu"
+        if what == wire.NO_TRANSFER and on_cpu:
+            return "there is no accelerator, so there are no transfers to leave out"
+        if isinstance(what, Settings) and on_cpu and (what.pin_memory or what.non_blocking):
+            return "pin_memory and non_blocking have no effect without an accelerator"
+        if what in (wire.NO_WAIT, wire.NO_TRANSFER) and self._ceiling.empty:
+            return "no batch could be kept to serve at once"
+        return None
+
+    def _epoch_over(self, served: int) -> bool:
+        if self._stream is not None:
+            return self._stream.at_epoch_end() or (
+                self._broken_off and self._length is not None and served >= self._length
+            )
+        # An iterable data set ends by itself, but a pool that took over in the middle starts it anew.
+        return self._length is not None and served >= self._length
+
+    def _fetch(self) -> Any:
+        running = self._running
+        assert running is not None
+        if running.settings is None:
+            return self._cached(running)
+        if self._pool is None:
+            self._open_pool(running, running.settings)
+        assert self._pool is not None
+        self._session.phase = STARTING_WORKERS if running.pool_seconds < 0 else FETCHING
+        if self._worker_error is not None:
+            error, self._worker_error = self._worker_error, None
+            raise error
+        restarts, began = self._exhausted, perf_counter()
+        token = self._meter.enter(WAIT)
+        try:
+            if restarts:
+                self._exhausted = False
+                self._pool.reset()
+            batch = self._pool.next()
+        except StopIteration:
+            self._exhausted = True
+            raise
+        finally:
+            self._meter.leave(WAIT, token)
+        if restarts and running.settings.persistent_workers:
+            running.epoch_seconds = perf_counter() - began
+        indices = self._stream.served() if self._stream is not None else None
+        if running.pool_seconds < 0:
+            self._pool_started(running)
+        size = len(indices) if isinstance(indices, (list, tuple)) else batches.samples(batch)
+        self._count(running, size)
+        if running.block is not None and not running.draining:
+            self._answer(replace(running.block, epoch_seconds=running.epoch_seconds))
+        return batch
+
+    def _pool_started(self, running: Running) -> None:
+        running.pool_seconds += perf_counter()
+        settings = running.settings
+        if settings is not None and not settings.persistent_workers:
+            running.epoch_seconds = running.pool_seconds + self._teardown.get(settings.num_workers, 0.0)
+
+    def _cached(self, running: Running) -> Any:
+        if self._stream is not None:
+            self._stream.skip()
+        batch, size = self._ceiling.hand_out()
+        self._count(running, size)
+        return batch
+
+    def _count(self, running: Running, size: int) -> None:
+        if running.again is not None:
+            running.again.batch()
+        elif running.counting:
+            running.batches += 1
+            running.samples += size
+        elif running.block is None:
+            running.settling.batch()
+
+    def _end_block(self, running: Running) -> None:
+        seconds, wait, transfer, compute, host = self._meter.finish()
+        running.counting = False
+        running.block = Block(
+            what=running.measure.what,
+            batches=running.batches,
+            samples=running.samples,
+            seconds=seconds,
+            wait=wait,
+            transfer=transfer,
+            compute=compute,
+            host=host,
+            began=running.began,
+            pool_seconds=running.pool_seconds,
+            epoch_seconds=running.epoch_seconds,
+            warm_batches=running.settling.batches,
+            worker_bytes=self._pool.worker_bytes() if self._pool is not None else 0,
+        )
+        settings = running.settings
+        if (
+            settings is not None
+            and settings.persistent_workers
+            and self._stream is not None
+            and settings not in self._epoch_known
+        ):
+            # What an epoch's start costs workers that outlive it: let the queue run dry, then begin anew.
+            self._epoch_known.add(settings)
+            self._stream.gated = running.draining = True
+            return
+        self._answer(running.block)
+
+    def _stream_on(self, running: Running) -> None:
+        if self._stream is not None:
+            self._stream.gated = False
+        running.draining = False
+        self._exhausted = True
+
+    def _answer(self, message: Block | CandidateFailed) -> None:
+        self._running = None
+        self._session.phase = SCRIPT
+        self._session.send(message)
+
+    def _fail(self, reason: str) -> None:
+        running = self._running
+        self._meter.pause()
+        self._close_pool()
+        if running is not None:
+            self._answer(CandidateFailed(running.measure.what, reason))
+
+    def _close_pool(self) -> None:
+        if self._pool is None:
+            return
+        pool, self._pool = self._pool, None
+        self._worker_error = None
+        if self._stream is not None:
+            self._stream.gated = False
+            self._stream.take_back()
+        self._teardown[pool.workers] = pool.close()
+
+
+def _same_pool(left: Settings, right: Settings) -> bool:
+    return (left.num_workers, left.prefetch_factor, left.pin_memory) == (
+        right.num_workers,
+        right.prefetch_factor,
+        right.pin_memory,
+    )
+
+
+def _sentence(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if lines and lines[0].startswith("Caught ") and len(lines) > 1:
+        lines = [lines[-1]]  # the last line of a worker's own traceback
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
