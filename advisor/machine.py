@@ -6,7 +6,9 @@ the host is not that of a control group. What counts here is what this process m
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
 import shutil
 import sys
 from collections.abc import Iterator
@@ -40,6 +42,7 @@ class Machine:
         memory_limit: the control group's own limit in bytes; None without one.
         shared_memory_total, shared_memory_free: bytes of /dev/shm, through which workers hand batches over; None where
             there is none.
+        processor: its name; empty where nobody tells.
     """
 
     logical_cores: int
@@ -50,11 +53,20 @@ class Machine:
     memory_limit: int | None
     shared_memory_total: int | None
     shared_memory_free: int | None
+    processor: str = ""
 
     @property
     def cores(self) -> float:
         """Cores that can be kept busy: the affinity, less where a quota says so."""
         return self.affinity if self.quota is None else min(float(self.affinity), self.quota)
+
+    def fingerprint(self, devices: tuple[Accelerator, ...] = ()) -> str:
+        """The same for machines on which speeds can be compared: their kind, not their name, so that the next of a row
+        of rented ones goes on where the last one ended."""
+        gibibytes = round(self.memory_total / (1 << 30))
+        parts = [platform.system(), platform.machine(), self.processor, f"{self.cores:g}", str(gibibytes)]
+        parts += [f"{device.kind} {device.name}" for device in devices]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
 def inspect_machine(root: Path = Path("/")) -> Machine:
@@ -74,6 +86,7 @@ def inspect_machine(root: Path = Path("/")) -> Machine:
         memory_limit=limit,
         shared_memory_total=shared[0] if shared else None,
         shared_memory_free=shared[1] if shared else None,
+        processor=_processor(root),
     )
 
 
@@ -97,6 +110,14 @@ def accelerators() -> tuple[Accelerator, ...]:
         else:
             found.append(Accelerator(current.type, current.type, None))
     return tuple(found)
+
+
+def _processor(root: Path) -> str:
+    for line in _lines(root / "proc/cpuinfo"):
+        key, _, value = line.partition(":")
+        if key.strip() == "model name":
+            return " ".join(value.split())
+    return platform.processor()
 
 
 def _shared_memory(root: Path) -> tuple[int, int] | None:

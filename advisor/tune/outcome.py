@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..machine import Accelerator, Machine
 from .diagnosis import Diagnosis
-from .probe.wire import LoaderInfo, Settings
+from .probe.wire import Block, LoaderInfo, Settings
 from .rewrite import Recommendation
 from .statistics import Interval
+from .timeline import Served
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,8 @@ class Row:
         against: how many times as fast as the baseline; open where the two were never neighbours.
         blocks: how often it was measured.
         failed: why it was not measured, in words.
+        interval: of the rate, from its own blocks.
+        measured: those blocks.
     """
 
     settings: Settings
@@ -28,6 +32,8 @@ class Row:
     against: Interval | None
     blocks: int
     failed: str = ""
+    interval: Interval | None = None
+    measured: tuple[Block, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,7 @@ class Outcome:
         diagnosis: None where the run was interrupted before the first block.
         rows: what was tried, the baseline first.
         baseline_rate, recommended_rate: samples a second, from the last comparison where there was one.
+        baseline_interval, recommended_interval: of those rates, from the same blocks.
         recommendation: None where nothing wins.
         kept: why nothing is recommended, in words; empty where something is.
         notes: what a person must know beside it.
@@ -63,6 +70,11 @@ class Outcome:
         interrupted: whether the search was cut short by the user.
         seconds: wall time of the whole run.
         contained, leaked: paths that the script wrote during the trial and that were kept from, or reached, the tree.
+        script, args: what ran, relative to the root where it lies in it, and the words behind it.
+        began: when, in UTC, as ISO 8601 has it.
+        budget: seconds that the search might take.
+        machine, accelerators: where.
+        timeline: what was done one after the other.
     """
 
     root: Path
@@ -81,6 +93,15 @@ class Outcome:
     seconds: float = 0.0
     contained: tuple[str, ...] = ()
     leaked: tuple[str, ...] = ()
+    script: str = ""
+    args: tuple[str, ...] = ()
+    began: str = ""
+    budget: float | None = None
+    machine: Machine | None = None
+    accelerators: tuple[Accelerator, ...] = ()
+    timeline: tuple[Served, ...] = ()
+    baseline_interval: Interval | None = None
+    recommended_interval: Interval | None = None
 
     @property
     def verified(self) -> bool | None:

@@ -13,9 +13,9 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from .report import interval_text
 from .search import Search
 from .settings import describe
+from .wording import interval_text
 
 _ROWS = 8
 

@@ -1,20 +1,40 @@
-"""The outcome as JSON; ``docs/json.md`` says what each key means."""
+"""The outcome as a record; ``docs/json.md`` says what each key means."""
 
 from __future__ import annotations
 
 import json
 import math
+import platform
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..finding import Edit, Location
 from ..fixer import write_atomically
+from ..machine import Accelerator, Machine
 from .outcome import Outcome, Row
-from .probe.wire import LoaderInfo, Settings
+from .probe.wire import BASELINE, Block, LoaderInfo, Settings
 from .rewrite import display_name, own_frame
-from .settings import arguments
+from .schema import (
+    SCHEMA,
+    BlockRecord,
+    Choice,
+    DeviceRecord,
+    EditRecord,
+    EpochStart,
+    LoaderRecord,
+    MachineRecord,
+    Parts,
+    Place,
+    Ratio,
+    Record,
+    Spot,
+    TriedRecord,
+    VerificationRecord,
+)
 from .statistics import Interval
+from .timeline import Served
 
 
 def write_record(outcome: Outcome, path: Path) -> None:
@@ -28,98 +48,169 @@ def write_record(outcome: Outcome, path: Path) -> None:
 
 def record(outcome: Outcome) -> dict[str, Any]:
     """The outcome as plain data, the trained loader first."""
-    diagnosis, recommendation = outcome.diagnosis, outcome.recommendation
+    data: dict[str, Any] = json.loads(json.dumps(asdict(recorded(outcome)), allow_nan=False))
+    return data
+
+
+def recorded(outcome: Outcome) -> Record:
+    """The outcome as a record, the trained loader first."""
+    diagnosis, found = outcome.diagnosis, outcome.recommendation
     shares = diagnosis.shares if diagnosis else None
-    return {
-        "version": __version__,
-        "device": outcome.device,
-        "torch": outcome.torch,
-        "sentence": diagnosis.sentence if diagnosis else None,
-        "loaders": [_loader(outcome, info, trained=number == 0) for number, info in enumerate(outcome.loaders)],
-        "shares": {
-            name: round(getattr(shares, name), 6) if shares else None
-            for name in ("wait", "transfer", "compute", "host")
-        },
-        "ceilings": {name: _interval(found) for name, found in diagnosis.ceilings.items()} if diagnosis else {},
-        "epoch_start": {"seconds": diagnosis.epoch_start, "share": diagnosis.epoch_share} if diagnosis else None,
-        "tried": [_row(row) for row in outcome.rows],
-        "kept": outcome.kept or None,
-        "diff": recommendation.rewrite.diff if recommendation else "",
-        "origin": (recommendation.origin or None) if recommendation else None,
-        "refusals": list(recommendation.refusals) if recommendation else [],
-        "notes": outcome.notes,
-        "contained": list(outcome.contained),
-        "leaked": list(outcome.leaked),
-        "interrupted": outcome.interrupted,
-        "applied": outcome.verified is True,
-        "verified": outcome.verified,
-        "verification": _verification(outcome),
-        "seconds": round(outcome.seconds, 3),
-    }
+    verification = outcome.verification
+    return Record(
+        schema=SCHEMA,
+        version=__version__,
+        began=outcome.began,
+        script=outcome.script,
+        args=outcome.args,
+        machine=_machine(outcome.machine, outcome.accelerators) if outcome.machine else None,
+        device=outcome.device,
+        torch=outcome.torch,
+        sentence=diagnosis.sentence if diagnosis else None,
+        loaders=tuple(_loader(outcome, info, trained=number == 0) for number, info in enumerate(outcome.loaders)),
+        shares=Parts(*(round(getattr(shares, name), 6) if shares else None for name in _PARTS)),
+        ceilings={name: _ratio(one) for name, one in diagnosis.ceilings.items()} if diagnosis else {},
+        epoch_start=EpochStart(diagnosis.epoch_start, diagnosis.epoch_share) if diagnosis else None,
+        tried=tuple(_row(row) for row in outcome.rows),
+        kept=outcome.kept or None,
+        diff=found.rewrite.diff if found else "",
+        built=_built(outcome),
+        name=(found.name or None) if found else None,
+        origin=(found.origin or None) if found else None,
+        refusals=tuple(found.refusals) if found else (),
+        notes=tuple(outcome.notes),
+        contained=outcome.contained,
+        leaked=outcome.leaked,
+        interrupted=outcome.interrupted,
+        applied=outcome.verified is True,
+        verified=outcome.verified,
+        verification=VerificationRecord(
+            verification.holds, _ratio(verification.gain) if verification.gain else None, verification.reason
+        )
+        if verification
+        else None,
+        changed=tuple(display_name(path, outcome.root) for path in found.rewrite.after) if found else (),
+        seconds=round(outcome.seconds, 3),
+        budget=outcome.budget,
+        blocks=_blocks(outcome),
+    )
 
 
-def _loader(outcome: Outcome, info: LoaderInfo, *, trained: bool) -> dict[str, Any]:
+_PARTS = ("wait", "transfer", "compute", "host")
+
+
+def _loader(outcome: Outcome, info: LoaderInfo, *, trained: bool) -> LoaderRecord:
     frame = own_frame(info.stack, outcome.root)
-    site = {"filename": display_name(frame.filename, outcome.root), "row": frame.row} if frame else None
-    entry: dict[str, Any] = {
-        "site": site,
-        "role": info.role,
-        "dataset": info.dataset,
-        "batch_size": info.batch_size,
-        "length": info.length,
-        "baseline": {"settings": arguments(info.settings), "rate": outcome.baseline_rate if trained else None},
-        "recommended": None,
-        "gain": None,
-        "edits": [],
-    }
-    if not trained:
-        return entry
+    site = Place(display_name(frame.filename, outcome.root), frame.row) if frame else None
     found = outcome.recommendation
+    baseline = _choice(info.settings, outcome.baseline_rate if trained else None, outcome.baseline_interval)
+    known = LoaderRecord(site, info.role, info.dataset, info.batch_size, info.length, baseline)
+    if not trained:
+        return known
     if found is None:
-        entry["recommended"] = entry["baseline"]
-        entry["gain"] = {"ratio": 1.0, "low": 1.0, "high": 1.0}
-    else:
-        entry["recommended"] = {"settings": arguments(found.settings), "rate": outcome.recommended_rate}
-        entry["gain"] = _interval(found.gain)
-        entry["edits"] = [_edit(edit, outcome.root) for edit in found.edits]
-    return entry
+        return replace(known, recommended=baseline, gain=Ratio(1.0, 1.0, 1.0))
+    return replace(
+        known,
+        recommended=_choice(found.settings, outcome.recommended_rate, outcome.recommended_interval),
+        gain=_ratio(found.gain),
+        pairs=found.gain.pairs,
+        edits=tuple(_edit(edit, outcome.root) for edit in found.edits),
+    )
 
 
-def _edit(edit: Edit, root: Path) -> dict[str, Any]:
-    return {
-        "filename": display_name(root / edit.filename, root),
-        "content": edit.content,
-        "location": _location(edit.span.start),
-        "end_location": _location(edit.span.end),
-    }
+def _choice(settings: Settings, rate: float | None, interval: Interval | None) -> Choice:
+    low, high = _ends(interval) if rate is not None else (None, None)
+    return Choice(settings, rate, low, high)
 
 
-def _location(location: Location) -> dict[str, int]:
-    return {"row": location.row, "column": location.column}
+def _built(outcome: Outcome) -> Place | None:
+    """The call that builds the loader: as the static side sees it, else where the probe saw it."""
+    found = outcome.recommendation
+    if found is not None and found.row:
+        return Place(display_name(found.filename, outcome.root), found.row)
+    frame = own_frame(outcome.loaders[0].stack, outcome.root)
+    return Place(display_name(frame.filename, outcome.root), frame.row) if frame else None
 
 
-def _row(row: Row) -> dict[str, Any]:
-    return {
-        "settings": _settings(row.settings),
-        "rate": row.rate,
-        "gain": _interval(row.against) if row.against else None,
-        "blocks": row.blocks,
-        "failed": row.failed or None,
-    }
+def _edit(edit: Edit, root: Path) -> EditRecord:
+    filename = display_name(root / edit.filename, root)
+    return EditRecord(filename, edit.content, _spot(edit.span.start), _spot(edit.span.end))
 
 
-def _settings(settings: Settings) -> dict[str, Any]:
-    return dict(arguments(settings))
+def _spot(location: Location) -> Spot:
+    return Spot(location.row, location.column)
 
 
-def _interval(found: Interval) -> dict[str, float | None]:
-    """An open end is null: JSON has no infinity."""
-    closed = found.low > 0 and math.isfinite(found.high)
-    return {"ratio": found.ratio, "low": found.low if closed else None, "high": found.high if closed else None}
+def _row(row: Row) -> TriedRecord:
+    low, high = _ends(row.interval)
+    return TriedRecord(
+        row.settings,
+        row.rate,
+        _ratio(row.against) if row.against else None,
+        row.blocks,
+        row.failed or None,
+        low,
+        high,
+        step=_step(row.measured),
+        worker_bytes=max((block.worker_bytes for block in row.measured), default=0) or None,
+    )
 
 
-def _verification(outcome: Outcome) -> dict[str, Any] | None:
-    result = outcome.verification
-    if result is None:
+def _step(blocks: tuple[Block, ...]) -> Parts | None:
+    """Mean seconds of a batch by part, in the steady state."""
+    batches = sum(block.batches for block in blocks)
+    if not batches:
         return None
-    return {"holds": result.holds, "gain": _interval(result.gain) if result.gain else None, "reason": result.reason}
+    return Parts(*(math.fsum(getattr(block, name) for block in blocks) / batches for name in _PARTS))
+
+
+def _blocks(outcome: Outcome) -> tuple[BlockRecord, ...]:
+    numbers = {row.settings: number for number, row in enumerate(outcome.rows)}
+    return tuple(_block(served, numbers) for served in outcome.timeline)
+
+
+def _block(served: Served, numbers: dict[Settings, int]) -> BlockRecord:
+    what = served.what if isinstance(served.what, str) else "candidate"
+    tried = 0 if what == BASELINE else numbers.get(served.what) if isinstance(served.what, Settings) else None
+    began, seconds, block = round(served.began, 4), round(served.seconds, 4), served.block
+    if block is None:
+        return BlockRecord(what, tried, served.purpose, began, seconds, served.reason or None)
+    return BlockRecord(
+        what,
+        tried,
+        served.purpose,
+        began,
+        seconds,
+        rate=block.rate,
+        batches=block.batches,
+        measured=block.seconds,
+        step=_step((block,)),
+        pool_seconds=block.pool_seconds,
+        warm_batches=block.warm_batches,
+        worker_bytes=block.worker_bytes or None,
+    )
+
+
+def _machine(machine: Machine, devices: tuple[Accelerator, ...]) -> MachineRecord:
+    return MachineRecord(
+        fingerprint=machine.fingerprint(devices),
+        system=platform.system(),
+        architecture=platform.machine(),
+        processor=machine.processor,
+        python=platform.python_version(),
+        logical_cores=machine.logical_cores,
+        cores=machine.cores,
+        memory=machine.memory_total,
+        shared_memory=machine.shared_memory_total,
+        devices=tuple(DeviceRecord(one.kind, one.name, one.memory) for one in devices),
+    )
+
+
+def _ratio(found: Interval) -> Ratio:
+    return Ratio(found.ratio, *_ends(found))
+
+
+def _ends(found: Interval | None) -> tuple[float | None, float | None]:
+    """An open end is null: JSON has no infinity."""
+    closed = found is not None and found.low > 0 and math.isfinite(found.high)
+    return (found.low, found.high) if found is not None and closed else (None, None)

@@ -2,111 +2,114 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .diagnosis import Diagnosis, times
-from .outcome import Outcome, Row, Verification
+from .diagnosis import times
 from .probe.wire import NO_TRANSFER, NO_WAIT
-from .rewrite import Recommendation, own_frame
-from .rewrite import display_name as shown
+from .record import recorded
+from .schema import Choice, Record, TriedRecord, VerificationRecord
 from .settings import describe
+from .wording import interval_text, rate_text, visible
 
 if TYPE_CHECKING:
-    from .statistics import Interval
+    from .outcome import Outcome
 
-_WIDE = math.log(1.5)
 _DIFF_STYLES = {"-": "red", "+": "green", "@": "cyan"}
-_CEILINGS = {NO_WAIT: "data ready at once", NO_TRANSFER: "data already on the device"}
+CEILINGS = {NO_WAIT: "data ready at once", NO_TRANSFER: "data already on the device"}
+"""What each ceiling takes away, in words."""
 
 
 def print_report(outcome: Outcome, console: Console) -> None:
     """Prints the whole report, the sentence first and what was done last."""
-    if outcome.diagnosis is not None:
-        console.print(Text(outcome.diagnosis.sentence, style="bold"))
+    print_record(recorded(outcome), console)
+
+
+def print_record(record: Record, console: Console) -> None:
+    """As :func:`print_report`, from the record of a run."""
+    if record.sentence is not None:
+        console.print(_text(record.sentence, "bold"))
         console.print()
-        _print_shares(outcome.diagnosis, console)
-    if outcome.rows:
+        _print_shares(record, console)
+    if record.tried:
         console.print()
-        console.print(_table(outcome))
+        console.print(_table(record))
     console.print()
-    if outcome.interrupted:
+    if record.interrupted:
         console.print("Interrupted; this is what was known by then.")
-    if outcome.recommendation is not None:
-        _print_recommendation(outcome, outcome.recommendation, console)
+    choice = record.trained.recommended
+    if record.kept is None and choice is not None:
+        _print_recommendation(record, choice, console)
     else:
-        console.print(Text(f"Nothing to change: {outcome.kept}."))
-    for note in outcome.notes:
-        console.print(Text(f"Note: {note}.", style="dim"))
-    if outcome.leaked:
-        console.print(Text(f"Changed during the trial and not put back: {', '.join(outcome.leaked)}", style="red"))
-    console.print(Text(f"{outcome.seconds:.0f} s in all.", style="dim"))
+        console.print(_text(f"Nothing to change: {record.kept}."))
+    for note in record.notes:
+        console.print(_text(f"Note: {note}.", "dim"))
+    if record.leaked:
+        console.print(_text(f"Changed during the trial and not put back: {', '.join(record.leaked)}", "red"))
+    console.print(_text(f"{record.seconds:.0f} s in all.", "dim"))
 
 
-def interval_text(found: Interval) -> str:
-    """A ratio with its interval, for people: ``2.41x (2.30-2.52)``; without the interval where it is open or says
-    nothing."""
-    if found.half_width > _WIDE:
-        return f"about {found.ratio:.2g}x"
-    return f"{found.ratio:.2f}x ({found.low:.2f}-{found.high:.2f})"
+def built(record: Record) -> str:
+    """Where the loader is built and where its settings are decided, in words; empty where nobody knows."""
+    if record.built is None:
+        return ""
+    named = f"{record.name}, " if record.name else ""
+    decided = f"; decided by {record.origin}" if record.origin else ""
+    return f"{named}built at {record.built.filename}:{record.built.row}{decided}"
 
 
-def _print_shares(diagnosis: Diagnosis, console: Console) -> None:
-    shares = diagnosis.shares
-    parts = [
-        f"{name} {getattr(shares, name):.1%}".replace("%", " %") for name in ("wait", "transfer", "compute", "host")
-    ]
+def verdict(record: Record, result: VerificationRecord) -> str:
+    """What became of the change, in words."""
+    names = ", ".join(record.changed)
+    measured = f": the new source runs {interval_text(result.gain)} as fast" if result.gain is not None else ""
+    if result.holds:
+        return f"Applied and verified{measured}. Changed: {names}."
+    return f"Put back byte for byte: {names}. {_sentence(result.reason)}{measured}."
+
+
+def _print_shares(record: Record, console: Console) -> None:
+    parts = [f"{name} {share:.1%}".replace("%", " %") for name, share in record.shares.known.items()]
     console.print(Text(f"Each step     {'   '.join(parts)}"))
-    for name, ceiling in diagnosis.ceilings.items():
-        console.print(Text(f"Ceiling       {interval_text(ceiling)} with {_CEILINGS[name]}"))
+    for name, ceiling in record.ceilings.items():
+        console.print(_text(f"Ceiling       {interval_text(ceiling)} with {CEILINGS.get(name, name)}"))
 
 
-def _table(outcome: Outcome) -> Table:
+def _table(record: Record) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading, justify in (("Tried", "left"), ("samples/s", "right"), ("against now (95 %)", "left"), ("", "left")):
         table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    best = outcome.recommendation.settings if outcome.recommendation else None
-    for number, row in enumerate(outcome.rows):
-        remark = row.failed or ("now" if number == 0 else "recommended" if row.settings == best else "")
-        against = "" if number == 0 or row.against is None else interval_text(row.against)
-        table.add_row(
-            describe(row.settings), _rate(row), against, remark, style="green" if row.settings == best else ""
-        )
+    for number, row in enumerate(record.tried):
+        against = "" if number == 0 or row.gain is None else interval_text(row.gain)
+        cells = (describe(row.settings), rate_text(row.rate), against, _remark(record, number, row))
+        table.add_row(*(_text(cell) for cell in cells), style="green" if number == record.recommended else "")
     return table
 
 
-def _rate(row: Row) -> str:
-    return "" if row.rate is None else f"{row.rate:,.0f}" if row.rate >= 100 else f"{row.rate:.3g}"
+def _remark(record: Record, number: int, row: TriedRecord) -> str:
+    return row.failed or ("now" if number == 0 else "recommended" if number == record.recommended else "")
 
 
-def _print_recommendation(outcome: Outcome, found: Recommendation, console: Console) -> None:
-    gain = found.gain
-    console.print(
-        Text.assemble(
-            ("Recommended   ", "bold"),
-            (describe(found.settings), "bold green"),
-            f"   {times(gain.ratio)} as fast, between {gain.low:.2f} and {gain.high:.2f} (95 %, {gain.pairs} pairs)",
-        )
-    )
-    frame = own_frame(outcome.loaders[0].stack, outcome.root)
-    filename, row = (found.filename, found.row) if found.row else (frame.filename, frame.row) if frame else ("", 0)
-    if row:
-        named = f"{found.name}, " if found.name else ""
-        decided = f"; decided by {found.origin}" if found.origin else ""
-        console.print(Text(f"Loader        {named}built at {shown(filename, outcome.root)}:{row}{decided}"))
-    if found.rewrite.diff:
+def _print_recommendation(record: Record, choice: Choice, console: Console) -> None:
+    gain, pairs = record.trained.gain, record.trained.pairs
+    measured = ""
+    if gain is not None:
+        ends = f", between {gain.low:.2f} and {gain.high:.2f}" if gain.low is not None and gain.high is not None else ""
+        measured = f"   {times(gain.ratio)} as fast{ends} (95 %, {pairs} pairs)"
+    console.print(Text.assemble(("Recommended   ", "bold"), (describe(choice.settings), "bold green"), measured))
+    if record.built is not None:
+        console.print(_text(f"Loader        {built(record)}"))
+    if record.diff:
         console.print()
-        _print_diff(found.rewrite.diff, console)
-    for refusal in found.refusals:
-        console.print(Text(f"Not edited: {refusal.rstrip('.')}."))
-    verification = outcome.verification
-    if verification is not None:
-        _print_verification(outcome, found, verification, console)
-    elif found.editable and not outcome.interrupted:
+        _print_diff(record.diff, console)
+    for refusal in record.refusals:
+        console.print(_text(f"Not edited: {refusal.rstrip('.')}."))
+    result = record.verification
+    if result is not None:
+        console.print(_text(verdict(record, result), "green" if result.holds else "yellow"))
+    elif record.diff and not record.interrupted:
         console.print("Run again with --apply to write this and verify it.")
 
 
@@ -114,17 +117,13 @@ def _print_diff(diff: str, console: Console) -> None:
     """Every line whole, whatever the width: a diff is there to be copied."""
     for line in diff.splitlines():
         style = "bold" if line.startswith(("---", "+++")) else _DIFF_STYLES.get(line[:1], "")
-        console.print(Text(line, style=style), soft_wrap=True)
+        console.print(_text(line, style), soft_wrap=True)
     console.print()
 
 
-def _print_verification(outcome: Outcome, found: Recommendation, result: Verification, console: Console) -> None:
-    names = ", ".join(shown(path, outcome.root) for path in found.rewrite.after)
-    measured = f": the new source runs {interval_text(result.gain)} as fast" if result.gain is not None else ""
-    if result.holds:
-        console.print(Text(f"Applied and verified{measured}. Changed: {names}.", style="green"))
-    else:
-        console.print(Text(f"Put back byte for byte: {names}. {_sentence(result.reason)}{measured}.", style="yellow"))
+def _text(text: str, style: str = "") -> Text:
+    """Names of files and records from elsewhere may hold what would steer a terminal."""
+    return Text(visible(text), style=style)
 
 
 def _sentence(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Self
 
 from .probe.wire import Ready, Settings
 from .search import Answer, Request, Search
+from .timeline import START, Served
 from .trial import CandidateError, Command, NotMeasurable, ScriptFinished, TimedOut, Trial, TrialEnded
 
 MOST_RESTARTS = 4
@@ -30,6 +31,7 @@ class Session:
         ready: what the latest start told.
         contained, leaked: paths that the script wrote, over all trials that ended.
         notes: what could not be checked.
+        timeline: every start and every block, in seconds since the session began.
     """
 
     def __init__(self, command: Command, *, deadline: float, start_timeout: float) -> None:
@@ -40,6 +42,8 @@ class Session:
         self.contained: set[str] = set()
         self.leaked: set[str] = set()
         self.notes: set[str] = set()
+        self.timeline: list[Served] = []
+        self._began = time.monotonic()
         self._extend = False
         self._restarts = 0
         self._trial: Trial | None = None
@@ -58,6 +62,7 @@ class Session:
         Raises:
             TrialEnded: as :meth:`Trial.start`.
         """
+        began = time.monotonic()
         try:
             return self._start()
         except ScriptFinished:
@@ -65,6 +70,9 @@ class Session:
                 raise
             self._extend = True
             return self._start()
+        finally:
+            seconds = time.monotonic() - began
+            self.timeline.append(Served(START, "start of the script", began - self._began, seconds))
 
     def _start(self) -> Ready:
         self.close()
@@ -102,6 +110,12 @@ class Session:
             NotMeasurable: the loop turned out to be one whose blocks mean nothing.
             TrialEnded: no further trial could be started, or the time is up.
         """
+        found = self._answer(request)
+        began = time.monotonic() - found.seconds - self._began
+        self.timeline.append(Served(request.what, request.purpose, began, found.seconds, found.block, found.reason))
+        return found
+
+    def _answer(self, request: Request) -> Answer:
         while True:
             if self._trial is None:
                 self.start()

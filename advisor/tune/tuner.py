@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
-from ..machine import Machine, inspect_machine
+from ..machine import Machine, accelerators, inspect_machine
 from .applying import Applied
 from .diagnosis import diagnose
 from .outcome import Outcome, Row, Verification
 from .probe.wire import BASELINE, LoaderInfo, Ready, Settings
 from .readings import Loop, Readings
-from .rewrite import Planner, Recommendation, RewriteError, recommend
+from .rewrite import Planner, Recommendation, RewriteError, display_name, recommend
 from .search import BaselineError, Request, Search, block_seconds
 from .session import Session, Watch
 from .settings import KNOBS, Limits, consistent, prefetch
 from .standing import Standing, standing_of
-from .statistics import Interval, gain
+from .statistics import Interval, gain, interval
 from .trial import Command, NotMeasurable, TrialEnded, TrialError
 
 TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
@@ -63,8 +64,8 @@ def tune(
         TrialError: the script could not be measured at all.
         TuneError: its own settings could not be measured.
     """
-    began = time.monotonic()
-    root = root or command.cwd
+    began, today = time.monotonic(), datetime.now(UTC)
+    root, machine = root or command.cwd, inspect_machine()
     with Session(command, deadline=_deadline(options), start_timeout=options.start_timeout) as session:
         watch("starting the script", None)
         ready = session.start()
@@ -72,7 +73,7 @@ def tune(
         standing = standing_of(info, root)
         search = Search(
             Loop(info.settings, info.length, ready.device in TRANSFER_DEVICES, not standing.persistence),
-            limits_for(inspect_machine(), info, standing),
+            limits_for(machine, info, standing),
             knobs=options.knobs,
             budget=options.budget,
             seed=options.seed,
@@ -92,6 +93,9 @@ def tune(
             cut = error.reason
     outcome = _outcome(ready, search, root)
     outcome.interrupted = interrupted
+    outcome.script = display_name(command.script, root) if command.script else f"-m {command.module}"
+    outcome.args, outcome.began, outcome.budget = command.args, today.isoformat(timespec="seconds"), options.budget
+    outcome.machine = machine
     if cut:
         outcome.notes.append(f"the search ended early: {cut}")
     recommended, found = search.recommended, search.gain
@@ -118,6 +122,8 @@ def tune(
         )
     outcome.notes += sorted(session.notes)
     outcome.contained, outcome.leaked = tuple(sorted(session.contained)), tuple(sorted(session.leaked))
+    outcome.timeline = tuple(session.timeline)
+    outcome.accelerators = accelerators() if outcome.device != "cpu" else ()
     outcome.seconds = time.monotonic() - began
     return outcome
 
@@ -139,13 +145,12 @@ def limits_for(machine: Machine, info: LoaderInfo, standing: Standing) -> Limits
 
 def _outcome(ready: Ready, search: Search, root: Path) -> Outcome:
     readings = search.readings
-    rows = [Row(search.baseline, readings.rate(search.baseline), None, len(readings.blocks(search.baseline)))]
+    rows = [_row(readings, search.baseline, None)]
     rows += [
-        Row(
+        _row(
+            readings,
             tried.settings,
-            readings.rate(tried.settings),
             search.gain if tried.settings == search.chosen and search.gain else _against(readings, tried.settings),
-            len(tried.blocks),
             tried.failed,
         )
         for tried in readings.tried.values()
@@ -154,13 +159,22 @@ def _outcome(ready: Ready, search: Search, root: Path) -> Outcome:
     outcome = Outcome(root, ready.loaders, ready.device, ready.torch_version, rows=tuple(rows))
     if readings.references[BASELINE]:
         outcome.diagnosis = diagnose(readings)
-    outcome.baseline_rate = rows[0].rate
+    outcome.baseline_rate, outcome.baseline_interval = rows[0].rate, rows[0].interval
     if search.final and search.chosen is not None:
         samples = sum(old.samples for old, _ in search.final) / sum(old.batches for old, _ in search.final)
         old = [readings.charged_itself(search.baseline, block) for block, _ in search.final]
         new = [readings.charged_itself(search.chosen, block) for _, block in search.final]
         outcome.baseline_rate, outcome.recommended_rate = samples / _geometric(old), samples / _geometric(new)
+        outcome.baseline_interval = interval([samples / seconds for seconds in old])
+        outcome.recommended_interval = interval([samples / seconds for seconds in new])
     return outcome
+
+
+def _row(readings: Readings, settings: Settings, against: Interval | None, failed: str = "") -> Row:
+    blocks = tuple(readings.blocks(settings))
+    rates = [block.samples / block.batches / readings.charged(settings, block) for block in blocks]
+    found = interval(rates) if rates else None
+    return Row(settings, readings.rate(settings), against, len(blocks), failed, found, blocks)
 
 
 def _against(readings: Readings, settings: Settings) -> Interval | None:
@@ -275,7 +289,7 @@ def _run_once(
         found = []
         for _ in range(blocks):
             fresh = readings.starts_matter(recommendation.baseline)
-            answer = session.answer(Request(BASELINE, 8, seconds, fresh, "old source against new"))
+            answer = session.answer(Request(BASELINE, 8, seconds, fresh, f"the {_side(new)} source"))
             if answer.block is None:
                 raise TrialError(answer.reason)
             found.append(readings.charged_itself(settings, answer.block))

@@ -15,9 +15,10 @@ from accel_advisor.tune.diagnosis import Diagnosis, Shares
 from accel_advisor.tune.outcome import Outcome, Row, Verification
 from accel_advisor.tune.probe.wire import NO_WAIT, Frame, LoaderInfo, Settings
 from accel_advisor.tune.record import record
-from accel_advisor.tune.report import interval_text, print_report
+from accel_advisor.tune.report import print_report
 from accel_advisor.tune.rewrite import Recommendation, Rewrite
 from accel_advisor.tune.statistics import Interval
+from accel_advisor.tune.wording import interval_text
 
 GAIN = Interval(2.65, 2.58, 2.72, 5)
 
