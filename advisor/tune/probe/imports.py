@@ -17,6 +17,7 @@ class ImportHook(importlib.abc.MetaPathFinder):
     def __init__(self, name: str, then: Callable[[], None]) -> None:
         self._name = name
         self._then = then
+        self._finding = False
 
     def install(self) -> None:
         """Watch imports from now on; where the module is imported already, call at once."""
@@ -29,14 +30,23 @@ class ImportHook(importlib.abc.MetaPathFinder):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         """Find the module as everybody else does, and be told when it has run."""
-        if fullname != self._name:
+        if fullname != self._name or self._finding:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname) if path is None else None
+        # Many a library only asks whether torch is there: the watch ends with the import, not with the question.
+        self._finding = True
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self._finding = False
         if spec is None or spec.loader is None:
             return None
-        spec.loader = _Told(spec.loader, self._then)  # type: ignore[assignment]
+        spec.loader = _Told(spec.loader, self._imported)  # type: ignore[assignment]
         return spec
+
+    def _imported(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+            self._then()
 
 
 class _Told:
