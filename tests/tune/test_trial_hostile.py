@@ -80,11 +80,19 @@ def test_it_is_measured_and_nothing_is_left(project: Path, name: str) -> None:
         ("foreign_iterator", NotMeasurable, r"Foreign has an __iter__ of its own"),
         ("never_trains", NeverTrained, r"no training step"),
         ("no_loader", NoLoader, r"without iterating a DataLoader"),
+        ("trains_without", NotMeasurable, r"takes no batch from a DataLoader"),
     ],
 )
 def test_it_is_refused_in_words(project: Path, name: str, error: type[NotMeasurable], reason: str) -> None:
     with trial(project, name) as running, pytest.raises(error, match=reason):
         to_the_end(running)
+    assert running.leaked == ()
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_training_in_other_processes_is_refused_in_words(project: Path, method: str) -> None:
+    with trial(project, "trains_elsewhere", method) as running, pytest.raises(NotMeasurable, match="in processes that"):
+        running.start()
     assert running.leaked == ()
 
 

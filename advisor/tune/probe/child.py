@@ -8,6 +8,7 @@ from typing import Any
 
 from accel_advisor.tune.probe import runner
 from accel_advisor.tune.probe.containment import Containment
+from accel_advisor.tune.probe.elsewhere import Elsewhere
 from accel_advisor.tune.probe.hooks import Hooks
 from accel_advisor.tune.probe.imports import ImportHook
 from accel_advisor.tune.probe.meter import Meter
@@ -34,7 +35,15 @@ class Child:
         self._session = Session(connection, overlay.contained)
         self._records = Records()
         meter = Meter()
-        server = Server(self._session, self._records, meter, extend_epochs=plan["extend_epochs"], began=began)
+        server = Server(
+            self._session,
+            self._records,
+            meter,
+            Elsewhere(plan["scratch"]),
+            extend_epochs=plan["extend_epochs"],
+            began=began,
+        )
+        self._session.beats = server.look_elsewhere
         Containment(overlay).install()
         ImportHook("torch", Hooks(server, self._records, meter).install).install()
 

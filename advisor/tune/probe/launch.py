@@ -70,9 +70,11 @@ def join(scratch: str) -> None:
         return
     _package()
     from accel_advisor.tune.probe.containment import Containment
+    from accel_advisor.tune.probe.elsewhere import Elsewhere
     from accel_advisor.tune.probe.overlay import Overlay
 
     Containment(Overlay(scratch, fresh=False)).install()
+    Elsewhere(scratch).watch()
     note_pids(scratch)
 
 

@@ -17,6 +17,9 @@ EVENTS_WITHOUT_BATCH = 64
 """Training steps in a row without a batch from any loader: the data was read once, before."""
 EVENTS_BETWEEN_BATCHES = 256
 """Training steps in a row without a batch from the loader that trains: it is asked no more."""
+SLOW_EVENTS, SLOW_SECONDS = 8, 20.0
+"""Where steps are slow, so many of them over so long a time tell as much, if no loader was built yet."""
+_NO_LOADER = "the training loop takes no batch from a DataLoader"
 
 
 class LoaderRecord:
@@ -87,6 +90,7 @@ class Records:
         self._since: list[LoaderRecord] = []
         self.events = 0
         self.events_without_batch = 0
+        self._first_event = 0.0
 
     def built(self, loader: Any) -> LoaderRecord:
         """A loader was built by the caller's caller. One that was built at the same place and is gone lives on in it:
@@ -117,6 +121,8 @@ class Records:
     def training_event(self) -> None:
         """A backward pass, a gradient or an optimizer's step: it credits the loaders that gave a batch before it."""
         self.events += 1
+        if self.events == 1:
+            self._first_event = perf_counter()
         if not self._since:
             self.events_without_batch += 1
         for record in self._since:
@@ -133,6 +139,8 @@ class Records:
 
     def unmeasurable(self) -> str | None:
         """Why no loader feeds the training, once that is clear; in one sentence."""
+        if not self.all and self._long_without_loader():
+            return _NO_LOADER
         if self.events_without_batch < EVENTS_WITHOUT_BATCH:
             return None
         if self.trained is not None:
@@ -151,8 +159,13 @@ class Records:
                 "of a loader can make the loop faster"
             )
         if self.events_without_batch >= EVENTS_BETWEEN_BATCHES:
-            return "the training loop takes no batch from a DataLoader"
+            return _NO_LOADER
         return None
+
+    def _long_without_loader(self) -> bool:
+        if self.events_without_batch >= EVENTS_WITHOUT_BATCH:
+            return True
+        return self.events_without_batch >= SLOW_EVENTS and perf_counter() - self._first_event >= SLOW_SECONDS
 
     def infos(self, trained: LoaderRecord) -> tuple[LoaderInfo, ...]:
         """Every loader iterated so far, the trained one first."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from accel_advisor.tune.probe import wire
 from accel_advisor.tune.probe.blocks import Ceiling
+from accel_advisor.tune.probe.elsewhere import Elsewhere
 from accel_advisor.tune.probe.feed import Feed
 from accel_advisor.tune.probe.meter import Device, Meter
 from accel_advisor.tune.probe.pools import twin
@@ -21,6 +22,10 @@ SETTLE_MOST = 16
 SETTLE_SECONDS = 10.0
 """The loop is warm when a step is no slower than the ones before it, or after so many steps or seconds."""
 
+_ELSEWHERE = (
+    "the training happens in processes that the script starts itself, and a trial measures the process of the script: "
+    "let it train in one process, if it can"
+)
 _NO_INDICES: Iterator[Any] = iter(())
 """Stands in the place of a sampler whose indices are wanted elsewhere."""
 
@@ -33,10 +38,20 @@ class Server:
         feed: serves the loop that trains with the parent's candidates; None before it was taken over.
     """
 
-    def __init__(self, session: Session, records: Records, meter: Meter, *, extend_epochs: bool, began: float) -> None:
+    def __init__(
+        self,
+        session: Session,
+        records: Records,
+        meter: Meter,
+        elsewhere: Elsewhere,
+        *,
+        extend_epochs: bool,
+        began: float,
+    ) -> None:
         self._session = session
         self._records = records
         self._meter = meter
+        self._elsewhere = elsewhere
         self._extend = extend_epochs
         self._began = began
         self._lock = threading.Lock()
@@ -54,6 +69,7 @@ class Server:
     def training_event(self, device: str | None = None) -> None:
         """Backward or an optimizer's step happened; ``device`` is where the parameters are, when known."""
         if not self._session.here:
+            self._elsewhere.step()
             return
         self._records.training_event()
         if device is not None:
@@ -61,6 +77,11 @@ class Server:
         reason = self._records.unmeasurable()
         if reason is not None:
             self._session.refuse(wire.Refused(reason))
+
+    def look_elsewhere(self) -> None:
+        """Where other processes of the script train and this one does not, there is nothing to wait for."""
+        if not self._records.events and not self._session.batches and self._elsewhere.seen:
+            self._session.refuse(wire.Refused(_ELSEWHERE))
 
     def worker_failed(self, error: RuntimeError) -> bool:
         """A worker of some loader died while the loop was in the script's own code; True where the candidate's next

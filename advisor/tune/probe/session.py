@@ -25,6 +25,7 @@ class Session:
 
     Attributes:
         phase: what the child is doing, told with every heartbeat: one of the phases of the wire.
+        beats: called with every heartbeat, in its thread.
     """
 
     def __init__(self, connection: Connection, contained: Callable[[], tuple[str, ...]]) -> None:
@@ -35,6 +36,7 @@ class Session:
         self._pid = os.getpid()
         self.phase = STARTING
         self.batches = 0
+        self.beats: Callable[[], None] = lambda: None
         os.register_at_fork(after_in_child=self._forked)
         threading.Thread(target=self._listen, name="accel-advisor-wire", daemon=True).start()
         threading.Thread(target=self._beat, name="accel-advisor-heartbeat", daemon=True).start()
@@ -95,6 +97,7 @@ class Session:
     def _beat(self) -> None:
         while True:
             self.send(Heartbeat(self.batches, self.phase))
+            self.beats()
             time.sleep(HEARTBEAT_SECONDS)
 
     def _die(self) -> NoReturn:
