@@ -19,6 +19,10 @@ LAZY: Mapping[str, tuple[str, str]] = {
         "accel_advisor.tune.command:tune",
         "Run a short trial of a training script, find its fastest settings and write them.",
     ),
+    "report": (
+        "accel_advisor.tune.report_command:report",
+        "Show what tune recorded again, compare runs, or draw a history.",
+    ),
     "doctor": ("accel_advisor.tune.command:doctor", "Tell what this machine offers and what limits it."),
     "rule": ("accel_advisor.rule_command:rule", "Show the page of a rule."),
     "new-rule": ("accel_advisor.scaffold:new_rule", "Start a new rule: its file and its tests."),

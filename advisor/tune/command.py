@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .failure import Failure, console_here
+from .outputs import FALLEN, Outputs
 from .settings import KNOBS, UnknownKnobError, mebibytes, parse_knobs
 
 if TYPE_CHECKING:
@@ -26,12 +28,7 @@ if TYPE_CHECKING:
 
 INSTALL = "torch is not installed here: pip install 'accel-advisor[tune]'"
 _ARGUMENTS = "accel_advisor.arguments"
-
-
-class Failure(click.ClickException):
-    """Wrong use, or a script that cannot be measured: one sentence on stderr, exit status 2."""
-
-    exit_code = 2
+_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 class _ScriptCommand(click.Command):
@@ -63,12 +60,21 @@ class _ScriptCommand(click.Command):
 @click.option("--knobs", default=",".join(KNOBS), metavar="NAMES", help=f"What may be changed, of: {', '.join(KNOBS)}.")
 @click.option("--check", is_flag=True, help="Exit with status 1 when a measured gain is left on the table.")
 @click.option(
+    "--tolerance",
+    metavar="SHARE",
+    help="With --check: exit with status 1 only when the script is slower than its best run in the history by more "
+    "than this, such as 5%.",
+)
+@click.option("--report", "page", type=_FILE, metavar="FILE", help="Write the report as a page: one HTML file.")
+@click.option(
     "--json",
     "json_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=_FILE,
     metavar="FILE",
     help="Write everything that was found; docs/json.md says what each key means.",
 )
+@click.option("--trace", type=_FILE, metavar="FILE", help="Write the blocks as a trace that Perfetto opens.")
+@click.option("--history", type=_FILE, metavar="FILE", help="Append what the script reached, as a line of JSON.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which candidates are visited.")
 @click.pass_context
 def tune(
@@ -79,7 +85,11 @@ def tune(
     budget: float,
     knobs: str,
     check: bool,
+    tolerance: str | None,
+    page: Path | None,
     json_file: Path | None,
+    trace: Path | None,
+    history: Path | None,
     seed: int,
 ) -> None:
     """Run a short trial of SCRIPT, find the loader settings that are fastest on this machine, and show the change.
@@ -98,12 +108,12 @@ def tune(
         chosen = parse_knobs(knobs)
     except UnknownKnobError as error:
         raise Failure(f"--knobs: {error}") from error
-    if json_file is not None and not json_file.absolute().parent.is_dir():
-        raise Failure(f"--json {json_file}: the folder {json_file.parent} does not exist")
+    outputs = Outputs(json_file, page, trace, history, _tolerance(tolerance, check))
+    outputs.check()
     config, command = _command(script, module, ctx.meta[_ARGUMENTS])
     if find_spec("torch") is None:
         raise Failure(INSTALL)
-    console = _console()
+    console = console_here()
     options = Options(knobs=chosen, budget=budget, seed=seed, apply=apply)
     try:
         outcome = _watched(run, command, options, config.root, console)
@@ -117,22 +127,33 @@ def tune(
         raise Failure(str(error)) from error
     except KeyboardInterrupt:
         raise Failure("interrupted before anything was measured; nothing was changed") from None
-    _finish(ctx, outcome, console, json_file, check=check)
+    _finish(ctx, outcome, console, outputs, check=check)
 
 
-def _finish(ctx: click.Context, outcome: Outcome, console: Console, json_file: Path | None, *, check: bool) -> None:
-    from .record import write_record
+def _tolerance(text: str | None, check: bool) -> float | None:
+    from .history import parse_tolerance
+
+    if text is None:
+        return None
+    if not check:
+        raise Failure("--tolerance says when --check fails: give both")
+    try:
+        return parse_tolerance(text)
+    except ValueError as error:
+        raise Failure(f"--tolerance: {error}") from error
+
+
+def _finish(ctx: click.Context, outcome: Outcome, console: Console, outputs: Outputs, *, check: bool) -> None:
     from .report import print_report
 
     print_report(outcome, console)
-    if json_file is not None:
-        try:
-            write_record(outcome, json_file)
-        except OSError as error:
-            raise Failure(f"--json {json_file}: cannot be written: {error.strerror or error}") from error
+    standing = outputs.write(outcome)
+    if standing:
+        click.echo(standing)
     if outcome.interrupted:
         ctx.exit(2)
-    if check and outcome.left_on_the_table:
+    remains = standing.startswith(FALLEN) if outputs.tolerance is not None else outcome.left_on_the_table
+    if check and remains:
         ctx.exit(1)
 
 
@@ -170,14 +191,6 @@ def _command(script: Path | None, module: str | None, arguments: tuple[str, ...]
         return config, Command(only_script(folder), None, arguments, folder)
     except (ConfigError, TargetError) as error:
         raise Failure(str(error)) from error
-
-
-def _console() -> Console:
-    """A terminal as it is; wide enough and without colour where the output goes elsewhere."""
-    from rich.console import Console
-
-    console = Console(highlight=False, emoji=False, markup=False)
-    return console if console.is_terminal else Console(highlight=False, emoji=False, markup=False, width=160)
 
 
 @contextmanager

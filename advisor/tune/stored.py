@@ -47,23 +47,23 @@ def record_of(data: Any) -> Record:
     Raises:
         Unfit: a key is missing or wrong, and which.
     """
-    check_schema(data, SCHEMA, "loaders")
+    check_schema(data, "loaders", "schema", SCHEMA)
     found = build(Record, data)
     for wrong in _flaws(found):
         raise Unfit(wrong)
     return found
 
 
-def check_schema(data: Any, schema: int, key: str) -> None:
-    """Whether data are of a kind, which is known by a key, and not of a version that is not known yet.
+def check_schema(data: Any, kind: str, key: str, version: int) -> None:
+    """Whether data are of a kind, which is known by a key, and of the version that is read here.
 
     Raises:
         Unfit: they are not.
     """
-    if not isinstance(data, dict) or key not in data:
+    if not isinstance(data, dict) or kind not in data:
         raise Unfit("is not the record of a run")
-    if data.get("schema") != schema:
-        raise Unfit(f"has schema {data.get('schema')!r}, and this version of accel-advisor reads {schema}")
+    if data.get(key) != version:
+        raise Unfit(f"has `{key}` {data.get(key)!r}, and this version of accel-advisor reads {version}")
 
 
 def _flaws(record: Record) -> Iterator[str]:

@@ -13,6 +13,7 @@ from accel_advisor.finding import Edit, Location, Span
 from accel_advisor.tune.command import _finish
 from accel_advisor.tune.diagnosis import Diagnosis, Shares
 from accel_advisor.tune.outcome import Outcome, Row, Verification
+from accel_advisor.tune.outputs import Outputs
 from accel_advisor.tune.probe.wire import NO_WAIT, Frame, LoaderInfo, Settings
 from accel_advisor.tune.record import record
 from accel_advisor.tune.report import print_report
@@ -143,7 +144,7 @@ def test_check_fails_on_a_gain_left_on_the_table(
     context = click.Context(click.Command("tune"))
     code = 0
     try:
-        _finish(context, found, Console(quiet=True), tmp_path / "out.json", check=check)
+        _finish(context, found, Console(quiet=True), Outputs(tmp_path / "out.json"), check=check)
     except click.exceptions.Exit as end:
         code = end.exit_code
     assert code == status

@@ -1,0 +1,91 @@
+"""The command ``report``: what was recorded, shown again, side by side, or over time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .failure import Failure, console_here
+from .stored import RecordError
+
+if TYPE_CHECKING:
+    from .history import History
+    from .schema import Record
+
+
+@click.command(name="report")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a page, too: one file."
+)
+def report(files: tuple[Path, ...], html: Path | None) -> None:
+    """Show what `tune --json` recorded.
+
+    One FILE is shown as tune shows it; several are compared, each with the first one. A history, as `tune --history`
+    writes it, is drawn.
+    """
+    from ..fixer import write_atomically
+
+    if html is not None:
+        _check_page(html, files)
+    try:
+        content = _read(files)
+        page = _shown(content, [str(path) for path in files], wanted=html is not None)
+    except RecordError as error:
+        raise Failure(str(error)) from error
+    if html is not None:
+        try:
+            write_atomically(html, page.encode())
+        except OSError as error:
+            raise Failure(f"--html {html}: cannot be written: {error.strerror or error}") from error
+
+
+def _check_page(html: Path, files: tuple[Path, ...]) -> None:
+    from .page.page import MISSING, available
+
+    if not html.absolute().parent.is_dir():
+        raise Failure(f"--html {html}: the folder {html.parent} does not exist")
+    if any(html.resolve() == path.resolve() for path in files):
+        raise Failure(f"--html {html}: this is what is to be read; name another file")
+    if not available():
+        raise Failure(MISSING)
+
+
+def _read(files: tuple[Path, ...]) -> History | tuple[Record, ...]:
+    """One history, or records.
+
+    Raises:
+        RecordError: a file is neither, or a history stands among others.
+    """
+    from .history import is_history, read_history
+    from .stored import read_record
+
+    if not any(is_history(path) for path in files):
+        return tuple(read_record(path) for path in files)
+    if len(files) > 1:
+        found = next(path for path in files if is_history(path))
+        raise RecordError(f"{found}: is a history, and a history is drawn by itself")
+    return read_history(files[0])
+
+
+def _shown(content: History | tuple[Record, ...], names: list[str], *, wanted: bool) -> str:
+    """Prints the content, and returns its page where it is wanted."""
+    from .comparison import print_comparison
+    from .history import History
+    from .page import page
+    from .report import print_record
+    from .sparkline import print_history
+
+    console = console_here()
+    if isinstance(content, History):
+        print_history(content, console)
+        for number in content.torn:
+            click.echo(f"{names[0]}:{number}: this line was cut short when it was written, and is left out", err=True)
+        return page.history_page(content) if wanted else ""
+    if len(content) == 1:
+        print_record(content[0], console)
+        return page.trial_page(content[0]) if wanted else ""
+    print_comparison(content, names, console)
+    return page.comparison_page(content, names) if wanted else ""

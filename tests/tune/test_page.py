@@ -1,0 +1,239 @@
+"""The pages: what they say, that they are valid HTML, and that nothing from the outside becomes part of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import html5lib
+import pytest
+from click.testing import CliRunner
+
+from accel_advisor.tune.command import tune
+from accel_advisor.tune.history import HISTORY, Entry, History
+from accel_advisor.tune.page.charts import legend, step_bars, throughput, timeline
+from accel_advisor.tune.page.page import comparison_page, history_page, trial_page
+from accel_advisor.tune.page.scale import Scale
+from accel_advisor.tune.probe.wire import Settings
+from accel_advisor.tune.schema import Place, Record
+from accel_advisor.tune.stored import read_record, record_of
+from accel_advisor.tune.wording import visible
+
+RECORDED = Path(__file__).parents[2] / "docs" / "recorded" / "trial.json"
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</style></title></textarea><img src=x onerror=alert(1)>",
+    "\"'><svg onload=alert(1)>",
+    "]]><b>&lt;script&gt;&amp;",
+    "{{ 7 * 7 }}{% raw %}",
+    "a\u202etxt.exe\u2066",
+    "\x00\x1b[31m\x0b\x85\ud800\ufdd0",
+)
+ALLOWED = (
+    {"html", "head", "meta", "title", "style", "body", "header", "main", "footer", "section", "h1", "h2", "p", "bdi"}
+    | {"div", "span", "strong", "code", "pre", "br", "figure", "ul", "ol", "li", "dl", "dt", "dd", "details", "summary"}
+    | {"table", "thead", "tbody", "tr", "th", "td", "svg", "desc", "g", "rect", "line", "circle", "text"}
+    | {"defs", "pattern"}
+)
+
+
+@pytest.fixture(scope="module")
+def record() -> Record:
+    return read_record(RECORDED)
+
+
+def elements(page: str) -> list[Any]:
+    """Every element of a page, which must be valid."""
+    parser = html5lib.HTMLParser(namespaceHTMLElements=False)
+    tree = parser.parse(page)
+    assert parser.errors == []
+    return list(tree.iter())
+
+
+def name(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def check(page: str) -> None:
+    """A page is valid, holds only what the templates write, and reaches for nothing."""
+    for element in elements(page):
+        assert name(element) in ALLOWED
+        for key, value in element.attrib.items():
+            assert not key.startswith("on")
+            assert key not in ("href", "src", "action", "style")
+            assert "url(" not in value
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "@import" not in page
+    assert re.findall(r"url\(([^)]*)\)", page) in (["#hatch"], [])
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", page)
+    page.encode()
+
+
+def spoiled(record: Record, text: str) -> Record:
+    """A record with ``text`` wherever a record takes a text."""
+
+    def spoil(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {name: spoil(one, name) for name, one in value.items()}
+        if isinstance(value, list):
+            return [spoil(one, key) for one in value]
+        return f"x{text}y" if isinstance(value, str) and key != "began" else value
+
+    data = spoil(json.loads(json.dumps(asdict(record))))
+    data.update(refusals=[text], leaked=[text], contained=[text], notes=[text], diff=f"--- {text}\n+{text}\n-{text}\n")
+    data["ceilings"] = {text: {"ratio": 1.5, "low": 1.4, "high": 1.6}}
+    data["verification"] = {"holds": False, "gain": None, "reason": text}
+    data["tried"][-1].update(failed=text, rate=None)
+    data["machine"]["devices"] = [{"kind": text, "name": text, "memory": 1 << 30}]
+    return record_of(data)
+
+
+def entry(rate: float, text: str = "train.py", day: int = 1) -> Entry:
+    return Entry(
+        HISTORY, f"2026-11-{day:02}T02:00:00+00:00", "k", text, (text,), text, "f", text, text, text, rate,
+        0.98 * rate, 1.02 * rate, Settings(2), 0.1, None, text,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_nothing_from_the_outside_becomes_part_of_a_page(record: Record, text: str) -> None:
+    bad = spoiled(record, text)
+    pages = [trial_page(bad), comparison_page([bad, record], [text, "b"]), history_page(History((entry(9, text),)))]
+    for page in pages:
+        check(page)
+    if "<" in text:
+        assert all(text not in page for page in pages)
+
+
+def test_names_are_shown_as_they_are(record: Record) -> None:
+    page = trial_page(replace(record, script="a<b>&c\u202e.py"))
+    title = next(one for one in elements(page) if one.tag == "title")
+    assert str(title.text).startswith("a<b>&c\\u202e.py: ")
+
+
+def test_what_is_unseen_is_spelled_out() -> None:
+    assert visible("a\tb\nc é 日本 😀") == "a\tb\nc é 日本 😀"
+    assert visible("\x1b[31m\u202e\ud800") == "\\x1b[31m\\u202e\\ud800"
+
+
+def test_the_page_of_a_run_has_its_parts_in_order(record: Record) -> None:
+    page = trial_page(record)
+    check(page)
+    assert record.sentence is not None
+    parts = (record.sentence, "with ", "Where a step goes", "What was tried", "What was served when", "The change")
+    places = [page.index(part) for part in (*parts, "How it was measured")]
+    assert places == sorted(places)
+    for row in record.tried:
+        assert f"num_workers={row.settings.num_workers}" in page
+    assert "prefers-color-scheme: dark" in page
+    assert "@media print" in page
+
+
+def test_every_picture_has_a_title_or_is_hidden_and_told_beside(record: Record) -> None:
+    pages = [trial_page(record), comparison_page([record, record], ["a", "b"]), history_page(History((entry(9),)))]
+    for page in pages:
+        known = {one.attrib["id"] for one in elements(page) if "id" in one.attrib}
+        assert len(known) == len([one for one in elements(page) if "id" in one.attrib])
+        for picture in (one for one in elements(page) if name(one) == "svg"):
+            if picture.attrib.get("aria-hidden") != "true":
+                assert picture.attrib["role"] == "img"
+                assert set(picture.attrib["aria-labelledby"].split()) <= known
+
+
+def test_a_run_with_nothing_to_change_and_one_that_knows_nothing(record: Record) -> None:
+    kept = replace(record, kept="no other settings are faster than those in the source", diff="", notes=())
+    assert "Nothing to change: no other settings are faster" in trial_page(kept)
+    first = replace(record.trained, recommended=record.trained.baseline, gain=None)
+    empty = replace(
+        record, sentence=None, shares=replace(record.shares, wait=None), ceilings={}, tried=(), blocks=(), diff="",
+        kept="the search did not come to its end", interrupted=True, machine=None, began="", loaders=(first,),
+        built=Place("train.py", 1),
+    )  # fmt: skip
+    page = trial_page(empty)
+    check(page)
+    assert "Interrupted" in page
+    for heading in ("Where a step goes", "What was tried", "What was served when", "Memory", "The change"):
+        assert heading not in page
+
+
+def test_a_step_is_drawn_to_scale(record: Record) -> None:
+    now, best, ready = step_bars(record)
+    assert [now.name, best.name, ready.name] == ["Now", "Recommended", "The ceiling"]
+    assert sum(one.width for one in now.segments) == pytest.approx(100, abs=0.1)
+    for bar, row in ((now, record.tried[0]), (best, record.tried[record.recommended or 0])):
+        assert row.step is not None
+        wait, compute = (next(one.width for one in bar.segments if one.part == part) for part in ("wait", "compute"))
+        assert wait / compute == pytest.approx(row.step.known["wait"] / row.step.known["compute"], rel=0.01)
+    assert next(iter(legend([now]))) == "wait"
+
+
+def test_a_ceiling_beyond_the_picture_stands_at_its_edge(record: Record) -> None:
+    chart = throughput(record)
+    assert chart.bars[0].kind == "now"
+    assert [bar.width for bar in chart.bars[1:]] == sorted((bar.width for bar in chart.bars[1:]), reverse=True)
+    (line,) = chart.lines
+    own, top = record.tried[0].rate, max(row.rate or 0.0 for row in record.tried)
+    assert own is not None
+    assert line.beyond == (own * record.ceilings["no-wait"].ratio > 1.8 * top)
+    assert all(0 <= bar.width <= 100 for bar in chart.bars)
+
+
+def test_blocks_stand_where_and_as_high_as_they_were(record: Record) -> None:
+    lanes = timeline(record)
+    assert lanes is not None
+    assert sum(len(lane.slots) for lane in lanes.lanes) == len(record.blocks)
+    assert [band.name for band in lanes.bands][:2] == ["start-up", "ceilings"]
+    assert lanes.bands[-1].name in ("old against new", "verification")
+    for slot in (slot for lane in lanes.lanes for slot in lane.slots):
+        assert 0 <= slot.left <= slot.left + slot.width <= 100.2
+        assert slot.top >= 0
+
+
+def test_ticks_are_round_and_within() -> None:
+    assert [tick.text for tick in Scale(53).ticks(lambda value: f"{value:g}")] == ["0", "20", "40"]
+    assert Scale(0).ticks(str)[0].at == 0
+    assert Scale(0).at(5) == 0
+    assert Scale(10).at(50) == 100
+
+
+def test_a_history_is_drawn_with_its_best(record: Record) -> None:
+    page = history_page(History(tuple(entry(rate, day=day) for day, rate in enumerate((100, 120, 90), 1))))
+    check(page)
+    assert "train.py reached 90 samples a second, 75 % of its best." in page
+    assert page.count("<circle") == 4
+    check(history_page(History(())))
+
+
+def test_two_runs_stand_side_by_side(record: Record) -> None:
+    page = comparison_page([record, replace(record, device="cuda")], ["before.json", "after.json"])
+    check(page)
+    assert "before.json" in page
+    assert "no difference beyond doubt" in page or "times the rate of the first" in page
+
+
+def test_without_jinja2_it_is_said_before_the_trial(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "train.py").write_text("raise SystemExit('it ran')\n")
+    program = (
+        "import sys; sys.modules['jinja2'] = None\n"
+        "from accel_advisor.cli import main; main(['tune', 'train.py', '--report', 'out.html'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'accel-advisor[report]'" in done.stderr
+    assert "it ran" not in done.stdout + done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["train.py"]
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_trial(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("raise SystemExit('it ran')\n")
+    result = CliRunner().invoke(tune, [str(tmp_path / "train.py"), "--report", str(tmp_path / "no" / "a.html")])
+    assert result.exit_code == 2
+    assert "does not exist" in result.stderr
