@@ -79,8 +79,8 @@ def recorded(outcome: Outcome) -> Record:
         origin=(found.origin or None) if found else None,
         refusals=tuple(found.refusals) if found else (),
         notes=tuple(outcome.notes),
-        contained=outcome.contained,
-        leaked=outcome.leaked,
+        contained=_names(outcome.contained, outcome.root),
+        leaked=_names(outcome.leaked, outcome.root),
         interrupted=outcome.interrupted,
         applied=outcome.verified is True,
         verified=outcome.verified,
@@ -130,6 +130,10 @@ def _built(outcome: Outcome) -> Place | None:
         return Place(display_name(found.filename, outcome.root), found.row)
     frame = own_frame(outcome.loaders[0].stack, outcome.root)
     return Place(display_name(frame.filename, outcome.root), frame.row) if frame else None
+
+
+def _names(paths: tuple[str, ...], root: Path) -> tuple[str, ...]:
+    return tuple(display_name(path, root) if Path(path).is_absolute() else path for path in paths)
 
 
 def _edit(edit: Edit, root: Path) -> EditRecord:

@@ -149,3 +149,11 @@ def test_check_fails_on_a_gain_left_on_the_table(
         code = end.exit_code
     assert code == status
     assert json.loads((tmp_path / "out.json").read_text())["verified"] is held
+
+
+def test_paths_are_told_relative_to_the_project(tmp_path: Path) -> None:
+    found = outcome(tmp_path, won=False)
+    found.contained, found.leaked = (str(tmp_path / "out" / "model.pt"), "/elsewhere/x"), ("notes.txt",)
+    data = record(found)
+    assert data["contained"] == ["out/model.pt", "/elsewhere/x"]
+    assert data["leaked"] == ["notes.txt"]
