@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from accel_advisor.tune.probe import guard, launch
+from accel_advisor.tune.probe.wire import Joined
+from accel_advisor.tune.ranks import Ranks
 
 OUTPUT_BYTES = 64 * 1024
 """How much of the end of the child's output is kept to be shown."""
@@ -58,13 +60,14 @@ class ChildProcess:
         child_plan: what :class:`accel_advisor.tune.probe.child.Child` is to do; the wire's address is added.
         python: interpreter of the child.
         cwd: working folder of the child.
+        ranks: how many processes torchrun is to start; None where it is not to be used.
 
     Attributes:
         scratch: folder that is removed at the end; the child's TMPDIR and overlay lie in it.
         events: what the child says, and :class:`ProcessEnded` last.
     """
 
-    def __init__(self, child_plan: dict[str, Any], *, python: str, cwd: Path) -> None:
+    def __init__(self, child_plan: dict[str, Any], *, python: str, cwd: Path, ranks: int | None = None) -> None:
         self._segments = guard.shared_memory()
         self._guard = subprocess.Popen(
             [sys.executable, "-I", "-S", guard.__file__, str(Path(tempfile.gettempdir()).resolve())],
@@ -78,7 +81,8 @@ class ChildProcess:
         self.events: queue.Queue[Any] = queue.Queue()
         self.pid: int | None = None
         self._swept = threading.Event()
-        self._connection: Connection | None = None
+        self._connections: list[Connection] = []
+        self._ranks = Ranks(ranks, self.events.put) if ranks is not None and ranks > 1 else None
         self._key = secrets.token_bytes(32)
         for name in ("tmp", "overlay", "caches"):
             (self.scratch / name).mkdir()
@@ -95,6 +99,7 @@ class ChildProcess:
             "stderr": str(self.scratch / "stderr"),
             "child": {
                 **child_plan,
+                "ranks": ranks,
                 "address": self._listener.address,
                 "key": self._key.hex(),
                 "scratch": str(self.scratch),
@@ -155,16 +160,17 @@ class ChildProcess:
         self._swept.set()
 
     def _announce_end(self, status: int) -> None:
-        if self._connection is not None:
+        if self._connections:
             self._heard.wait(2.0)
         self.events.put(ProcessEnded(status))
 
     def _hear_child(self) -> None:
         self._heard = threading.Event()
         try:
-            connection = self._listener.accept()
-            assert isinstance(connection, Connection)
-            self._connection = connection
+            if self._ranks is not None:
+                self._hear_ranks(self._ranks)
+                return
+            connection = self._accept()
             while True:
                 self.events.put(connection.recv())
         except (EOFError, OSError):
@@ -172,12 +178,41 @@ class ChildProcess:
         finally:
             self._heard.set()
 
+    def _accept(self) -> Connection:
+        connection = self._listener.accept()
+        assert isinstance(connection, Connection)
+        self._connections.append(connection)
+        return connection
+
+    def _hear_ranks(self, ranks: Ranks) -> None:
+        """Let every rank in, and hear each in a thread of its own to its end."""
+
+        def hear(connection: Connection, rank: int) -> None:
+            try:
+                while True:
+                    ranks.hear(rank, connection.recv())
+            except (EOFError, OSError):
+                ranks.lose(rank)
+
+        threads = []
+        for _ in range(ranks.count):
+            connection = self._accept()
+            joined = connection.recv()
+            assert isinstance(joined, Joined)
+            ranks.join(joined.rank, connection.send)
+            threads.append(threading.Thread(target=hear, args=(connection, joined.rank), daemon=True))
+            threads[-1].start()
+        for thread in threads:
+            thread.join()
+
     def send(self, message: Any) -> bool:
         """Tell the child something; False where it no longer listens."""
-        if self._connection is None:
-            return False
         try:
-            self._connection.send(message)
+            if self._ranks is not None:
+                return self._ranks.send(message)
+            if not self._connections:
+                return False
+            self._connections[0].send(message)
         except OSError:
             return False
         return True
@@ -208,13 +243,15 @@ class ChildProcess:
     def close(self) -> None:
         """Kill what still runs, then remove the scratch folder and let go of the guard."""
         self.kill()
-        if self._connection is None:
+        if self._ranks is not None:
+            self._ranks.close()
+        if len(self._connections) < (self._ranks.count if self._ranks is not None else 1):
             with contextlib.suppress(OSError, EOFError):  # wakes the thread that waits for the child
                 Client(self._listener.address, authkey=self._key).close()
         with contextlib.suppress(OSError):
             self._listener.close()
-        if self._connection is not None:
-            self._connection.close()
+        for connection in self._connections:
+            connection.close()
         assert self._guard.stdin is not None
         with contextlib.suppress(OSError):
             self._guard.stdin.close()

@@ -33,6 +33,7 @@ from accel_advisor.tune.probe.wire import (
     Stopped,
 )
 from accel_advisor.tune.process import ChildProcess, ProcessEnded, remaining
+from accel_advisor.tune.ranks import RankLost, root_cause
 from accel_advisor.tune.tree import Tree, project_folders, put_back
 
 STOP_SECONDS = 5.0
@@ -48,7 +49,8 @@ class Command:
     """What the user runs: ``python script args`` or, where ``module`` is given, ``python -m module args``.
 
     Exactly one of ``script`` and ``module`` is set. ``python`` may be another interpreter than this one: the probe
-    needs torch and the standard library there, nothing else.
+    needs torch and the standard library there, nothing else. With ``ranks`` it is ``torchrun --nproc-per-node RANKS``
+    in the place of ``python``.
     """
 
     script: Path | None
@@ -56,6 +58,7 @@ class Command:
     args: tuple[str, ...]
     cwd: Path
     python: str = sys.executable
+    ranks: int | None = None
 
     def __post_init__(self) -> None:
         if (self.script is None) == (self.module is None):
@@ -195,7 +198,7 @@ class Trial:
         self._tree = Tree.scan(folders)
         if not self._tree.complete:
             self.notes += (f"the project is too large to compare every file: {len(self._tree.stamps)} were compared",)
-        self._child = ChildProcess(plan, python=command.python, cwd=command.cwd)
+        self._child = ChildProcess(plan, python=command.python, cwd=command.cwd, ranks=command.ranks)
         limit = min(time.monotonic() + self.start_timeout, self.deadline)
         while True:
             event = self._next_event(limit)
@@ -205,7 +208,7 @@ class Trial:
                 case Refused():
                     self._close()
                     raise NotMeasurable(event.reason)
-                case ScriptEnded() | ProcessEnded():
+                case ScriptEnded() | ProcessEnded() | RankLost():
                     raise self._ended(event)
                 case None:
                     batches, phase = self._batches, self._phase
@@ -241,7 +244,7 @@ class Trial:
                 case Refused():
                     self._close()
                     raise NotMeasurable(event.reason)
-                case ScriptEnded() | ProcessEnded():
+                case ScriptEnded() | ProcessEnded() | RankLost():
                     raise self._ended(event, what)
                 case Heartbeat():
                     # A loop that is busy with something else, such as an evaluation, is the deadline's business.
@@ -281,7 +284,7 @@ class Trial:
             self._stopped = event
         return event
 
-    def _ended(self, event: ScriptEnded | ProcessEnded, what: Settings | str | None = None) -> TrialEnded:
+    def _ended(self, event: ScriptEnded | ProcessEnded | RankLost, what: Settings | str | None = None) -> TrialEnded:
         """What the end of the child means to the caller; closes the trial."""
         assert self._child is not None
         if isinstance(event, ScriptEnded):
@@ -293,7 +296,8 @@ class Trial:
             self._close()
             if event.status != 0 or event.traceback:
                 last = (event.traceback or errors).strip().rpartition("\n")[2]
-                reason = f"the script failed with exit status {event.status}" + (f": {last}" if last else "")
+                who = "the script" if event.rank is None else f"rank {event.rank} of the script"
+                reason = f"{who} failed with exit status {event.status}" + (f": {last}" if last else "")
                 return ScriptFailed(reason, event.traceback or errors, event.status, event.trained)
             if not event.batches:
                 return NoLoader("the script ended without iterating a DataLoader")
@@ -302,13 +306,23 @@ class Trial:
             return ScriptFinished(
                 f"the script ended after {event.batches} batches, before it could be measured", event.batches
             )
+        who, status = "the script's process", event.status if isinstance(event, ProcessEnded) else None
+        if isinstance(event, RankLost):
+            # torchrun sees to the others, and writes what became of the first.
+            limit = min(time.monotonic() + ATEXIT_SECONDS, self.deadline)
+            while not isinstance(self._next_event(limit), ProcessEnded) and time.monotonic() < limit:
+                pass
+            who = f"rank {event.rank} of the script"
         errors = self._child.output()[1]
+        cause = root_cause(errors) if self.command.ranks is not None else None
+        if cause is not None:
+            who, status = f"rank {cause[0]} of the script", cause[1]
         self._close()
-        if event.failure:
+        if isinstance(event, ProcessEnded) and event.failure:
             return ScriptFailed(f"the script could not be started: {event.failure}", event.failure, 1)
         if what is not None:
-            return TrialEnded(f"the script's process {_died(event.status)} while {_named(what)} was measured")
-        return ScriptFailed(f"the script's process {_died(event.status)}", errors, event.status or 1)
+            return TrialEnded(f"{who} {_died(status)} while {_named(what)} was measured")
+        return ScriptFailed(f"{who} {_died(status)}", errors, status or 1)
 
     def _close(self) -> None:
         if self._closed:

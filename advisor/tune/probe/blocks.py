@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,12 @@ CACHE_BYTES = 1 << 30
 
 @dataclass(slots=True)
 class Running:
-    """The block that is being served."""
+    """The block that is being served.
+
+    Attributes:
+        failed: why it failed on this rank, where the others have not heard of it yet.
+        due: at how many batches the ranks ask each other whether it is long enough.
+    """
 
     measure: Measure
     settings: Settings | None
@@ -33,6 +39,8 @@ class Running:
     resettled: int = 0
     draining: bool = False
     block: Block | None = None
+    failed: str = ""
+    due: int = 0
 
     def reached(self, elapsed: float) -> bool:
         """Whether the block is long enough, in whole rounds of the workers, after ``elapsed`` seconds on its clock."""
@@ -42,6 +50,14 @@ class Running:
             and self.batches >= self.measure.min_batches
             and elapsed >= self.measure.min_seconds
         )
+
+    def postpone(self, elapsed: float) -> None:
+        """The block took ``elapsed`` seconds so far: set ``due`` to where it is expected to be long enough, in whole
+        rounds of the workers."""
+        workers = max(self.settings.num_workers if self.settings else 1, 1)
+        expected = self.batches * self.measure.min_seconds / max(elapsed, 1e-6) if self.batches else 0.0
+        least = max(self.batches + 1, self.measure.min_batches)
+        self.due = workers * math.ceil(max(least, min(expected, 16 * least)) / workers)
 
 
 class Ceiling:
@@ -63,6 +79,10 @@ class Ceiling:
         room = CACHE_BYTES - (len(self._kept) + 1) * batches.tensor_bytes(batch)
         if len(self._kept) < 2 or (len(self._kept) < CACHE_BATCHES and room >= 0):
             self._kept.append(batches.rebuild(batch, _own_copy))
+
+    def forget(self) -> None:
+        """Let go of what was kept: it came from another loader."""
+        self._kept.clear()
 
     def prepare(self, device: str | None) -> None:
         """Make ready to hand out, from host memory or, where ``device`` is given, from there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from multiprocessing.connection import Client, Connection
 from typing import Any
@@ -31,8 +32,12 @@ class Child:
         self._plan = plan
         connection = Client(plan["address"], authkey=bytes.fromhex(plan["key"]))
         assert isinstance(connection, Connection)
-        overlay = Overlay(plan["scratch"], fresh=True)
-        self._session = Session(connection, overlay.contained)
+        ranks = plan["ranks"]
+        overlay = Overlay(plan["scratch"], fresh=ranks is None)
+        if ranks is None:
+            self._session = Session(connection, overlay.contained)
+        else:
+            self._session = Session(connection, overlay.contained, rank=int(os.environ["RANK"]), ranks=ranks)
         self._records = Records()
         meter = Meter()
         server = Server(

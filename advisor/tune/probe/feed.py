@@ -65,6 +65,7 @@ class Feed:
         self._length = (length if iterable else None) or length_of(loader)
         self._stream = None if iterable else IndexStream(loader._index_sampler, sampled)
         self._device = device
+        self._ranked = session.ranks > 1
         self._extend = extend_epochs
         self._lock = threading.RLock()
         self._pool: Pool | None = None
@@ -92,11 +93,12 @@ class Feed:
             self._broken_off = not self._stream.open_epoch() if self._stream is not None else self._mid_epoch
             self._mid_epoch = False
             running = self._running
-            if running is None or not running.counting or self._paused is None or self._pool is None:
+            if running is None or not running.counting or self._paused is None or running.settings is None:
                 return
             # The workers went on while the loop did something else: what they piled up must not count as speed.
             paused, self._paused = perf_counter() - self._paused, None
-            if running.resettled < RESETTLE_MOST and paused * running.batches > self._meter.elapsed():
+            long = running.resettled < RESETTLE_MOST and paused * running.batches > self._meter.elapsed()
+            if any(self._together(running, long)):
                 running.resettled += 1
                 running.again = Settling(self._pool)
 
@@ -105,8 +107,11 @@ class Feed:
         with self._lock:
             self._meter.forget_nesting()
             dry = 0
+            ask = True
             while True:
-                self._boundary()
+                if ask:
+                    self._boundary()
+                ask = not self._ranked
                 if served_in_epoch and not self._extend and self._epoch_over(served_in_epoch):
                     self._end_epoch()
                     raise StopIteration
@@ -137,24 +142,55 @@ class Feed:
 
     # -- blocks -------------------------------------------------------------------------------------------------
 
+    def _together(self, running: Running, mine: Any) -> tuple[Any, ...]:
+        """What all ranks say at this batch, by rank; nothing where the block has failed on one of them and is therefore
+        given up on all."""
+        said = self._session.gather((mine, running.failed))
+        if any(failed for _, failed in said):
+            self._give_up(running, running.failed)
+            return ()
+        return tuple(each for each, _ in said)
+
+    def _steady(self, running: Running, settling: Settling | None) -> bool:
+        if settling is None:
+            return True
+        said = self._together(running, settling.done)
+        return bool(said) and all(said)
+
+    def _reached(self, running: Running) -> bool:
+        """Whether the block is long enough. Ranks, whose clocks differ, ask each other at as few batches as may be."""
+        if not self._ranked:
+            return running.reached(self._meter.elapsed())
+        if running.batches < running.due:
+            return False
+        said = self._together(running, self._meter.elapsed())
+        if said and min(said) >= running.measure.min_seconds:
+            return True
+        running.postpone(min(said, default=0.0))
+        return False
+
     def _boundary(self) -> None:
         """Between two batches: end what is over, begin what is due, wait for the parent when there is nothing."""
         if self._session.stop_asked():
             self._session.leave()
-        running = self._running
-        if running is not None:
-            if running.counting and running.reached(self._meter.elapsed()):
-                self._end_block(running)
-            elif running.counting and not self._meter.running and (running.again is None or running.again.done):
-                running.again = None
-                self._meter.resume()
-            elif not running.counting and running.block is None and running.settling.done:
-                running.counting = True
-                running.began = self._meter.start()
-            if running.draining and self._pool is not None and not self._pool.outstanding:
-                self._stream_on(running)
+        if self._running is not None:
+            self._advance(self._running)
         while self._running is None:
             self._begin(self._session.command())
+
+    def _advance(self, running: Running) -> None:
+        if running.counting:
+            if self._reached(running):
+                self._end_block(running)
+            elif running is self._running and not self._meter.running and self._steady(running, running.again):
+                running.again = None
+                self._meter.resume()
+        elif running.block is None and self._steady(running, running.settling):
+            running.counting = True
+            running.postpone(0.0)
+            running.began = self._meter.start()
+        if running.draining and self._pool is not None and not self._pool.outstanding:
+            self._stream_on(running)
 
     def _begin(self, measure: Measure) -> None:
         reason = self._unmeasurable(measure.what)
@@ -179,6 +215,8 @@ class Feed:
                 self._open_pool(running, settings)
             except Exception as error:
                 self._fail(_sentence(error))
+        if self._ranked:
+            self._together(running, None)
 
     def _open_pool(self, running: Running, settings: Settings) -> None:
         self._session.phase = STARTING_WORKERS
@@ -209,7 +247,7 @@ class Feed:
     def _fetch(self) -> Any:
         running = self._running
         assert running is not None
-        if running.settings is None:
+        if running.settings is None or running.failed:
             return self._cached(running)
         if self._pool is None:
             self._open_pool(running, running.settings)
@@ -286,6 +324,7 @@ class Feed:
             settings is not None
             and settings.persistent_workers
             and self._stream is not None
+            and not self._ranked
             and settings not in self._epoch_known
         ):
             # What an epoch's start costs workers that outlive it: let the queue run dry, then begin anew.
@@ -307,6 +346,15 @@ class Feed:
 
     def _fail(self, reason: str) -> None:
         running = self._running
+        if self._ranked and running is not None:
+            # The others take this batch and wait for this rank in its step: serve what was kept until they can hear.
+            running.failed = reason
+            self._close_pool()
+            self._ceiling.prepare(None)
+        else:
+            self._give_up(running, reason)
+
+    def _give_up(self, running: Running | None, reason: str) -> None:
         self._meter.pause()
         self._close_pool()
         if running is not None:

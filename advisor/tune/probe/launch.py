@@ -1,5 +1,8 @@
 """Entry of the child process: ``python launch.py``, with the plan on its standard input.
 
+Where the plan wants several ranks this process becomes the elastic launcher's agent, and each rank enters by
+``python launch.py PLAN``, with the plan in a file.
+
 Started as a file, so that neither an installed accel-advisor nor the folder of the user's command is needed to find the
 probe, and nothing of the user's can shadow what it imports.
 """
@@ -8,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import sys
 import time
 from pathlib import Path
@@ -58,8 +62,10 @@ def invite(scratch: str) -> None:
     """Let every Python that this process starts, such as workers by spawn and forkserver, join the overlay."""
     site = f"{scratch}/site"
     os.makedirs(site, exist_ok=True)
-    with open(f"{site}/sitecustomize.py", "w", encoding="utf-8") as file:
+    mine = f"{site}/{os.getpid()}"
+    with open(mine, "w", encoding="utf-8") as file:
         file.write(_SITE.format(site=site, launch=__file__, scratch=scratch))
+    os.replace(mine, f"{site}/sitecustomize.py")
     known = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = f"{site}{os.pathsep}{known}" if known else site
 
@@ -94,13 +100,32 @@ def note_pids(scratch: str) -> None:
     os.register_at_fork(after_in_child=note)
 
 
+def _torchrun(plan: dict[str, Any]) -> None:
+    """Be the agent of PyTorch's elastic launcher, which starts this file again as every rank."""
+    path = f"{plan['scratch']}/plan.json"
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(plan, file)
+    del sys.path[0]  # this folder, whose modules are not meant to be found by their bare names
+    ranks = str(plan["ranks"])
+    sys.argv[:] = ["torchrun", "--standalone", "--nproc-per-node", ranks, "--max-restarts", "0", __file__, path]
+    runpy.run_module("torch.distributed.run", run_name="__main__", alter_sys=True)
+
+
 def main() -> None:
     """Read the plan, connect to the parent, run the user's command under the probe."""
     began = time.perf_counter()
-    plan: dict[str, Any] = json.loads(sys.stdin.buffer.read())
+    ranked = len(sys.argv) > 1
+    if ranked:
+        with open(sys.argv[1], encoding="utf-8") as file:
+            plan: dict[str, Any] = json.load(file)
+    else:
+        plan = json.loads(sys.stdin.buffer.read())
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    _die_with_parent(plan["guard"])
+    _die_with_parent(os.getppid() if ranked else plan["guard"])
+    if plan["ranks"] and not ranked:
+        _torchrun(plan)
+        return
     _package()
     invite(plan["scratch"])
     note_pids(plan["scratch"])

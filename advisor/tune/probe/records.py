@@ -91,6 +91,7 @@ class Records:
         self.events = 0
         self.events_without_batch = 0
         self._first_event = 0.0
+        self.chosen: LoaderRecord | None = None
 
     def built(self, loader: Any) -> LoaderRecord:
         """A loader was built by the caller's caller. One that was built at the same place and is gone lives on in it:
@@ -131,11 +132,15 @@ class Records:
 
     @property
     def trained(self) -> LoaderRecord | None:
-        """The loader that trains; of several at once the one that the loop waits for most. None while unknown."""
+        """The loader that trains; of several at once the one that the loop waits for most, or that was ``chosen``. None
+        while unknown."""
+        return self.chosen or max(self.training, key=lambda record: record.pull_seconds, default=None)
+
+    @property
+    def training(self) -> list[LoaderRecord]:
+        """The loaders that train, in the order of construction."""
         best = max((record.credits for record in self.all), default=0)
-        if best < EVENTS_TO_TRAIN:
-            return None
-        return max((r for r in self.all if 2 * r.credits > best), key=lambda record: record.pull_seconds)
+        return [record for record in self.all if 2 * record.credits > best >= EVENTS_TO_TRAIN]
 
     def unmeasurable(self) -> str | None:
         """Why no loader feeds the training, once that is clear; in one sentence."""

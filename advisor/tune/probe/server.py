@@ -13,7 +13,7 @@ from accel_advisor.tune.probe.elsewhere import Elsewhere
 from accel_advisor.tune.probe.feed import Feed
 from accel_advisor.tune.probe.meter import Device, Meter
 from accel_advisor.tune.probe.pools import twin
-from accel_advisor.tune.probe.records import LoaderRecord, Records
+from accel_advisor.tune.probe.records import LoaderRecord, Records, length_of, settings_of
 from accel_advisor.tune.probe.session import Session
 from accel_advisor.tune.probe.wire import SCRIPT, Ready
 
@@ -120,11 +120,11 @@ class Server:
         The user's own workers may hold batches that the epoch counts on. They get no further indices, and are taken
         over from once they run ``dry``.
         """
-        if self.feed is not None or not self._session.here or record is not self._records.trained:
+        if self.feed is not None or not self._session.here:
             return False
         withheld = getattr(own, "_sampler_iter", None) is _NO_INDICES
         # A loader that was cut off from its indices has no other way on, however long its last step took.
-        if not withheld and not self._warm():
+        if not withheld and not self._due(record):
             return False
         if getattr(own, "_task_info", None) and not withheld:
             self._withheld, own._sampler_iter, withheld = own._sampler_iter, _NO_INDICES, True
@@ -163,9 +163,47 @@ class Server:
         )
         return True
 
+    def _due(self, record: LoaderRecord) -> bool:
+        """Whether this loader trains and its loop is warm; of several ranks, on each of them: they ask each other
+        before every so many batches of a loader that trains, which come in the same order everywhere."""
+        if self._session.ranks == 1:
+            return record is self._records.trained and self._warm()
+        rivals = self._records.training
+        if record not in rivals or record.batches % SETTLE_STEPS:
+            return False
+        mine = record is self._records.trained and not self._ceiling.empty and self._warm()
+        loader = record.reference()
+        asked = (settings_of(loader), length_of(loader)) if loader is not None else None
+        said = self._session.gather((mine, asked, [each.pull_seconds for each in rivals]))
+        for rank, (_, other, _) in enumerate(said):
+            if other != said[0][1]:
+                self._session.refuse(wire.Refused(_differ(said[0][1], rank, other)))
+        if self._records.chosen is None and all(len(seconds) == len(rivals) for *_, seconds in said):
+            slowest = max(range(len(rivals)), key=lambda number: sum(seconds[number] for *_, seconds in said))
+            if rivals[slowest] is not self._records.trained:
+                self._ceiling.forget()
+            self._records.chosen = rivals[slowest]
+        return all(ready for ready, *_ in said)
+
     def _warm(self) -> bool:
         if len(self._steps) < SETTLE_STEPS:
             return False
         *earlier, last = self._steps[-4:]
         since = perf_counter() - (self._first_batch or perf_counter())
         return len(self._steps) >= SETTLE_MOST or since > SETTLE_SECONDS or last <= 1.3 * sorted(earlier)[1]
+
+
+def _differ(first: Any, rank: int, other: Any) -> str:
+    """In what two ranks' loaders differ, in a sentence."""
+    return (
+        f"rank 0 and rank {rank} build their loaders differently, so they cannot be tuned as one: rank 0 has "
+        f"{_spelled(first)}, rank {rank} {_spelled(other)}"
+    )
+
+
+def _spelled(asked: Any) -> str:
+    if asked is None:
+        return "none"
+    settings, length = asked
+    batches = "epochs of unknown length" if length is None else f"{length} batches in an epoch"
+    return f"{settings.num_workers} workers and {batches}"

@@ -12,7 +12,18 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
 
-from accel_advisor.tune.probe.wire import STARTING, WAITING, Heartbeat, Measure, Stop, Stopped
+from accel_advisor.tune.probe.wire import (
+    SCRIPT,
+    STARTING,
+    WAITING,
+    Gather,
+    Gathered,
+    Heartbeat,
+    Joined,
+    Measure,
+    Stop,
+    Stopped,
+)
 
 HEARTBEAT_SECONDS = 0.5
 GUARD_SECONDS = 3.0
@@ -23,20 +34,30 @@ PATIENCE_SECONDS = 1.0
 class Session:
     """Speaks to the parent from whatever thread the loop runs in. In forked children it is mute.
 
+    Args:
+        rank, ranks: which of how many processes of the training this is; ``ranks`` is 1 where it is alone.
+
     Attributes:
         phase: what the child is doing, told with every heartbeat: one of the phases of the wire.
         beats: called with every heartbeat, in its thread.
     """
 
-    def __init__(self, connection: Connection, contained: Callable[[], tuple[str, ...]]) -> None:
+    def __init__(
+        self, connection: Connection, contained: Callable[[], tuple[str, ...]], *, rank: int = 0, ranks: int = 1
+    ) -> None:
         self._connection = connection
         self._contained = contained
         self._commands: queue.SimpleQueue[Measure | Stop] = queue.SimpleQueue()
+        self._gathered: queue.SimpleQueue[Gathered] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._pid = os.getpid()
         self.phase = STARTING
         self.batches = 0
         self.beats: Callable[[], None] = lambda: None
+        self.rank = rank
+        self.ranks = ranks
+        if ranks > 1:
+            self.send(Joined(rank))
         os.register_at_fork(after_in_child=self._forked)
         threading.Thread(target=self._listen, name="accel-advisor-wire", daemon=True).start()
         threading.Thread(target=self._beat, name="accel-advisor-heartbeat", daemon=True).start()
@@ -65,6 +86,17 @@ class Session:
             self.leave()
         return command
 
+    def gather(self, value: Any) -> tuple[Any, ...]:
+        """What every rank says at this same batch, by rank; its own word alone where it is alone.
+
+        Every rank must call this at the same batches: it waits for the last of them.
+        """
+        if self.ranks == 1:
+            return (value,)
+        self.phase = SCRIPT
+        self.send(Gather(value))
+        return self._gathered.get().values
+
     def stop_asked(self) -> bool:
         """Whether a stop waits to be obeyed; to be asked at batch boundaries."""
         if self._commands.empty():
@@ -76,6 +108,9 @@ class Session:
     def leave(self) -> NoReturn:
         """Say the last word and leave the process: no exception, no ``finally``, no atexit handler of the script."""
         self.send(Stopped(self._contained()))
+        while self.ranks > 1:
+            # A rank that is gone breaks the others' collectives, into the user's code: the parent ends all at once.
+            time.sleep(GUARD_SECONDS)
         os._exit(0)
 
     def refuse(self, message: Any) -> NoReturn:
@@ -89,6 +124,9 @@ class Session:
                 message = self._connection.recv()
             except (EOFError, OSError):
                 self._die()
+            if isinstance(message, Gathered):
+                self._gathered.put(message)
+                continue
             self._commands.put(message)
             if isinstance(message, Stop):
                 time.sleep(PATIENCE_SECONDS)

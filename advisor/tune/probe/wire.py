@@ -7,6 +7,7 @@ with the standard library alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 BASELINE = "baseline"
 """The settings that the user's own source gives, run through the same machinery as every candidate."""
@@ -81,6 +82,27 @@ class LoaderInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Joined:
+    """The first word of a child that is one rank of several."""
+
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """A rank has reached a batch at which all ranks must do the same, and says what it has to say there."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What all ranks said in their latest :class:`Gather`, by rank: the answer to each of them."""
+
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
     """The training loader is known and the loop is warm: the child waits for the first :class:`Measure`."""
 
@@ -110,6 +132,17 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One rank's own clock in a block: seconds, as in :class:`Block`."""
+
+    seconds: float
+    wait: float
+    transfer: float
+    compute: float
+    host: float
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """Consecutive batches that the user's loop took from one candidate: the unit of measurement.
 
@@ -123,7 +156,10 @@ class Block:
         epoch_seconds: cost of one epoch start under these settings (workers starting anew and the first batch), as
             measured; None where no epoch began.
         warm_batches: batches served before the block and not counted.
-        worker_bytes: unique memory of the worker processes together, in bytes; 0 without workers.
+        worker_bytes: unique memory of the worker processes together, in bytes; 0 without workers. Of several ranks the
+            largest.
+        ranks: each rank's own clock, where there are several. Then ``samples`` are those of all ranks, ``seconds``
+            the slowest's, and its parts those of the rank that the others wait for.
     """
 
     what: Settings | str
@@ -139,6 +175,7 @@ class Block:
     epoch_seconds: float | None = None
     warm_batches: int = 0
     worker_bytes: int = 0
+    ranks: tuple[Part, ...] = ()
 
     @property
     def rate(self) -> float:
@@ -166,6 +203,8 @@ class ScriptEnded:
     """Batches that any loader had served."""
     trained: bool = False
     """Whether a loader was seen to train."""
+    rank: int | None = None
+    """Which of several ranks speaks."""
 
 
 @dataclass(frozen=True, slots=True)
