@@ -15,7 +15,19 @@ _EPOCH_SHOWS = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Exclusive parts of a step under the baseline, as fractions that add up to 1."""
+    """Exclusive parts of a step under the baseline, as fractions that add up to 1.
+
+    Where a device computes while the host waits, the time is the device's: only what nothing hides is lost.
+
+    Attributes:
+        wait: for the next batch of the loader that trains.
+        transfer: copies of tensors from the host to the device, those that a module makes by itself among them; 0
+            where the model is on the CPU.
+        compute: calls of modules, backward passes and steps of optimizers; on a device also what is launched between
+            them, as far as the device is behind the host.
+        host: everything else: the script's own Python, batches of other loaders, and on the CPU operations outside of
+            any module, such as a loss from ``torch.nn.functional``.
+    """
 
     wait: float
     transfer: float

@@ -78,8 +78,7 @@ class Hooks:
         self._wrap_backward(torch.autograd)
         self._watch_optimizers()
         self._spare_the_script()
-        if torch.accelerator.is_available():
-            self._wrap_transfers(torch)
+        self._wrap_transfers(torch)
 
     def _wrap_loader(self, kind: Any) -> None:
         records, server, inside = self._records, self._server, self._inside
@@ -182,13 +181,14 @@ class Hooks:
 
     def _wrap_transfers(self, torch: Any) -> None:
         meter, server = self._meter, self._server
+        compiling: Callable[[], bool] = torch.compiler.is_compiling
 
         def wrap(name: str) -> None:
             move = getattr(torch.Tensor, name)
 
             @functools.wraps(move)
             def transfer(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-                if not meter.running or tensor.device.type != "cpu":
+                if compiling() or meter.device is None or not meter.running or tensor.device.type != "cpu":
                     return move(tensor, *args, **kwargs)
                 if server.feed is not None and server.feed.non_blocking and _leaves_host(torch, name, args, kwargs):
                     kwargs.setdefault("non_blocking", True)

@@ -3,23 +3,39 @@
 On a CPU the sections are the host's own. On an accelerator the host only launches: the device's sections are bracketed
 by events, laid on the host's clock from the synchronisation at the start of the block, and the host's waiting counts
 only where the device was idle meanwhile. The device is synchronised at the edges of a block and nowhere else.
+
+A device that comes to an event later than the host recorded it was busy meanwhile: with a copy where one was launched,
+else it computed, whatever asked it to. So what is launched between sections counts too, as far as the device is behind.
 """
 
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from accel_advisor.tune.probe.spans import Spans, exclusive, length, union
+from accel_advisor.tune.probe.spans import Spans, exclusive, length, subtract, union
 
 WAIT = 0
 TRANSFER = 1
 COMPUTE = 2
 
 
-class _Depth(threading.local):
-    value: int = 0
+class _Nesting(threading.local):
+    depth: int = 0
+    outermost: int = WAIT
+
+
+@dataclass(slots=True)
+class _Mark:
+    """A section on the device: its events, when the host recorded the first one, and whether it is within another."""
+
+    kind: int
+    asked: float
+    inner: bool
+    first: Any
+    last: Any = None
 
 
 class Device:
@@ -45,14 +61,16 @@ class Device:
 
 
 class Meter:
-    """Collects the sections of one block. Sections are entered and left by the hooks; nested ones count once."""
+    """Collects the sections of one block. Sections are entered and left by the hooks; nested ones count once, but for
+    what a module moves by itself, which is taken out of its computing."""
 
     def __init__(self) -> None:
         self.device: Device | None = None
-        self._depth = _Depth()
+        self._nesting = _Nesting()
         self._recording = False
         self._sections: list[tuple[int, float, float]] = []
-        self._marks: list[tuple[int, Any, Any]] = []
+        self._marks: list[_Mark] = []
+        self._behind: Spans = []
         self._active: Spans = []
         self._since = 0.0
         self._origin = 0.0
@@ -60,33 +78,38 @@ class Meter:
 
     def enter(self, kind: int) -> Any:
         """Begin a section in this thread; the token goes to :meth:`leave`."""
-        depth = self._depth
-        depth.value += 1
-        if depth.value > 1 or not self._recording:
+        nesting = self._nesting
+        nesting.depth += 1
+        if nesting.depth == 1:
+            nesting.outermost = kind
+        elif kind != TRANSFER or nesting.outermost != COMPUTE:
+            return None
+        if not self._recording:
             return None
         if self.device is not None and kind != WAIT:
-            return self.device.event()
-        return perf_counter()
+            return _Mark(kind, perf_counter(), nesting.depth > 1, self.device.event())
+        return perf_counter() if nesting.depth == 1 else None
 
     def leave(self, kind: int, token: Any) -> None:
         """End the section that ``token`` began."""
-        depth = self._depth
-        depth.value = max(depth.value - 1, 0)
+        nesting = self._nesting
+        nesting.depth = max(nesting.depth - 1, 0)
         if token is None or not self._recording:
             return
         if isinstance(token, float):
             self._sections.append((kind, token, perf_counter()))
         elif self.device is not None:
-            self._marks.append((kind, token, self.device.event()))
+            token.last = self.device.event()
+            self._marks.append(token)
 
     @property
     def inside(self) -> bool:
         """Whether this thread is within a section."""
-        return self._depth.value > 0
+        return self._nesting.depth > 0
 
     def forget_nesting(self) -> None:
         """Start this thread afresh: an exception may have left sections open."""
-        self._depth.value = 0
+        self._nesting.depth = 0
 
     @property
     def running(self) -> bool:
@@ -95,7 +118,7 @@ class Meter:
 
     def start(self) -> float:
         """Start the clock of a block, and return its time."""
-        self._sections, self._marks, self._active = [], [], []
+        self._sections, self._marks, self._active, self._behind = [], [], [], []
         if self.device is not None:
             self.device.synchronize()
             self._anchor = self.device.event()
@@ -107,7 +130,9 @@ class Meter:
         """Stop the clock for something that is no part of the block; the device's work is waited for and counted."""
         if self._recording:
             if self.device is not None:
+                asked = perf_counter()
                 self.device.synchronize()
+                self._behind.append((asked, perf_counter()))
             self._active.append((self._since, perf_counter()))
             self._recording = False
 
@@ -126,10 +151,16 @@ class Meter:
         spans: dict[int, Spans] = {WAIT: [], TRANSFER: [], COMPUTE: []}
         for kind, begin, end in self._sections:
             spans[kind].append((begin, end))
-        for kind, first, last in self._marks:
-            begin = self._origin + self._anchor.elapsed_time(first) / 1e3
-            spans[kind].append((begin, begin + first.elapsed_time(last) / 1e3))
+        behind, carved = list(self._behind), []
+        for mark in self._marks:
+            begin = self._origin + self._anchor.elapsed_time(mark.first) / 1e3
+            span = begin, begin + mark.first.elapsed_time(mark.last) / 1e3
+            spans[mark.kind].append(span)
+            behind.append((mark.asked, begin))
+            if mark.inner:
+                carved.append(span)
+        compute = subtract(union(spans[COMPUTE]), union(carved)) + subtract(union(behind), union(spans[TRANSFER]))
         active = union(self._active)
-        wait, transfer, compute, host = exclusive(active, spans[COMPUTE], spans[TRANSFER], spans[WAIT])
+        wait, transfer, computed, host = exclusive(active, compute, spans[TRANSFER], spans[WAIT])
         self._sections, self._marks = [], []
-        return length(active), wait, transfer, compute, host
+        return length(active), wait, transfer, computed, host

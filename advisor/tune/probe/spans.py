@@ -36,6 +36,20 @@ def intersect(left: Spans, right: Spans) -> Spans:
     return shared
 
 
+def subtract(left: Spans, right: Spans) -> Spans:
+    """The time that is in ``left`` and not in ``right``; both must be sorted and disjoint."""
+    rest: Spans = []
+    for begin, end in left:
+        for first, last in right:
+            if last > begin and first < end:
+                if first > begin:
+                    rest.append((begin, first))
+                begin = max(begin, last)
+        if begin < end:
+            rest.append((begin, end))
+    return rest
+
+
 def length(spans: Spans) -> float:
     """Seconds covered; the spans must be disjoint."""
     return sum(end - begin for begin, end in spans)

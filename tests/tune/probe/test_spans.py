@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accel_advisor.tune.probe.spans import exclusive, intersect, length, union
+from accel_advisor.tune.probe.spans import exclusive, intersect, length, subtract, union
 
 ticks = st.integers(0, 50).map(float)
 spans = st.lists(st.tuples(ticks, ticks), max_size=8)
@@ -29,6 +29,13 @@ def test_union_is_sorted_disjoint_and_covers_the_same(given_spans: list[tuple[fl
 @given(spans, spans)
 def test_intersect_is_what_both_cover(left: list[tuple[float, float]], right: list[tuple[float, float]]) -> None:
     assert covered(intersect(union(left), union(right))) == covered(left) & covered(right)
+
+
+@given(spans, spans)
+def test_subtract_is_what_only_the_first_covers(
+    left: list[tuple[float, float]], right: list[tuple[float, float]]
+) -> None:
+    assert covered(subtract(union(left), union(right))) == covered(left) - covered(right)
 
 
 @given(spans, spans, spans, spans)

@@ -1,0 +1,190 @@
+"""How often ``tune`` recommends something where there is nothing to gain, in real runs of real loops (``loop.py``).
+
+Kinds of loops take turns; every run has a seed of its own. ``--load`` puts a neighbour beside them that burns every
+core in bursts. ``--truth`` runs each kind by itself, without a trial, under several numbers of workers: what that
+shows is the reason to call a recommendation a false win. Each run is recorded when it is done, and a record that is
+there already is gone on with.
+
+    python benchmarks/null/false_wins.py --truth --runs 60 --json benchmarks/results/false_wins.json
+    python benchmarks/null/false_wins.py --load --runs 60 --json benchmarks/results/false_wins.json
+
+Exits with 1 where a quiet run was a false win, or more than one in twenty of those under load.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from accel_advisor.fixer import write_atomically
+from accel_advisor.machine import inspect_machine
+from accel_advisor.tune.trial import Command
+from accel_advisor.tune.tuner import Options, tune
+
+KINDS: tuple[tuple[str, int], ...] = (
+    ("serial", 0),
+    ("bandwidth", 1),
+    ("noisy", 0),
+    ("serial", 2),
+    ("drifting", 0),
+    ("healthy", 0),
+)
+"""Kinds of loops, and the workers that their source has."""
+TRUTH_WORKERS = (0, 1, 2, 4, 8)
+TRUTH_BATCHES = 300
+LOADED_WINS = 20
+"""Beside a neighbour one run in so many may be a false win."""
+
+BURNER = """
+import os, random, sys, time
+pace, parent = random.Random(int(sys.argv[1])), os.getppid()
+while os.getppid() == parent:
+    until = time.monotonic() + pace.expovariate(1.0)
+    while time.monotonic() < until:
+        pass
+    time.sleep(pace.expovariate(1.0))
+"""
+
+
+@contextlib.contextmanager
+def neighbour(seed: int) -> Iterator[None]:
+    """Burns as many processors as there are, each in bursts and pauses of a second in the mean."""
+    burners = [
+        subprocess.Popen([sys.executable, "-c", BURNER, str(seed * 1000 + number)])
+        for number in range(max(1, round(inspect_machine().cores)))
+    ]
+    try:
+        yield
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+
+
+@contextlib.contextmanager
+def project() -> Iterator[Path]:
+    """A folder with the script alone."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copyfile(Path(__file__).with_name("loop.py"), folder / "loop.py")
+        (folder / "storage.lock").touch()
+        (folder / "pyproject.toml").write_text("[project]\nname = 'null'\nversion = '1'\n")
+        yield folder
+
+
+def one_run(number: int, budget: float) -> dict[str, Any]:
+    """What a trial makes of a loop with nothing to gain."""
+    kind, workers = KINDS[number % len(KINDS)]
+    with project() as folder:
+        arguments = (kind, "--workers", str(workers), "--seed", str(number))
+        outcome = tune(
+            Command(folder / "loop.py", None, arguments, folder), Options(budget=budget, seed=number), root=folder
+        )
+    found = outcome.recommendation
+    ceiling = outcome.diagnosis.ceilings.get("no-wait") if outcome.diagnosis else None
+    return {
+        "kind": kind,
+        "workers": workers,
+        "seed": number,
+        "seconds": round(outcome.seconds, 1),
+        "no_wait": round(ceiling.ratio, 3) if ceiling else None,
+        "tried": len(outcome.rows) - 1,
+        "recommended": asdict(found.settings) if found else None,
+        "gain": {key: round(value, 4) for key, value in asdict(found.gain).items()} if found else None,
+        "kept": outcome.kept,
+    }
+
+
+def truth(kind: str) -> dict[str, float]:
+    """Seconds a batch by the number of workers, in long runs without a trial."""
+    seconds = {}
+    with project() as folder:
+        for workers in TRUTH_WORKERS:
+            arguments = [kind, "--workers", str(workers), "--batches", str(TRUTH_BATCHES)]
+            done = subprocess.run(
+                [sys.executable, "loop.py", *arguments], cwd=folder, capture_output=True, text=True, check=True
+            )
+            seconds[str(workers)] = round(float(done.stdout), 5)
+    return seconds
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on, without a name or a path."""
+    import torch
+
+    with contextlib.suppress(OSError):
+        model = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short=12", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True
+    )
+    return {
+        "processor": model[1] if model else platform.machine(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "date": datetime.date.today().isoformat(),
+        "commit": commit.stdout.strip(),
+    }
+
+
+def main() -> int:
+    """Runs, prints and records."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=60)
+    parser.add_argument("--budget", type=float, default=10.0, help="seconds of each search")
+    parser.add_argument("--load", action="store_true", help="beside a neighbour that burns every core in bursts")
+    parser.add_argument("--truth", action="store_true", help="run each kind by itself first")
+    parser.add_argument("--json", type=Path, help="where to record the result, and to go on with it")
+    options = parser.parse_args()
+    record: dict[str, Any] = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
+
+    def save() -> None:
+        if options.json is not None:
+            write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
+
+    if options.truth:
+        known = record.setdefault("seconds_a_batch_by_workers", {})
+        for kind in dict(KINDS):
+            if kind not in known:
+                known[kind] = truth(kind)
+                print(f"truth: {kind} {known[kind]}", flush=True)
+                save()
+    part = record.setdefault("loaded" if options.load else "quiet", {"runs": []})
+    done = {run["seed"] for run in part["runs"]}
+    for number in range(options.runs):
+        if number in done:
+            continue
+        began = time.monotonic()
+        with neighbour(number) if options.load else contextlib.nullcontext():
+            run = one_run(number, options.budget)
+        part["runs"].append(run)
+        part.update(
+            machine=machine(),
+            budget=options.budget,
+            false_wins=sum(run["recommended"] is not None for run in part["runs"]),
+            seconds=round(part.get("seconds", 0.0) + time.monotonic() - began, 1),
+        )
+        save()
+        said = f"FALSE WIN {run['recommended']} {run['gain']}" if run["recommended"] else run["kept"]
+        print(f"{number}: {run['kind']} from {run['workers']} workers, {run['seconds']} s: {said}", flush=True)
+    allowed = len(part["runs"]) // LOADED_WINS if options.load else 0
+    print(f"{part.get('false_wins', 0)} false wins in {len(part['runs'])} runs, {allowed} allowed")
+    return int(part.get("false_wins", 0) > allowed)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
