@@ -43,6 +43,11 @@ class Machine:
         shared_memory_total, shared_memory_free: bytes of /dev/shm, through which workers hand batches over; None where
             there is none.
         processor: its name; empty where nobody tells.
+        host_memory: bytes of memory of the host.
+        locked_memory: bytes that a process may lock; None without a limit, or where there is none to ask for.
+        open_files: files that a process may have open; None as above.
+        infiniband: whether there is an InfiniBand or RoCE adapter.
+        numa_nodes: parts of the memory that are nearer to some cores than to others.
     """
 
     logical_cores: int
@@ -54,6 +59,11 @@ class Machine:
     shared_memory_total: int | None
     shared_memory_free: int | None
     processor: str = ""
+    host_memory: int = 0
+    locked_memory: int | None = None
+    open_files: int | None = None
+    infiniband: bool = False
+    numa_nodes: int = 1
 
     @property
     def cores(self) -> float:
@@ -87,6 +97,11 @@ def inspect_machine(root: Path = Path("/")) -> Machine:
         shared_memory_total=shared[0] if shared else None,
         shared_memory_free=shared[1] if shared else None,
         processor=_processor(root),
+        host_memory=host.total,
+        locked_memory=_resource("RLIMIT_MEMLOCK"),
+        open_files=_resource("RLIMIT_NOFILE"),
+        infiniband=any((root / "sys/class/infiniband").glob("*")),
+        numa_nodes=max(1, len(list((root / "sys/devices/system/node").glob("node[0-9]*")))),
     )
 
 
@@ -110,6 +125,19 @@ def accelerators() -> tuple[Accelerator, ...]:
         else:
             found.append(Accelerator(current.type, current.type, None))
     return tuple(found)
+
+
+def _resource(name: str) -> int | None:
+    """The soft limit of a resource of this process; None without one."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    kind = getattr(resource, name, None)
+    if kind is None:
+        return None
+    soft, _ = resource.getrlimit(kind)
+    return None if soft == resource.RLIM_INFINITY else soft
 
 
 def _processor(root: Path) -> str:
