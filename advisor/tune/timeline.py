@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .probe.wire import Block, Settings
+from .schema import BlockRecord
 
 START = "start"
 """The script starts, up to its first warm training step."""
@@ -40,6 +42,24 @@ _PHASES = {
 }
 
 
-def phase(what: str, purpose: str) -> str:
-    """The part of the run that a stretch belongs to, in words."""
-    return "start-up" if what == START else _PHASES.get(purpose, "search")
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A part of the run, in words, and its ends in seconds since the run began."""
+
+    name: str
+    began: float
+    end: float
+
+
+def phases(blocks: Sequence[BlockRecord]) -> tuple[Phase, ...]:
+    """The parts of a run. A script that is started again is started for what comes next, the first start is a part."""
+    found: list[Phase] = []
+    for number, block in enumerate(blocks):
+        end = block.began + block.seconds
+        of = next((one for one in blocks[number:] if one.what != START), block) if found else block
+        name = "start-up" if of.what == START else _PHASES.get(of.purpose, "search")
+        if found and found[-1].name == name:
+            found[-1] = Phase(name, found[-1].began, end)
+        else:
+            found.append(Phase(name, block.began, end))
+    return tuple(found)

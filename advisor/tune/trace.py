@@ -11,7 +11,7 @@ from typing import Any
 from .probe.wire import BASELINE, NO_TRANSFER, NO_WAIT
 from .schema import BlockRecord, Record
 from .settings import describe
-from .timeline import START, phase
+from .timeline import START, phases
 
 _PROCESS = 1
 _PHASES = 1
@@ -29,7 +29,8 @@ Event = dict[str, Any]
 def trace(record: Record) -> dict[str, Any]:
     """The run as a trace: a track of phases, a track for each candidate, and counters."""
     lanes = {name: _FIRST_LANE + number for number, name in enumerate(_lanes(record))}
-    events = [*_names(record, lanes), *_phases(record)]
+    spans = (_span(_PHASES, one.name, one.began, one.end, "phase", {}) for one in phases(record.blocks))
+    events = [*_names(record, lanes), *spans]
     for block in record.blocks:
         events += _events(record, block, lanes[_lane(record, block)])
     about = {"script": record.script, "began": record.began, "device": record.device, "version": record.version}
@@ -55,20 +56,6 @@ def _names(record: Record, lanes: dict[str, int]) -> Iterator[Event]:
 
 def _name(kind: str, thread: int, name: str) -> Event:
     return {"ph": "M", "pid": _PROCESS, "tid": thread, "name": kind, "args": {"name": name}}
-
-
-def _phases(record: Record) -> Iterator[Event]:
-    current: tuple[str, float, float] | None = None
-    for block in record.blocks:
-        name, end = phase(block.what, block.purpose), block.began + block.seconds
-        if current is not None and current[0] == name:
-            current = (name, current[1], end)
-            continue
-        if current is not None:
-            yield _span(_PHASES, current[0], current[1], current[2], "phase", {})
-        current = (name, block.began, end)
-    if current is not None:
-        yield _span(_PHASES, *current, "phase", {})
 
 
 def _events(record: Record, block: BlockRecord, lane: int) -> Iterator[Event]:

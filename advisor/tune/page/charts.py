@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..probe.wire import BASELINE, NO_TRANSFER, NO_WAIT
 from ..schema import BlockRecord, Choice, Record, TriedRecord
 from ..settings import describe
-from ..timeline import START, phase
+from ..timeline import START, Phase, phases
 from ..wording import interval_text, label, rate_text, says, seconds_text, share_text
 from .scale import Scale, Tick
 
@@ -305,20 +305,14 @@ def _slot(block: BlockRecord, scale: Scale, most: float) -> Slot:
 
 
 def _bands(record: Record, scale: Scale) -> tuple[Band, ...]:
-    runs: list[tuple[str, float, float]] = []
-    for number, block in enumerate(record.blocks):
-        began, end = block.began, block.began + block.seconds
-        # A script that is started again is started for what comes next.
-        of = next((one for one in record.blocks[number:] if one.what != START), block) if runs else block
-        name = phase(of.what, of.purpose)
-        if runs and runs[-1][0] == name:
-            runs[-1] = (name, runs[-1][1], end)
-        else:
-            runs.append((name, began, end))
     return tuple(
-        Band(name, number, scale.at(began), round(scale.at(end) - scale.at(began), 3), seconds_text(end - began))
-        for number, (name, began, end) in enumerate(runs, 1)
+        Band(one.name, number, scale.at(one.began), _width(scale, one), seconds_text(one.end - one.began))
+        for number, one in enumerate(phases(record.blocks), 1)
     )
+
+
+def _width(scale: Scale, one: Phase) -> float:
+    return round(scale.at(one.end) - scale.at(one.began), 3)
 
 
 @dataclass(frozen=True, slots=True)
