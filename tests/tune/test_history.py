@@ -57,15 +57,15 @@ def test_a_tolerance_is_a_share(text: str, share: float) -> None:
 
 @pytest.mark.parametrize("text", ["5", "1", "100%", "-5%", "nan", "inf%", "five", "", "%", "5%%"])
 def test_what_is_no_tolerance_gets_a_sentence(text: str) -> None:
-    with pytest.raises(ValueError, match="such as 5% or 0.05"):
+    with pytest.raises(ValueError, match=r"such as 5% or 0\.05"):
         parse_tolerance(text)
 
 
 def test_behind_means_beyond_the_tolerance_and_beyond_both_intervals() -> None:
     assert not behind(run(96), run(100), 0.05)
     assert behind(run(94), run(100), 0.05)
-    assert not behind(run(94, spread=0.05), run(100), 0.05)
-    assert not behind(run(94), run(100, spread=0.06), 0.05)
+    assert not behind(run(94, spread=0.07), run(100), 0.05)
+    assert not behind(run(94), run(100, spread=0.07), 0.05)
     assert not behind(run(110), run(100), 0.0)
 
 
@@ -118,7 +118,7 @@ def test_somebody_elses_file_is_refused_before_the_trial(tmp_path: Path, content
     result = CliRunner().invoke(tune, [str(script), "--history", str(path)])
     assert result.exit_code == 2
     assert words in result.stderr
-    assert f"{path}:1" in result.stderr
+    assert f"--history {path}:" in result.stderr
     assert path.read_text() == content
 
 

@@ -1,4 +1,4 @@
-"""The trace: the documented keys of Chrome's trace-event format, spans that nest, times that are those of the record."""
+"""The trace: the documented keys of Chrome's trace-event format, spans that nest, the times of the record."""
 
 from __future__ import annotations
 
