@@ -23,7 +23,7 @@ LAZY: Mapping[str, tuple[str, str]] = {
         "accel_advisor.tune.report_command:report",
         "Show what tune recorded again, compare runs, or draw a history.",
     ),
-    "doctor": ("accel_advisor.tune.command:doctor", "Tell what this machine offers and what limits it."),
+    "doctor": ("accel_advisor.doctor:doctor", "Tell what this machine offers, what limits it, and how to lift that."),
     "rule": ("accel_advisor.rule_command:rule", "Show the page of a rule."),
     "new-rule": ("accel_advisor.scaffold:new_rule", "Start a new rule: its file and its tests."),
 }

@@ -13,9 +13,8 @@ import click
 from .bandwidth import Bandwidth, measure
 from .gpus import Gpu, gpus
 from .limits import Build, limits
-from .machine import Accelerator, Machine, accelerators, inspect_machine
+from .machine import INSTALL_TORCH, Accelerator, Machine, accelerators, inspect_machine
 
-INSTALL = "torch is not installed here: pip install 'accel-advisor[tune]'"
 _LABEL = 16
 _WIDTH = 110
 
@@ -79,7 +78,7 @@ def _machine(machine: Machine) -> Iterator[tuple[str, str]]:
 
 def _torch(build: Build | None, devices: Sequence[Accelerator]) -> Iterator[tuple[str, str]]:
     if build is None:
-        yield "Accelerators", f"unknown: {INSTALL}"
+        yield "Accelerators", f"unknown: {INSTALL_TORCH}"
         return
     yield (
         "torch",

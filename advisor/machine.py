@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+INSTALL_TORCH = "torch is not installed here: pip install 'accel-advisor[tune]'"
+"""What a command says that needs torch and finds none."""
 _UNLIMITED = 1 << 60
 """Control groups of version 1 write no limit as a number near 2**63."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import shlex
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -15,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..machine import INSTALL_TORCH
 from .failure import Failure, console_here
 from .outputs import FALLEN, Outputs
-from .settings import KNOBS, UnknownKnobError, mebibytes, parse_knobs
+from .settings import KNOBS, UnknownKnobError, parse_knobs
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .outcome import Outcome
     from .trial import Command
 
-INSTALL = "torch is not installed here: pip install 'accel-advisor[tune]'"
 _ARGUMENTS = "accel_advisor.arguments"
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -112,7 +111,7 @@ def tune(
     outputs.check()
     config, command = _command(script, module, ctx.meta[_ARGUMENTS])
     if find_spec("torch") is None:
-        raise Failure(INSTALL)
+        raise Failure(INSTALL_TORCH)
     console = console_here()
     options = Options(knobs=chosen, budget=budget, seed=seed, apply=apply)
     try:
@@ -221,36 +220,3 @@ def _relative(path: Path | None) -> str:
     assert path is not None
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
-
-
-@click.command(name="doctor")
-def doctor() -> None:
-    """Say what this machine offers to a training run, and what limits it."""
-    from ..machine import accelerators, inspect_machine
-
-    machine = inspect_machine()
-    quota = "no quota" if machine.quota is None else f"a quota of {machine.quota:g}"
-    limit = "no limit" if machine.memory_limit is None else f"a limit of {mebibytes(machine.memory_limit)}"
-    lines = [
-        f"Python          {sys.version.split()[0]} on {sys.platform}",
-        f"Cores           {machine.cores:g} usable: {machine.logical_cores} in the machine, "
-        f"{machine.affinity} by affinity, {quota}",
-        f"Memory          {mebibytes(machine.memory_free)} free of {mebibytes(machine.memory_total)}, {limit}",
-    ]
-    if machine.shared_memory_free is not None and machine.shared_memory_total is not None:
-        lines.append(
-            f"Shared memory   {mebibytes(machine.shared_memory_free)} free of "
-            f"{mebibytes(machine.shared_memory_total)} in /dev/shm, through which workers hand batches over"
-        )
-    if find_spec("torch") is None:
-        lines.append(f"Accelerators    unknown: {INSTALL}")
-    else:
-        devices = accelerators()
-        lines += [
-            f"Accelerator     {device.kind}:{index} {device.name}"
-            + (f", {mebibytes(device.memory)}" if device.memory is not None else "")
-            for index, device in enumerate(devices)
-        ]
-        if not devices:
-            lines.append("Accelerators    none: tune measures training on the processor")
-    click.echo("\n".join(lines))

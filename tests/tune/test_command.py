@@ -1,6 +1,5 @@
 """The command line of tune: wrong use costs one sentence and status 2, and writes nothing."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from accel_advisor.tune.command import doctor, tune
+from accel_advisor.tune.command import tune
 
 TRAINING = "from torch.utils.data import DataLoader\nfor batch in DataLoader([]):\n    batch.backward()\n"
 
@@ -113,11 +112,3 @@ def test_a_script_that_cannot_be_measured_says_why(folder: Path, name: str) -> N
         assert each in result.stderr
     assert "accel_advisor" not in result.stderr
     assert listing(folder) == before
-
-
-def test_doctor_names_what_limits_this_machine() -> None:
-    result = CliRunner().invoke(doctor)
-    assert result.exit_code == 0
-    assert f"of {os.cpu_count()}" in result.output or "in the machine" in result.output
-    for word in ("Cores", "Memory", "Accelerator"):
-        assert word in result.output
