@@ -30,6 +30,12 @@ _ARGUMENTS = "accel_advisor.arguments"
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
+class Interrupted(Failure):
+    """The user cut the run short; the exit status is that of shells."""
+
+    exit_code = 128 + signal.SIGINT
+
+
 class _ScriptCommand(click.Command):
     """A command whose words after ``--`` belong to the user's script."""
 
@@ -125,7 +131,7 @@ def tune(
     except TuneError as error:
         raise Failure(str(error)) from error
     except KeyboardInterrupt:
-        raise Failure("interrupted before anything was measured; nothing was changed") from None
+        raise Interrupted("interrupted before anything was measured; nothing was changed") from None
     _finish(ctx, outcome, console, outputs, check=check)
 
 
@@ -150,7 +156,7 @@ def _finish(ctx: click.Context, outcome: Outcome, console: Console, outputs: Out
     if standing:
         click.echo(standing)
     if outcome.interrupted:
-        ctx.exit(2)
+        ctx.exit(Interrupted.exit_code)
     remains = standing.startswith(FALLEN) if outputs.tolerance is not None else outcome.left_on_the_table
     if check and remains:
         ctx.exit(1)

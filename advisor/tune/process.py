@@ -13,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,6 @@ from accel_advisor.tune.probe import guard, launch
 from accel_advisor.tune.probe.wire import Joined
 from accel_advisor.tune.ranks import Ranks
 
-OUTPUT_BYTES = 64 * 1024
-"""How much of the end of the child's output is kept to be shown."""
 SWEEP_SECONDS = 10.0
 _UNIX_ADDRESS_MOST = 100
 
@@ -61,13 +60,22 @@ class ChildProcess:
         python: interpreter of the child.
         cwd: working folder of the child.
         ranks: how many processes torchrun is to start; None where it is not to be used.
+        sources: what the child is to read in place of some files.
 
     Attributes:
         scratch: folder that is removed at the end; the child's TMPDIR and overlay lie in it.
         events: what the child says, and :class:`ProcessEnded` last.
     """
 
-    def __init__(self, child_plan: dict[str, Any], *, python: str, cwd: Path, ranks: int | None = None) -> None:
+    def __init__(
+        self,
+        child_plan: dict[str, Any],
+        *,
+        python: str,
+        cwd: Path,
+        ranks: int | None = None,
+        sources: Mapping[Path, bytes] | None = None,
+    ) -> None:
         self._segments = guard.shared_memory()
         self._guard = subprocess.Popen(
             [sys.executable, "-I", "-S", guard.__file__, str(Path(tempfile.gettempdir()).resolve())],
@@ -86,6 +94,10 @@ class ChildProcess:
         self._key = secrets.token_bytes(32)
         for name in ("tmp", "overlay", "caches"):
             (self.scratch / name).mkdir()
+        for path, content in (sources or {}).items():
+            shadow = self.scratch / "overlay" / "upper" / path.resolve().relative_to(path.anchor)
+            shadow.parent.mkdir(parents=True, exist_ok=True)
+            shadow.write_bytes(content)
         address = str(self.scratch / "wire")
         if not hasattr(os, "fork") or len(address) > _UNIX_ADDRESS_MOST:
             self._listener = Listener(("localhost", 0), authkey=self._key)
@@ -224,7 +236,7 @@ class ChildProcess:
     def _tail(self, name: str) -> str:
         try:
             with open(self.scratch / name, "rb") as file:
-                file.seek(max(file.seek(0, os.SEEK_END) - OUTPUT_BYTES, 0))
+                file.seek(max(file.seek(0, os.SEEK_END) - guard.OUTPUT_BYTES, 0))
                 return file.read().decode(errors="replace")
         except OSError:
             return ""

@@ -24,9 +24,16 @@ class Screen:
     """A live table on a terminal; silent elsewhere. Its :meth:`show` is a :data:`~.session.Watch`."""
 
     def __init__(self, console: Console) -> None:
-        self._console = console
-        self._live = Live(console=console, transient=True, refresh_per_second=4) if console.is_terminal else None
-        self._began = time.monotonic()
+        self._live = (
+            Live(get_renderable=self._render, console=console, transient=True, refresh_per_second=4)
+            if console.is_terminal
+            else None
+        )
+        self._spinner = Spinner("dots")
+        self._began = self._asked = time.monotonic()
+        self._purpose = ""
+        self._spent = self._budget = 0.0
+        self._table: Table | None = None
 
     def __enter__(self) -> Self:
         if self._live is not None:
@@ -41,20 +48,31 @@ class Screen:
 
     def show(self, purpose: str, search: Search | None) -> None:
         """Shows what is being done, in words, and the search as far as it is."""
-        if self._live is not None:
-            self._live.update(self._render(purpose, search))
+        if self._live is None:
+            return
+        # The table is made here and not while it is drawn: that happens in a thread of its own.
+        self._table = _table(search) if search is not None else None
+        self._spent, self._budget = (search.spent, search.budget) if search is not None else (0.0, 0.0)
+        self._purpose, self._asked = purpose, time.monotonic()
 
-    def _render(self, purpose: str, search: Search | None) -> RenderableType:
-        spinner = Spinner("dots", Text(f"{purpose}  {time.monotonic() - self._began:.0f} s"))
-        if search is None:
-            return spinner
-        bar = ProgressBar(total=search.budget, completed=min(search.spent, search.budget), width=40)
-        table = Table(box=None, pad_edge=False)
-        table.add_column("tried so far")
-        table.add_column("against now")
-        ranked = sorted(search.readings.tried, key=lambda settings: search.readings.potential(settings) or float("inf"))
-        for settings in ranked[:_ROWS]:
-            final = search.gain if settings == search.chosen else None
-            against = final or search.readings.against_baseline(settings)
-            table.add_row(describe(settings), interval_text(against) if against else "")
-        return Group(spinner, bar, table) if ranked else Group(spinner, bar)
+    def _render(self) -> RenderableType:
+        """Drawn anew several times a second, so that time goes on while a block runs."""
+        now = time.monotonic()
+        self._spinner.update(text=Text(f"{self._purpose}  {now - self._began:.0f} s"))
+        if self._table is None:
+            return self._spinner
+        spent = min(self._spent + now - self._asked, self._budget)
+        bar = ProgressBar(total=self._budget, completed=spent, width=40)
+        return Group(self._spinner, bar, self._table) if self._table.row_count else Group(self._spinner, bar)
+
+
+def _table(search: Search) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("tried so far")
+    table.add_column("against now")
+    ranked = sorted(search.readings.tried, key=lambda settings: search.readings.potential(settings) or float("inf"))
+    for settings in ranked[:_ROWS]:
+        final = search.gain if settings == search.chosen else None
+        against = final or search.readings.against_baseline(settings)
+        table.add_row(describe(settings), interval_text(against) if against else "")
+    return table

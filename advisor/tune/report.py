@@ -67,7 +67,7 @@ def verdict(record: Record, result: VerificationRecord) -> str:
     measured = f": the new source runs {interval_text(result.gain)} as fast" if result.gain is not None else ""
     if result.holds:
         return f"Applied and verified{measured}. Changed: {names}."
-    return f"Put back byte for byte: {names}. {_sentence(result.reason)}{measured}."
+    return f"Left as it was, byte for byte: {names}. {_sentence(result.reason)}{measured}."
 
 
 def _print_shares(record: Record, console: Console) -> None:

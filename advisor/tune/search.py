@@ -17,6 +17,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 from random import Random
 
+from .allowance import PAIRS, Allowance
 from .probe.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
 from .readings import Loop, Readings, Tried, What
 from .settings import ACCELERATOR_KNOBS, KNOBS, Limits, consistent, prefetch, simplicity
@@ -34,19 +35,20 @@ _STARVED = 0.03
 _MOST_EXPLORED = 12
 _MOST_PREFETCH = 16
 _CEILING_SHARE, _EXPLORE_SHARE, _FINALISTS_SHARE = 0.15, 0.5, 0.7
-_FINAL_PAIRS = (4, 12)
-_OVERTIME = 1.25
+_MOST_PAIRS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One block to measure: the fields of a wire ``Measure``, and in words what for."""
+    """One block to measure: the fields of a wire ``Measure``, and in words what for. One that is not done within
+    ``most_seconds`` has failed."""
 
     what: What
     min_batches: int
     min_seconds: float
     fresh: bool
     purpose: str
+    most_seconds: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +80,15 @@ class Search:
         loop: what is being tuned.
         limits: what candidates may take; made exact with the first pool's memory.
         knobs: those that may be turned.
-        budget: seconds that the search may spend on measuring. The last comparison may take a quarter more.
+        budget: seconds that the search may spend on measuring.
         seed: of the order in random rounds.
 
     Attributes:
         readings: everything that was measured.
         chosen: the best settings found, before they were confirmed.
         final: pairs of old and chosen settings, measured after the choice: these alone make the gain.
-        exhausted: why there was nothing to choose; empty where there was.
-        spent: seconds of the budget so far.
+        exhausted: why there was nothing to choose, or no time to confirm the choice; empty where there was.
+        time: what was spent, and what may be.
     """
 
     def __init__(
@@ -98,14 +100,22 @@ class Search:
         )
         self.baseline = self.readings.baseline
         self.limits = limits
-        self.budget = budget
-        self.spent = 0.0
+        self.time = Allowance(budget, limits.cores, self.baseline)
         self.chosen: Settings | None = None
         self.exhausted = ""
         self.final: list[tuple[Block, Block]] = []
         self._random = Random(seed)
-        self._costs: dict[What, float] = {}
         self._finalists: list[Settings] = []
+
+    @property
+    def budget(self) -> float:
+        """Seconds that the search may spend."""
+        return self.time.budget
+
+    @property
+    def spent(self) -> float:
+        """Seconds of the budget so far."""
+        return self.time.spent
 
     @property
     def gain(self) -> Interval | None:
@@ -159,6 +169,8 @@ class Search:
             slow = self.spent > _CEILING_SHARE * self.budget
             if number >= (2 if slow else 3) and (slow or self._clear(self._ceiling())):
                 return
+            if not self.time.affords(BASELINE):
+                return
 
     @staticmethod
     def _clear(ceiling: Interval | None) -> bool:
@@ -197,7 +209,7 @@ class Search:
         """The fastest number of workers for ``base``, the fewest of those that are equally fast."""
         for number in range(_MOST_EXPLORED):
             count = self._next_workers(base)
-            if count is None or (number and not self._within(_EXPLORE_SHARE)):
+            if count is None or (number and not self.time.within(_EXPLORE_SHARE)):
                 break
             yield from self._measure(self._with_workers(base, count), f"{count} workers")
         return self._simplest(self._with_workers(base, count) for count in self._times(base))
@@ -259,7 +271,7 @@ class Search:
             return best
         while best.num_workers and prefetch(best) < _MOST_PREFETCH and self.readings.starved(best) > _STARVED:
             deeper = replace(best, prefetch_factor=2 * prefetch(best))
-            if not self._within(_EXPLORE_SHARE) or self.limits.refusal(deeper):
+            if not self.time.within(_EXPLORE_SHARE) or self.limits.refusal(deeper):
                 break
             yield from self._measure(deeper, "more batches ahead")
             if not self._faster(deeper, best):
@@ -295,7 +307,7 @@ class Search:
         if self.baseline in self._finalists or 2 * times[self.baseline] < self._size(BASELINE)[1]:
             members.insert(0, BASELINE)
         for number in range(6):
-            if (number and not self._within(_FINALISTS_SHARE)) or (number >= 3 and self._settled()):
+            if (number and not self.time.within(_FINALISTS_SHARE)) or (number >= 3 and self._settled()):
                 return
             yield from self._round(members, number, "finalists")
 
@@ -321,23 +333,25 @@ class Search:
     def confirm(self, chosen: Settings) -> Plan:
         """Measures the old settings against ``chosen`` until the interval is narrow or the budget is spent."""
         self.chosen = chosen
-        enough, most = _FINAL_PAIRS
-        for number in range(most):
+        for number in range(_MOST_PAIRS):
             found = self.gain
-            least = enough if self.spent < _OVERTIME * self.budget else 2
-            if number >= least and found is not None:
+            if number >= PAIRS and found is not None:
                 precise = found.half_width <= max(0.015, abs(math.log(found.ratio)) / 4)
                 promising = found.ratio > MARGIN and not found.wins
-                if precise or self.spent >= self.budget * (_OVERTIME if promising else 1.0):
+                if precise or self.spent >= (self.time.limit if promising else self.budget):
                     return
+            if self.spent + self.time.pair(chosen) > self.time.limit:
+                if found is None:
+                    self.exhausted = self.time.too_short_for(chosen)
+                return
             fresh = self.readings.starts_matter(self.baseline) or self.readings.starts_matter(chosen)
             pair: dict[What, Block] = {}
             sides: list[What] = [BASELINE, chosen]
             for what in order(sides, number, self._random):
-                yield from self._measure(what, "old against new", kept=pair, fresh=fresh)
+                yield from self._measure(what, "old against new", kept=pair, fresh=fresh, last=True)
             if len(pair) == 2:
                 self.final.append((pair[BASELINE], pair[chosen]))
-            elif self.readings.tried[chosen].failed:
+            else:
                 return
 
     # Measuring
@@ -356,21 +370,26 @@ class Search:
         batches: int | None = None,
         kept: dict[What, Block] | None = None,
         fresh: bool = False,
+        last: bool = False,
     ) -> Plan:
-        """Asks for one block and takes it in; nothing where the candidate failed or must not be started."""
+        """Asks for one block and takes it in; nothing where the candidate failed, must not be started, or would leave
+        no time for the last comparison."""
+        if not (last or isinstance(what, str) or self.time.affords(what)):
+            return
         if isinstance(what, Settings):
             tried = self.readings.tried.setdefault(what, Tried(what))
             tried.failed = tried.failed or self.limits.refusal(what) or ""
             if tried.failed:
                 return
         least, seconds = self._size(what)
-        answer = yield Request(what, batches or least, seconds, fresh, purpose)
-        self.spent += answer.seconds
-        self._costs[what] = answer.seconds
+        most = self.time.late(what, last=last)
+        answer = yield Request(what, batches or least, seconds, fresh, purpose, most)
+        self.time.spend(what, answer.seconds, answer.block)
         if answer.block is None:
-            if what == BASELINE:
-                raise BaselineError(answer.reason)
-            if isinstance(what, Settings):
+            late = answer.seconds >= most
+            if what == BASELINE and not self.readings.references[BASELINE]:
+                raise BaselineError(answer.reason + ", so they need a longer --budget" if late else answer.reason)
+            if isinstance(what, Settings) and not (last and late):
                 self.readings.tried[what].failed = answer.reason
             return
         if kept is not None:
@@ -391,10 +410,3 @@ class Search:
         if expected is None:
             return 2, target
         return max(2, min(16, round(2 * target / expected))), target
-
-    def _within(self, share: float) -> bool:
-        """Whether less than ``share`` of the budget is spent and enough is left for the last comparison."""
-        pair = self._costs.get(BASELINE, 0.0) + max(
-            (cost for what, cost in self._costs.items() if isinstance(what, Settings)), default=0.0
-        )
-        return self.spent < share * self.budget and self.spent + _FINAL_PAIRS[0] * pair < self.budget

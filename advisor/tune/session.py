@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -31,6 +32,8 @@ class Session:
         ready: what the latest start told.
         contained, leaked: paths that the script wrote, over all trials that ended.
         notes: what could not be checked.
+        sources: what further trials are to find in place of files of the script, by their paths.
+        start_seconds: that the first start took, until the loop was warm.
         timeline: every start and every block, in seconds since the session began.
     """
 
@@ -42,6 +45,8 @@ class Session:
         self.contained: set[str] = set()
         self.leaked: set[str] = set()
         self.notes: set[str] = set()
+        self.sources: Mapping[Path, bytes] = {}
+        self.start_seconds = 0.0
         self.timeline: list[Served] = []
         self._began = time.monotonic()
         self._extend = False
@@ -72,12 +77,17 @@ class Session:
             return self._start()
         finally:
             seconds = time.monotonic() - began
+            self.start_seconds = self.start_seconds or seconds
             self.timeline.append(Served(START, "start of the script", began - self._began, seconds))
 
     def _start(self) -> Ready:
         self.close()
         self._trial = Trial(
-            self.command, deadline=self.deadline, start_timeout=self.start_timeout, extend_epochs=self._extend
+            self.command,
+            deadline=self.deadline,
+            start_timeout=self.start_timeout,
+            extend_epochs=self._extend,
+            sources=self.sources,
         )
         try:
             self.ready = self._trial.start()
@@ -116,17 +126,18 @@ class Session:
         return found
 
     def _answer(self, request: Request) -> Answer:
+        began = time.monotonic()
         while True:
             if self._trial is None:
-                self.start()
+                began += self._start_again()
             assert self._trial is not None
-            began = time.monotonic()
             try:
                 block = self._trial.measure(
                     request.what,
                     min_batches=request.min_batches,
                     min_seconds=request.min_seconds,
                     fresh=request.fresh,
+                    most_seconds=request.most_seconds,
                 )
                 return Answer(block, time.monotonic() - began)
             except CandidateError as error:
@@ -143,6 +154,29 @@ class Session:
                     self._extend = True
                 elif isinstance(request.what, Settings):
                     return Answer(None, time.monotonic() - began, error.reason)
+
+    def _start_again(self) -> float:
+        """Starts another trial. Doing so once does not count; after that it is taken from what is left.
+
+        Returns:
+            seconds that it took and that do not count.
+        """
+        began = time.monotonic()
+        if self._restarts > 1:
+            self.start()
+            return 0.0
+        left = self.deadline - began
+        self.deadline = began + self.start_timeout
+        self.start()
+        now = time.monotonic()
+        self.limit(now + left)
+        return now - began
+
+    def limit(self, deadline: float) -> None:
+        """Sets another deadline, for the trial that is running too."""
+        self.deadline = deadline
+        if self._trial is not None:
+            self._trial.deadline = deadline
 
     def renew(self, deadline: float) -> None:
         """Ends the trial that is running, if any; those that follow have until ``deadline``."""

@@ -6,10 +6,12 @@ honest: a deadline, a heartbeat, and an end that leaves no process, segment or f
 
 from __future__ import annotations
 
+import math
 import queue
 import signal
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -36,10 +38,12 @@ from accel_advisor.tune.process import ChildProcess, ProcessEnded, remaining
 from accel_advisor.tune.ranks import RankLost, root_cause
 from accel_advisor.tune.tree import Tree, project_folders, put_back
 
-STOP_SECONDS = 5.0
+STOP_SECONDS = 2.5
 """How long a child may take to leave before it is killed."""
 START_PATIENCE = 4
 """Workers that start may take so many times longer than a batch: by spawn each imports the script anew."""
+LATE_SECONDS = 2.0
+"""How long after the end of a block's time a child that serves no batch may still say so itself."""
 ATEXIT_SECONDS = 5.0
 """How long a script that came to its own end may go on with its exit handlers."""
 
@@ -130,6 +134,7 @@ class Trial:
         stall_timeout: seconds without a single batch during :meth:`measure` after which the candidate counts as
             hung; four times as long while its workers start.
         extend_epochs: never end an epoch: for scripts that end before they can be measured.
+        sources: what the script is to find in place of some files of its own, by their paths.
 
     Attributes:
         contained: paths that the script wrote and that went to the scratch overlay, known after the end.
@@ -147,12 +152,14 @@ class Trial:
         start_timeout: float = 120.0,
         stall_timeout: float = 30.0,
         extend_epochs: bool = False,
+        sources: Mapping[Path, bytes] | None = None,
     ) -> None:
         self.command = command
         self.deadline = deadline
         self.start_timeout = start_timeout
         self.stall_timeout = stall_timeout
         self.extend_epochs = extend_epochs
+        self._sources = sources
         self._child: ChildProcess | None = None
         self._tree: Tree | None = None
         self._closed = False
@@ -198,7 +205,9 @@ class Trial:
         self._tree = Tree.scan(folders)
         if not self._tree.complete:
             self.notes += (f"the project is too large to compare every file: {len(self._tree.stamps)} were compared",)
-        self._child = ChildProcess(plan, python=command.python, cwd=command.cwd, ranks=command.ranks)
+        self._child = ChildProcess(
+            plan, python=command.python, cwd=command.cwd, ranks=command.ranks, sources=self._sources
+        )
         limit = min(time.monotonic() + self.start_timeout, self.deadline)
         while True:
             event = self._next_event(limit)
@@ -216,7 +225,13 @@ class Trial:
                     raise TimedOut(_slow_start(limit - self._started, batches, phase))
 
     def measure(
-        self, what: Settings | str, *, min_batches: int = 16, min_seconds: float = 0.5, fresh: bool = False
+        self,
+        what: Settings | str,
+        *,
+        min_batches: int = 16,
+        min_seconds: float = 0.5,
+        fresh: bool = False,
+        most_seconds: float = math.inf,
     ) -> Block:
         """Serve one block under ``what`` (Settings, BASELINE, NO_WAIT or NO_TRANSFER) and return its measure.
 
@@ -231,10 +246,11 @@ class Trial:
         child = self._child
         if child is None or self._closed:
             raise RuntimeError("a trial measures between its start and its end")
-        child.send(Measure(what, min_batches, min_seconds, fresh))
+        child.send(Measure(what, min_batches, min_seconds, fresh, most_seconds))
         moved, batches = time.monotonic(), self._batches
         while True:
             stall = self.stall_timeout * (START_PATIENCE if self._phase == STARTING_WORKERS else 1)
+            stall = min(stall, most_seconds + LATE_SECONDS)
             event = self._next_event(min(moved + stall, self.deadline))
             match event:
                 case Block():
@@ -252,7 +268,7 @@ class Trial:
                         moved, batches = time.monotonic(), self._batches
                 case None if time.monotonic() >= self.deadline:
                     self._close()
-                    raise TimedOut("the time for the trial was spent before this candidate was measured")
+                    raise TimedOut(f"the time for the trial was spent while {_named(what)} was measured")
                 case None:
                     self._close()
                     raise TrialEnded(f"no batch came for {stall:.0f} s with {_named(what)}, so its workers hang")
@@ -344,7 +360,7 @@ class Trial:
 
 def _named(what: Settings | str) -> str:
     if isinstance(what, str):
-        return f"the {what} measurement" if what != BASELINE else "the script's own settings"
+        return f"the {what} measurement" if what != BASELINE else "the script as it is"
     return f"num_workers={what.num_workers}" + (
         f", prefetch_factor={what.prefetch_factor}" if what.prefetch_factor is not None else ""
     )

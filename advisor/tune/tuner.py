@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..machine import Machine, accelerators, inspect_machine
-from .applying import Applied
+from . import applying
 from .diagnosis import diagnose
 from .outcome import Outcome, Row, Verification
 from .probe.wire import BASELINE, LoaderInfo, Ready, Settings
@@ -20,13 +20,17 @@ from .session import Session, Watch
 from .settings import KNOBS, Limits, consistent, prefetch
 from .standing import Standing, standing_of
 from .statistics import Interval, gain, interval
-from .trial import Command, NotMeasurable, TrialEnded, TrialError
+from .trial import Command, NotMeasurable, TimedOut, TrialEnded, TrialError
 
 TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
 """Devices to which pinned memory and copies that do not block may be recommended: on others they do nothing, or lose
 data (pytorch issue 139550)."""
+SLOW_START = 5.0
+"""Seconds that a start of the verification may take beyond twice the first one."""
 SHORT_START = 20.0
 """Seconds of start-up up to which old and new source are both started twice for the verification."""
+STOP_SECONDS = 1.0
+"""Beyond the search's own limit, in seconds, before its trial is ended whatever it does."""
 _VERIFY_BLOCKS = 4
 _NOISY = 0.1
 
@@ -79,6 +83,7 @@ def tune(
             seed=options.seed,
         )
         interrupted, cut = False, ""
+        session.limit(time.monotonic() + search.time.limit + STOP_SECONDS)
         try:
             session.run(search, watch)
         except KeyboardInterrupt:
@@ -89,6 +94,8 @@ def tune(
             raise
         except TrialEnded as error:
             if not search.readings.references[BASELINE]:
+                if isinstance(error, TimedOut):
+                    raise TuneError(f"{error.reason}: give it a longer --budget") from error
                 raise
             cut = error.reason
     outcome = _outcome(ready, search, root)
@@ -129,7 +136,8 @@ def tune(
 
 
 def _deadline(options: Options) -> float:
-    return time.monotonic() + options.start_timeout + 2 * options.budget + 60
+    """For the start: a script that ends before it is warm starts twice."""
+    return time.monotonic() + 2 * options.start_timeout
 
 
 def limits_for(machine: Machine, info: LoaderInfo, standing: Standing) -> Limits:
@@ -227,33 +235,35 @@ def barred_notes(settings: Settings, standing: Standing) -> list[str]:
 
 
 def _apply(session: Session, recommendation: Recommendation, search: Search, options: Options) -> Verification:
-    """Writes the rewrite, runs old source against new, and lets it stay only if its gain shows."""
-    session.renew(time.monotonic() + 8 * options.start_timeout)
+    """Runs old source against new, and writes the new one only if its gain shows."""
+    starts = 8 if _quick(session) else 2
+    session.renew(time.monotonic() + options.budget + starts * (2 * session.start_seconds + SLOW_START))
+    verification = None
     try:
-        with Applied(recommendation.rewrite) as applied:
-            verification = _verify(session, applied, recommendation, search.readings, block_seconds(options.budget))
-            if verification.holds:
-                applied.keep()
-            return verification
+        applying.check(recommendation.rewrite)
+        verification = _verify(session, recommendation, search.readings, block_seconds(options.budget))
+        if verification.holds:
+            applying.write(recommendation.rewrite)
     except (RewriteError, OSError) as error:
-        return Verification(False, None, str(error))
+        return Verification(False, verification.gain if verification else None, str(error))
+    return verification
 
 
-def _verify(
-    session: Session, applied: Applied, recommendation: Recommendation, readings: Readings, seconds: float
-) -> Verification:
+def _quick(session: Session) -> bool:
+    return session.start_seconds <= SHORT_START
+
+
+def _verify(session: Session, recommendation: Recommendation, readings: Readings, seconds: float) -> Verification:
     """New, old, old, new: whole runs of either source, and the ratios of blocks in neighbouring runs. Where starting
     is quick and the answer open, the same again, the other way round."""
-    quick = (session.ready.startup_seconds if session.ready else math.inf) <= SHORT_START
+    quick = _quick(session)
     blocks = _VERIFY_BLOCKS // 2 if quick else _VERIFY_BLOCKS
     times: dict[bool, list[float]] = {False: [], True: []}
     found = None
     for runs in ((True, False, False, True), (False, True, True, False)) if quick else ((True, False),):
         for number, new in enumerate(runs):
             try:
-                times[new] += _run_once(
-                    session, applied, recommendation, readings, new=new, blocks=blocks, seconds=seconds
-                )
+                times[new] += _run_once(session, recommendation, readings, new=new, blocks=blocks, seconds=seconds)
             except TrialError as error:
                 return Verification(False, None, f"the {_side(new)} source could not be measured: {error.reason}")
             if number % 2:
@@ -267,7 +277,6 @@ def _verify(
 
 def _run_once(
     session: Session,
-    applied: Applied,
     recommendation: Recommendation,
     readings: Readings,
     *,
@@ -275,12 +284,13 @@ def _run_once(
     blocks: int,
     seconds: float,
 ) -> list[float]:
-    """Seconds a batch in blocks of one run of the new or the old source, as it stands on disk.
+    """Seconds a batch in blocks of one run of the new or the old source. The child finds either in place of what is
+    on disk, so that both come to it by the same way.
 
     Raises:
         TrialError: it could not be measured, or the loader did not get the new settings.
     """
-    (applied.show_new if new else applied.show_old)()
+    session.sources = recommendation.rewrite.after if new else recommendation.rewrite.before
     settings = recommendation.settings if new else recommendation.baseline
     try:
         info = session.start().loaders[0]

@@ -92,7 +92,7 @@ def test_what_was_done_is_said(tmp_path: Path) -> None:
     held = printed(outcome(tmp_path, won=True, verification=Verification(True, GAIN)))
     assert "Applied and verified: the new source runs 2.65x (2.58-2.72) as fast. Changed: train.py." in held
     back = printed(outcome(tmp_path, won=True, verification=Verification(False, None, "the gain did not show")))
-    assert "Put back byte for byte: train.py. The gain did not show." in back
+    assert "Left as it was, byte for byte: train.py. The gain did not show." in back
     none = printed(outcome(tmp_path, won=False))
     assert "Nothing to change: no other settings are faster than those in the source." in none
 

@@ -1,18 +1,13 @@
 """From settings to files: what is planned, what is written, and what comes back whatever happens in between."""
 
 import os
-import signal
-import subprocess
-import sys
-import textwrap
-import time
 from pathlib import Path
 
 import pytest
 
 from accel_advisor.finding import Edit
 from accel_advisor.source.document import Document
-from accel_advisor.tune.applying import Applied
+from accel_advisor.tune import applying
 from accel_advisor.tune.probe.wire import Frame, Settings
 from accel_advisor.tune.rewrite import Rewrite, RewriteError, display_name, own_frame, recommend, rewritten
 from accel_advisor.tune.statistics import Interval
@@ -120,46 +115,19 @@ def change(script: Path) -> Rewrite:
     return rewritten([replace(script, "WORKERS = 0", "WORKERS = 4")], script.parent)
 
 
-def test_what_is_kept_stays(script: Path) -> None:
+def test_a_rewrite_is_written_with_its_permissions(script: Path) -> None:
     script.chmod(0o755)
-    with Applied(change(script)) as applied:
-        applied.keep()
+    applying.write(change(script))
     assert "WORKERS = 4" in script.read_text()
     assert script.stat().st_mode & 0o777 == 0o755
     assert os.listdir(script.parent) == ["train.py"]
 
 
-def test_what_is_not_kept_goes_back_with_its_time(script: Path) -> None:
-    os.utime(script, ns=(10**18, 10**18))
-    with Applied(change(script)):
-        assert "WORKERS = 4" in script.read_text()
-    assert script.read_text() == SCRIPT
-    assert script.stat().st_mtime_ns == 10**18
-    assert os.listdir(script.parent) == ["train.py"]
-
-
-def test_an_exception_puts_the_old_file_back(script: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), Applied(change(script)):
-        raise KeyboardInterrupt
-    assert script.read_text() == SCRIPT
-
-
-def test_old_and_new_take_turns(script: Path) -> None:
-    with Applied(change(script)) as applied:
-        applied.show_old()
-        assert script.read_text() == SCRIPT
-        applied.show_new()
-        assert "WORKERS = 4" in script.read_text()
-        applied.show_old()
-        applied.keep()
-    assert "WORKERS = 4" in script.read_text()
-
-
 def test_a_file_that_changed_meanwhile_is_not_touched(script: Path) -> None:
     planned = change(script)
     script.write_text(SCRIPT + "# edited by hand\n")
-    with pytest.raises(RewriteError, match=r"train\.py changed"), Applied(planned):
-        pass
+    with pytest.raises(RewriteError, match=r"train\.py changed"):
+        applying.write(planned)
     assert script.read_text().endswith("# edited by hand\n")
 
 
@@ -167,39 +135,6 @@ def test_several_files_change_together_or_not_at_all(tmp_path: Path, script: Pat
     gone = tmp_path / "gone.py"
     rewrite = change(script)
     both = Rewrite({**rewrite.before, gone: b"x = 1\n"}, {**rewrite.after, gone: b"x = 2\n"})
-    with pytest.raises(RewriteError, match=r"gone\.py cannot be read any more"), Applied(both):
-        pass
+    with pytest.raises(RewriteError, match=r"gone\.py cannot be read any more"):
+        applying.write(both)
     assert script.read_text() == SCRIPT
-
-
-PROGRAM = """
-import sys, time
-from pathlib import Path
-from accel_advisor.tune.applying import Applied
-from accel_advisor.tune.rewrite import Rewrite
-
-paths = [Path(name) for name in sys.argv[1:]]
-before = {path: path.read_bytes() for path in paths}
-with Applied(Rewrite(before, {path: old.replace(b"= 0", b"= 4") for path, old in before.items()})):
-    print("written", flush=True)
-    time.sleep(60)
-"""
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_the_old_files_come_back_when_the_process_is_killed(tmp_path: Path, number: signal.Signals) -> None:
-    paths = [tmp_path / "a.py", tmp_path / "b.py"]
-    for path in paths:
-        path.write_text("WORKERS = 0\n")
-    program = [sys.executable, "-c", textwrap.dedent(PROGRAM), *map(str, paths)]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "written\n"
-        assert all("WORKERS = 4" in path.read_text() for path in paths)
-        process.send_signal(number)
-        process.wait()
-    limit = time.monotonic() + 20
-    while any("WORKERS = 4" in path.read_text() for path in paths) and time.monotonic() < limit:
-        time.sleep(0.05)
-    assert [path.read_text() for path in paths] == ["WORKERS = 0\n"] * 2
-    assert sorted(os.listdir(tmp_path)) == ["a.py", "b.py"]

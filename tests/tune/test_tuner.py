@@ -139,7 +139,7 @@ def test_a_gain_that_vanishes_in_the_new_source_is_taken_back(tmp_path: Path) ->
     assert files(tmp_path) == before
     assert (tmp_path / "train.py").stat().st_mtime_ns == 10**18
     assert outcome.left_on_the_table
-    assert "Put back byte for byte: train.py" in printed(outcome)
+    assert "Left as it was, byte for byte: train.py" in printed(outcome)
 
 
 def test_workers_that_die_cost_their_candidates_and_nothing_else(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 from accel_advisor.tune.probe import batches
@@ -29,6 +30,7 @@ class Running:
     measure: Measure
     settings: Settings | None
     settling: Settling
+    asked: float = field(default_factory=perf_counter)
     pool_seconds: float = 0.0
     epoch_seconds: float | None = None
     began: float = 0.0
@@ -58,6 +60,11 @@ class Running:
         expected = self.batches * self.measure.min_seconds / max(elapsed, 1e-6) if self.batches else 0.0
         least = max(self.batches + 1, self.measure.min_batches)
         self.due = workers * math.ceil(max(least, min(expected, 16 * least)) / workers)
+
+    @property
+    def late(self) -> bool:
+        """Whether it took longer than it may, and is not done yet."""
+        return self.block is None and perf_counter() - self.asked > self.measure.most_seconds
 
 
 class Ceiling:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import importlib.machinery
 import io
 import os
 import shutil
@@ -17,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from accel_advisor.tune.probe.imports import ImportHook
-from accel_advisor.tune.probe.layer import Layer
+from accel_advisor.tune.probe.layer import Layer, open_real
 from accel_advisor.tune.probe.overlay import Overlay
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
@@ -88,6 +89,7 @@ class Containment:
     def install(self) -> None:
         """Patch; modules that were imported before and hold the functions under names of their own are mended too."""
         self._patch_open()
+        self._patch_imports()
         for name in ("stat", "lstat", "access", "listdir", "scandir", "readlink", "statvfs", "getxattr", "listxattr"):
             self._patch(name, functools.partial(self._reads, name))
         for name in ("chdir", "pathconf"):
@@ -229,6 +231,27 @@ class Containment:
             owner.open = open_file  # type: ignore[attr-defined]
         self._replaced[id(real_open)] = real_open, open_file
         self._patch("open", lambda _: open_number)
+
+    def _patch_imports(self) -> None:
+        """Modules are read by functions that Python keeps to itself: what lies in the layer is compiled from there,
+        and never taken from the cached bytecode of the file below it."""
+        overlay = self._overlay
+        kind: Any = importlib.machinery.SourceFileLoader
+        code_of = kind.get_code
+
+        def get_code(loader: Any, name: str) -> Any:
+            path = loader.get_filename(name)
+            place = overlay.reading(path) if overlay.used else path
+            if place == path:
+                return code_of(loader, name)
+            with open_real(place, "rb") as file:
+                return loader.source_to_code(file.read(), path)
+
+        def open_code(original: Callable[[str], Any]) -> Callable[[str], Any]:
+            return lambda path: original(overlay.reading(path) if overlay.used else path)
+
+        kind.get_code = get_code
+        self._patch("open_code", open_code, io)
 
     def _lifts(self, original: Callable[..., Any]) -> Callable[..., Any]:
         overlay, text = self._overlay, self._text

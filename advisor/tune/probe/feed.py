@@ -175,6 +175,9 @@ class Feed:
             self._session.leave()
         if self._running is not None:
             self._advance(self._running)
+        running = self._running
+        if running is not None and running.late and not running.failed:
+            self._fail(f"a block was not done within {running.measure.most_seconds:.0f} s")
         while self._running is None:
             self._begin(self._session.command())
 

@@ -18,10 +18,15 @@ import subprocess
 import sys
 import threading
 import time
-from typing import Any
+from typing import IO, Any
 
 SHARED_MEMORY = "/dev/shm"
 TRACKER_SECONDS = 1.0
+OUTPUT_BYTES = 64 * 1024
+"""How much of the end of the child's output is kept; the file that it is kept in grows to a few times as much."""
+DRAIN_SECONDS = 0.5
+_QUIET = 3
+"""Looks without a process before none is left: one that is just being replaced by exec shows no environment."""
 
 
 def _processes() -> dict[int, tuple[int, int]]:
@@ -133,14 +138,17 @@ def sweep(session: int, before: set[str], scratch: str, adopter: int | None = No
     held: set[str] = set()
     seen = _forked(scratch)
     patience = time.monotonic() + TRACKER_SECONDS
-    while pids := _belonging(session, scratch, adopter):
+    quiet = 0
+    while quiet < _QUIET:
+        pids = _belonging(session, scratch, adopter)
+        quiet = 0 if pids else quiet + 1
         seen.update(pids)
         held |= _segments(pids)
         trackers = [pid for pid in pids if _is_tracker(pid)]
         others = [pid for pid in pids if pid not in trackers]
         # Resource trackers unlink what their clients left, and end by themselves once those are gone.
         _kill(others if others or time.monotonic() < patience else trackers)
-        time.sleep(0.005)
+        time.sleep(0.01)
         if adopter == os.getpid():
             _reap()
     appeared = shared_memory() - before
@@ -169,6 +177,20 @@ def remove(scratch: str) -> None:
         if not os.path.exists(scratch):
             return
         time.sleep(0.05)
+
+
+def _drain(pipe: IO[bytes], path: str) -> None:
+    """Keeps the end of what comes through a pipe: a script that prints without end must not fill the disk."""
+    with open(path, "w+b", buffering=0) as file:
+        while chunk := os.read(pipe.fileno(), OUTPUT_BYTES):
+            with contextlib.suppress(OSError):  # on a full disk the script prints on all the same
+                file.write(chunk)
+                if file.tell() > 4 * OUTPUT_BYTES:
+                    file.seek(-OUTPUT_BYTES, os.SEEK_END)
+                    end = file.read()
+                    file.seek(0)
+                    file.write(end)
+                    file.truncate()
 
 
 def _tell(line: str) -> None:
@@ -203,17 +225,24 @@ def _guard(parent: int, scratch: str) -> None:
         pr_set_child_subreaper = 36
         ctypes.CDLL(None, use_errno=True).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
     before = shared_memory()
-    with open(plan["stdout"], "wb") as stdout, open(plan["stderr"], "wb") as stderr:
-        child = subprocess.Popen(
-            plan["argv"],
-            stdin=subprocess.PIPE,
-            stdout=stdout,
-            stderr=stderr,
-            cwd=plan["cwd"],
-            env=plan["env"],
-            start_new_session=True,
-        )
+    child = subprocess.Popen(
+        plan["argv"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=plan["cwd"],
+        env=plan["env"],
+        start_new_session=True,
+    )
     assert child.stdin is not None
+    assert child.stdout is not None
+    assert child.stderr is not None
+    drains = [
+        threading.Thread(target=_drain, args=(pipe, plan[name]), daemon=True)
+        for name, pipe in (("stdout", child.stdout), ("stderr", child.stderr))
+    ]
+    for each in drains:
+        each.start()
     with contextlib.suppress(BrokenPipeError):
         child.stdin.write(json.dumps({**plan["child"], "guard": os.getpid()}).encode())
         child.stdin.close()
@@ -227,11 +256,14 @@ def _guard(parent: int, scratch: str) -> None:
         over.set()
 
     def watch() -> None:
-        _tell(f"ended {child.wait()}")
+        status = child.wait()
+        for each in drains:  # its own children may hold the pipes open
+            each.join(DRAIN_SECONDS)
+        _tell(f"ended {status}")
         over.set()
 
-    for each in (obey, watch):
-        threading.Thread(target=each, daemon=True).start()
+    for task in (obey, watch):
+        threading.Thread(target=task, daemon=True).start()
     while not over.wait(1.0) and os.getppid() == parent:
         pass
     sweep(child.pid, before, scratch, os.getpid())

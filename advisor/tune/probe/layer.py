@@ -78,7 +78,7 @@ class Layer:
 
     Args:
         scratch: folder of the trial; it is free to be written, but for the layer's own folders.
-        fresh: whether nothing can lie in the layer yet; False in a process that joins later.
+        fresh: whether the script can have changed nothing yet; False in a process that joins later.
     """
 
     def __init__(self, scratch: str, *, fresh: bool) -> None:
@@ -93,7 +93,7 @@ class Layer:
         self.used_flag = mmap.mmap(-1, 1)
         for folder in (self.upper, self.gone):
             make_folders(folder)
-        if not fresh:
+        if not fresh or real_listdir(self.upper):
             self.used_flag[0] = 1
 
     # -- names --------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ with the standard library alone.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -123,12 +124,14 @@ class Measure:
         what: a candidate, or one of BASELINE, NO_WAIT, NO_TRANSFER.
         min_batches, min_seconds: the block ends when both are reached.
         fresh: start a new pool even where one with these settings is alive.
+        most_seconds: the candidate fails at the first batch after so long, the start of its workers included.
     """
 
     what: Settings | str
     min_batches: int = 16
     min_seconds: float = 0.5
     fresh: bool = False
+    most_seconds: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
