@@ -71,7 +71,7 @@ def recorded(outcome: Outcome) -> Record:
         shares=Parts(*(round(getattr(shares, name), 6) if shares else None for name in _PARTS)),
         ceilings={name: _ratio(one) for name, one in diagnosis.ceilings.items()} if diagnosis else {},
         epoch_start=EpochStart(diagnosis.epoch_start, diagnosis.epoch_share) if diagnosis else None,
-        tried=tuple(_row(row) for row in outcome.rows),
+        tried=tuple(_row(row, outcome.timeline) for row in outcome.rows),
         kept=outcome.kept or None,
         diff=found.rewrite.diff if found else "",
         built=_built(outcome),
@@ -145,7 +145,7 @@ def _spot(location: Location) -> Spot:
     return Spot(location.row, location.column)
 
 
-def _row(row: Row) -> TriedRecord:
+def _row(row: Row, timeline: tuple[Served, ...]) -> TriedRecord:
     low, high = _ends(row.interval)
     return TriedRecord(
         row.settings,
@@ -157,7 +157,15 @@ def _row(row: Row) -> TriedRecord:
         high,
         step=_step(row.measured),
         worker_bytes=max((block.worker_bytes for block in row.measured), default=0) or None,
+        cores=_cores([one for one in timeline if one.block is not None and one.block in row.measured]),
     )
+
+
+def _cores(served: list[Served]) -> float | None:
+    """Cores that were kept busy on average; the start of workers and the warm-up count, too."""
+    known = [(one.cores, one.seconds) for one in served if one.cores is not None]
+    seconds = math.fsum(span for _, span in known)
+    return round(math.fsum(cores * span for cores, span in known) / seconds, 3) if seconds else None
 
 
 def _step(blocks: tuple[Block, ...]) -> Parts | None:
@@ -192,6 +200,7 @@ def _block(served: Served, numbers: dict[Settings, int]) -> BlockRecord:
         pool_seconds=block.pool_seconds,
         warm_batches=block.warm_batches,
         worker_bytes=block.worker_bytes or None,
+        cores=None if served.cores is None else round(served.cores, 3),
     )
 
 

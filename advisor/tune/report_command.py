@@ -26,20 +26,16 @@ def report(files: tuple[Path, ...], html: Path | None) -> None:
     One FILE is shown as tune shows it; several are compared, each with the first one. A history, as `tune --history`
     writes it, is drawn.
     """
-    from ..fixer import write_atomically
-
     if html is not None:
         _check_page(html, files)
+    names = [str(path) for path in files]
     try:
         content = _read(files)
-        page = _shown(content, [str(path) for path in files], wanted=html is not None)
     except RecordError as error:
         raise Failure(str(error)) from error
     if html is not None:
-        try:
-            write_atomically(html, page.encode())
-        except OSError as error:
-            raise Failure(f"--html {html}: cannot be written: {error.strerror or error}") from error
+        _write(content, names, html)
+    _print(content, names)
 
 
 def _check_page(html: Path, files: tuple[Path, ...]) -> None:
@@ -70,11 +66,26 @@ def _read(files: tuple[Path, ...]) -> History | tuple[Record, ...]:
     return read_history(files[0])
 
 
-def _shown(content: History | tuple[Record, ...], names: list[str], *, wanted: bool) -> str:
-    """Prints the content, and returns its page where it is wanted."""
-    from .comparison import print_comparison
+def _write(content: History | tuple[Record, ...], names: list[str], html: Path) -> None:
+    from ..fixer import write_atomically
     from .history import History
     from .page import page
+
+    if isinstance(content, History):
+        text = page.history_page(content)
+    elif len(content) == 1:
+        text = page.trial_page(content[0])
+    else:
+        text = page.comparison_page(content, names)
+    try:
+        write_atomically(html, text.encode())
+    except OSError as error:
+        raise Failure(f"--html {html}: cannot be written: {error.strerror or error}") from error
+
+
+def _print(content: History | tuple[Record, ...], names: list[str]) -> None:
+    from .comparison import print_comparison
+    from .history import History
     from .report import print_record
     from .sparkline import print_history
 
@@ -83,9 +94,7 @@ def _shown(content: History | tuple[Record, ...], names: list[str], *, wanted: b
         print_history(content, console)
         for number in content.torn:
             click.echo(f"{names[0]}:{number}: this line was cut short when it was written, and is left out", err=True)
-        return page.history_page(content) if wanted else ""
-    if len(content) == 1:
+    elif len(content) == 1:
         print_record(content[0], console)
-        return page.trial_page(content[0]) if wanted else ""
-    print_comparison(content, names, console)
-    return page.comparison_page(content, names) if wanted else ""
+    else:
+        print_comparison(content, names, console)

@@ -101,7 +101,8 @@ class EpochStart:
 
 @dataclass(frozen=True, slots=True)
 class TriedRecord:
-    """A candidate. ``low`` and ``high`` are the ends of the rate's interval, ``step`` holds seconds a batch."""
+    """A candidate. ``low`` and ``high`` are the ends of the rate's interval, ``step`` holds seconds a batch,
+    ``cores`` says how many were kept busy."""
 
     settings: Settings
     rate: float | None
@@ -112,6 +113,7 @@ class TriedRecord:
     high: float | None = None
     step: Parts | None = None
     worker_bytes: int | None = None
+    cores: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,7 @@ class BlockRecord:
     pool_seconds: float | None = None
     warm_batches: int | None = None
     worker_bytes: int | None = None
+    cores: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

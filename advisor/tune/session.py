@@ -12,6 +12,7 @@ from .probe.wire import Ready, Settings
 from .search import Answer, Request, Search
 from .timeline import START, Served
 from .trial import CandidateError, Command, NotMeasurable, ScriptFinished, TimedOut, Trial, TrialEnded
+from .usage import processor_seconds
 
 MOST_RESTARTS = 4
 """Children that may be lost before the search is given up."""
@@ -49,6 +50,7 @@ class Session:
         self.start_seconds = 0.0
         self.timeline: list[Served] = []
         self._began = time.monotonic()
+        self._cores: float | None = None
         self._extend = False
         self._restarts = 0
         self._trial: Trial | None = None
@@ -122,7 +124,10 @@ class Session:
         """
         found = self._answer(request)
         began = time.monotonic() - found.seconds - self._began
-        self.timeline.append(Served(request.what, request.purpose, began, found.seconds, found.block, found.reason))
+        cores = self._cores if found.block is not None else None
+        self.timeline.append(
+            Served(request.what, request.purpose, began, found.seconds, found.block, found.reason, cores)
+        )
         return found
 
     def _answer(self, request: Request) -> Answer:
@@ -131,6 +136,7 @@ class Session:
             if self._trial is None:
                 began += self._start_again()
             assert self._trial is not None
+            before, asked = processor_seconds(self._trial.pid), time.monotonic()
             try:
                 block = self._trial.measure(
                     request.what,
@@ -139,7 +145,9 @@ class Session:
                     fresh=request.fresh,
                     most_seconds=request.most_seconds,
                 )
-                return Answer(block, time.monotonic() - began)
+                now = time.monotonic()
+                self._cores = _busy(before, processor_seconds(self._trial.pid), now - asked)
+                return Answer(block, now - began)
             except CandidateError as error:
                 return Answer(None, time.monotonic() - began, error.reason)
             except (NotMeasurable, TimedOut):
@@ -196,3 +204,7 @@ class Session:
             self.contained.update(trial.contained)
             self.leaked.update(trial.leaked)
             self.notes.update(trial.notes)
+
+
+def _busy(before: float | None, after: float | None, seconds: float) -> float | None:
+    return None if before is None or after is None or seconds <= 0 else max(0.0, after - before) / seconds

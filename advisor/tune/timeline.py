@@ -23,6 +23,7 @@ class Served:
         seconds: of wall time, with the start of a pool and the warm-up where there were any.
         block: None where nothing was measured.
         reason: why nothing was measured, in words.
+        cores: that the script and its workers kept busy meanwhile, on average; None where that is not known.
     """
 
     what: Settings | str
@@ -31,6 +32,7 @@ class Served:
     seconds: float
     block: Block | None = None
     reason: str = ""
+    cores: float | None = None
 
 
 _PHASES = {

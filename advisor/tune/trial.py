@@ -172,6 +172,11 @@ class Trial:
         self.restored: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
 
+    @property
+    def pid(self) -> int | None:
+        """The process of the script; None before it is known and after the end."""
+        return self._child.pid if self._child is not None and not self._closed else None
+
     def __enter__(self) -> Self:
         return self
 

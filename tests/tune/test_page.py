@@ -35,7 +35,23 @@ HOSTILE = (
     "\x00\x1b[31m\x0b\x85\ud800\ufdd0",
 )
 ALLOWED = (
-    {"html", "head", "meta", "title", "style", "body", "header", "main", "footer", "section", "h1", "h2", "p", "bdi"}
+    {
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "header",
+        "main",
+        "footer",
+        "section",
+        "h1",
+        "h2",
+        "h3",
+        "p",
+        "bdi",
+    }
     | {"div", "span", "strong", "code", "pre", "br", "figure", "ul", "ol", "li", "dl", "dt", "dd", "details", "summary"}
     | {"table", "thead", "tbody", "tr", "th", "td", "svg", "desc", "g", "rect", "line", "circle", "text"}
     | {"defs", "pattern"}
@@ -158,7 +174,7 @@ def test_a_run_with_nothing_to_change_and_one_that_knows_nothing(record: Record)
     page = trial_page(empty)
     check(page)
     assert "Interrupted" in page
-    for heading in ("Where a step goes", "What was tried", "What was served when", "Memory", "The change"):
+    for heading in ("Where a step goes", "What was tried", "What was served when", "What it takes", "The change"):
         assert heading not in page
 
 

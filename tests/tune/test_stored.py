@@ -36,7 +36,7 @@ def call(*args: object) -> tuple[int, str, str]:
 
 def test_what_was_written_is_read_again(record: Record) -> None:
     again = json.loads(json.dumps(asdict(record), allow_nan=False))
-    assert {key: again[key] for key in DATA} == DATA
+    assert list(again)[: len(DATA)] == list(DATA)
     assert record_of(again) == record
 
 

@@ -5,7 +5,7 @@ Places are in per cent of the width, so that letters keep their size on a narrow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..probe.wire import BASELINE, NO_TRANSFER, NO_WAIT
@@ -316,8 +316,8 @@ def _width(scale: Scale, one: Phase) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """What the workers of a candidate took, together."""
+class Load:
+    """What a candidate takes of the machine."""
 
     name: str
     kind: str
@@ -325,18 +325,26 @@ class Memory:
     width: float
 
 
-def memory(record: Record) -> tuple[Memory, ...]:
-    """Worker memory by candidate; empty where none had workers that were measured."""
-    rows = [(number, row.worker_bytes) for number, row in enumerate(record.tried) if row.worker_bytes]
-    scale = Scale(1.06 * max((size for _, size in rows), default=0))
+def cores(record: Record) -> tuple[Load, ...]:
+    """Cores that were kept busy by candidate, of those that there are; empty where that is not known."""
+    most = record.machine.cores if record.machine else 0.0
+    rows = [(number, row.cores) for number, row in enumerate(record.tried) if row.cores is not None]
+    return _loads(record, rows, most, lambda busy: f"{busy:.1f} of {most:g}" if most else f"{busy:.1f}")
+
+
+def memory(record: Record) -> tuple[Load, ...]:
+    """Memory of all workers together by candidate; empty where none had workers that were measured."""
+    rows = [(number, float(row.worker_bytes)) for number, row in enumerate(record.tried) if row.worker_bytes]
+    return _loads(record, rows, 0.0, lambda size: f"{size / (1 << 20):,.0f} MiB")
+
+
+def _loads(
+    record: Record, rows: list[tuple[int, float]], most: float, text: Callable[[float], str]
+) -> tuple[Load, ...]:
+    scale = Scale(max([most, *(1.06 * value for _, value in rows)], default=0.0))
     return tuple(
-        Memory(
-            label(record.tried[number].settings),
-            kind_of(record, number),
-            f"{size / (1 << 20):,.0f} MiB",
-            scale.at(size),
-        )
-        for number, size in sorted(rows, key=lambda one: one[1])
+        Load(label(record.tried[number].settings), kind_of(record, number), text(value), scale.at(value))
+        for number, value in sorted(rows, key=lambda one: one[1])
     )
 
 

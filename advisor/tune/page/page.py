@@ -97,7 +97,7 @@ def trial_view(record: Record) -> dict[str, Any]:
         "steps": charts.step_bars(record),
         "bars": charts.throughput(record),
         "lanes": charts.timeline(record),
-        "memories": charts.memory(record),
+        "loads": {"Cores kept busy": charts.cores(record), "Memory of the workers": charts.memory(record)},
         "counted": _Counted(
             len(counted),
             sum(block.batches or 0 for block in counted),
