@@ -5,8 +5,10 @@ that are neighbours in time. The machine's drift and a neighbour's load are near
 free of them where the times themselves are not. The interval is Student's, on the logarithms of the ratios: a ratio
 and its inverse are then equally far from 1, and few rounds give a wide interval instead of a wrong one.
 
-Blocks are paired without overlap and the order within a pair alternates (old new, new old, ...). A steady drift then
-moves one ratio up and the next one down: it widens the interval and does not shift it.
+Blocks are paired without overlap. Within the first two pairs the order alternates (old new, new old): a steady drift
+moves one ratio up and the next one down, so that it widens the interval and does not shift it. From then on lots are
+drawn: whatever a neighbour does and whatever its rhythm, where nothing is to be gained a ratio is as likely above 1 as
+below.
 """
 
 from __future__ import annotations
@@ -104,12 +106,10 @@ def gain(old: Sequence[float], new: Sequence[float]) -> Interval:
 def order(members: Sequence[T], number: int, random: Random) -> list[T]:
     """The order in which round ``number`` (from 0) visits ``members``: forward, backward, random, forward...
 
-    Two members only take turns, forward and backward, so that drift cancels as early as it can.
+    Two members take turns once, so that drift cancels as early as it can. From then on lots decide: an order with a
+    rhythm would mistake a load with that rhythm for a gain.
     """
-    if len(members) <= 2:
-        turn = number % 2
-    else:
-        turn = number % 3
+    turn = min(number, 2) if len(members) <= 2 else number % 3
     if turn == 0:
         return list(members)
     if turn == 1:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from devices import Cuda, Host, Pretended
+from devices import Cuda, Host, Pretended, Spell
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
@@ -65,13 +64,13 @@ class Samples(Dataset[torch.Tensor]):
     def __init__(self, length: int, seconds: float) -> None:
         self._length = length
         self._seconds = seconds
+        self._spell = Spell()
 
     def __len__(self) -> int:
         return self._length
 
     def __getitem__(self, index: int) -> torch.Tensor:
-        if self._seconds:
-            time.sleep(self._seconds)
+        self._spell.take(self._seconds)
         return torch.ones(8)
 
 
@@ -81,7 +80,7 @@ class Costly(torch.autograd.Function):
     @staticmethod
     def forward(context: Any, inputs: torch.Tensor, device: Host, forward: float, backward: float) -> torch.Tensor:
         """Takes the time of the forward pass."""
-        device.work(forward)
+        device.work("forward", forward)
         context.later = device, backward
         return inputs.clone()
 
@@ -89,7 +88,7 @@ class Costly(torch.autograd.Function):
     def backward(context: Any, gradient: torch.Tensor) -> Any:
         """Takes the time of the backward pass."""
         device, seconds = context.later
-        device.work(seconds)
+        device.work("backward", seconds)
         return gradient, None, None, None
 
 
@@ -131,7 +130,7 @@ class Descent(torch.optim.SGD):
 
     def step(self, closure: Any = None) -> Any:
         """One step."""
-        self.device.work(self.seconds)
+        self.device.work("optimizer", self.seconds)
         return super().step(closure)
 
 
@@ -150,6 +149,7 @@ def main() -> None:
     optimizer.device, optimizer.seconds = device, plan.optimizer * plan.accumulate
     loader = DataLoader(Samples(plan.epoch, plan.fetch), batch_size=1, num_workers=plan.workers)
     held_out = DataLoader(Samples(5, plan.evaluate / 5))
+    own = Spell()
     while True:
         for number, inputs in enumerate(loader):
             if not plan.moved_inside:
@@ -157,7 +157,7 @@ def main() -> None:
                     ballast.to(device.kind, non_blocking=plan.non_blocking)
                 inputs = inputs.to(device.kind, non_blocking=plan.non_blocking)
             outputs = model(inputs)
-            device.work(plan.functional)
+            device.work("functional", plan.functional)
             loss = outputs.square().mean()
             loss.backward()
             if number % plan.accumulate == plan.accumulate - 1:
@@ -165,8 +165,7 @@ def main() -> None:
                 optimizer.zero_grad()
             if plan.sync:
                 loss.item()
-            if plan.host:
-                time.sleep(plan.host)
+            own.take(plan.host)
         if plan.evaluate:
             with torch.no_grad():
                 for inputs in held_out:
