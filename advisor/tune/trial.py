@@ -42,6 +42,8 @@ STOP_SECONDS = 2.5
 """How long a child may take to leave before it is killed."""
 START_PATIENCE = 4
 """Workers that start may take so many times longer than a batch: by spawn each imports the script anew."""
+SAID_MOST = 120
+"""How many characters are shown of what a script said last."""
 LATE_SECONDS = 2.0
 """How long after the end of a block's time a child that serves no batch may still say so itself."""
 ATEXIT_SECONDS = 5.0
@@ -313,15 +315,17 @@ class Trial:
             limit = min(time.monotonic() + ATEXIT_SECONDS, self.deadline)
             while not isinstance(self._next_event(limit), ProcessEnded) and time.monotonic() < limit:
                 pass
-            errors = self._child.output()[1]
+            output, errors = self._child.output()
             self._close()
             if event.status != 0 or event.traceback:
-                last = (event.traceback or errors).strip().rpartition("\n")[2]
+                said = _last_words(event.traceback or errors)
                 who = "the script" if event.rank is None else f"rank {event.rank} of the script"
-                reason = f"{who} failed with exit status {event.status}" + (f": {last}" if last else "")
+                reason = f"{who} failed with exit status {event.status}" + (f": {said}" if said else "")
                 return ScriptFailed(reason, event.traceback or errors, event.status, event.trained)
             if not event.batches:
-                return NoLoader("the script ended without iterating a DataLoader")
+                said = output.strip().rpartition("\n")[2].strip()
+                reason = "the script ended without iterating a DataLoader"
+                return NoLoader(f"{reason}; its last words were: {said[:SAID_MOST]}" if said else reason)
             if not event.trained:
                 return NeverTrained("the script iterates DataLoaders, but no training step happens between its batches")
             return ScriptFinished(
@@ -369,6 +373,14 @@ def _named(what: Settings | str) -> str:
     return f"num_workers={what.num_workers}" + (
         f", prefetch_factor={what.prefetch_factor}" if what.prefetch_factor is not None else ""
     )
+
+
+def _last_words(output: str) -> str:
+    """The line that says what went wrong: the first of an exception's message, or the last one of all."""
+    lines = output.strip().splitlines()
+    frames = [number for number, line in enumerate(lines) if line.startswith('  File "')]
+    after = [line for line in lines[frames[-1] :] if not line.startswith(" ")] if frames else lines[-1:]
+    return after[0].rstrip(".: ") if after else ""
 
 
 def _died(status: int | None) -> str:

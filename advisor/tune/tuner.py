@@ -199,6 +199,8 @@ def _kept(search: Search, cut: bool) -> str:
     if cut or search.gain is None:
         return "the search did not come to its end"
     low, high = search.gain.low, search.gain.high
+    if high < 1:
+        return f"other settings are slower: the best of them run between {low:.2f} and {high:.2f} times as fast"
     return f"the best settings found run between {low:.2f} and {high:.2f} times as fast, no gain beyond doubt"
 
 

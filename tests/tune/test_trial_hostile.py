@@ -110,6 +110,16 @@ def test_a_failing_script_shows_its_own_traceback(project: Path) -> None:
     assert "FileNotFoundError" in caught.value.reason
 
 
+def test_a_script_that_gives_up_is_quoted(project: Path) -> None:
+    with trial(project, "gives_up") as running, pytest.raises(NoLoader, match=r"were: No GPU\. Exiting\.$"):
+        running.start()
+
+
+def test_a_long_message_is_told_by_its_first_line(project: Path) -> None:
+    with trial(project, "many_words") as running, pytest.raises(ScriptFailed, match=r"1: ValueError: no colour: red$"):
+        running.start()
+
+
 def test_a_short_script_is_measured_with_longer_epochs(project: Path) -> None:
     with trial(project, "short") as running, pytest.raises(ScriptFinished) as caught:
         to_the_end(running)

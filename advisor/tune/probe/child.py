@@ -48,7 +48,8 @@ class Child:
             extend_epochs=plan["extend_epochs"],
             began=began,
         )
-        self._session.beats = server.look_elsewhere
+        if not plan["ranks"]:  # ranks are processes that train, each under a probe of its own
+            self._session.beats = server.look_elsewhere
         Containment(overlay).install()
         ImportHook("torch", Hooks(server, self._records, meter).install).install()
 
