@@ -85,13 +85,16 @@ class History:
 
 def entry_of(record: Record) -> Entry | None:
     """The line that a run leaves; None where it came to no rate."""
-    trained = record.trained
-    choice = trained.recommended if record.applied and trained.recommended else trained.baseline
-    if choice.rate is None or record.interrupted:
+    trained, number = record.trained, record.recommended if record.applied else 0
+    if number is None or not record.tried or record.interrupted:
+        return None
+    # Every block of the run, not the last comparison alone: a rate is to be compared with those of other days.
+    left_as = record.tried[number]
+    if left_as.rate is None:
         return None
     machine = record.machine
     named = ", ".join(device.name for device in machine.devices) if machine else ""
-    left = record.kept is None and not record.applied and trained.gain is not None
+    gain = trained.gain if record.kept is None and not record.applied else None
     return Entry(
         HISTORY,
         record.began,
@@ -105,12 +108,12 @@ def entry_of(record: Record) -> Entry | None:
         record.device,
         record.torch,
         record.version,
-        choice.rate,
-        choice.low,
-        choice.high,
-        choice.settings,
+        left_as.rate,
+        left_as.low,
+        left_as.high,
+        left_as.settings,
         record.shares.wait,
-        trained.gain.ratio if left and trained.gain is not None else None,
+        gain.ratio if gain is not None else None,
         record.sentence,
     )
 

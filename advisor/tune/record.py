@@ -34,7 +34,7 @@ from .schema import (
     VerificationRecord,
 )
 from .statistics import Interval
-from .timeline import Served
+from .timeline import NEW_SOURCE, Served
 
 
 def write_record(outcome: Outcome, path: Path) -> None:
@@ -178,7 +178,14 @@ def _step(blocks: tuple[Block, ...]) -> Parts | None:
 
 def _blocks(outcome: Outcome) -> tuple[BlockRecord, ...]:
     numbers = {row.settings: number for number, row in enumerate(outcome.rows)}
-    return tuple(_block(served, numbers) for served in outcome.timeline)
+    found = outcome.recommendation
+    changed = found.settings if found is not None else None
+    return tuple(_block(_named(served, changed), numbers) for served in outcome.timeline)
+
+
+def _named(served: Served, changed: Settings | None) -> Served:
+    """What the new source has of its own are the settings that were recommended."""
+    return replace(served, what=changed) if served.purpose == NEW_SOURCE and changed is not None else served
 
 
 def _block(served: Served, numbers: dict[Settings, int]) -> BlockRecord:

@@ -10,6 +10,8 @@ from .schema import BlockRecord
 
 START = "start"
 """The script starts, up to its first warm training step."""
+OLD_SOURCE, NEW_SOURCE = "the old source", "the new source"
+"""Purposes of blocks under the script's own settings while the one source is run against the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,8 @@ _PHASES = {
     "ceilings": "ceilings",
     "finalists": "finalists",
     "old against new": "old against new",
-    "the old source": "verification",
-    "the new source": "verification",
+    OLD_SOURCE: "verification",
+    NEW_SOURCE: "verification",
 }
 
 

@@ -20,6 +20,7 @@ from .session import Session, Watch
 from .settings import KNOBS, Limits, consistent, prefetch
 from .standing import Standing, standing_of
 from .statistics import Interval, gain, interval
+from .timeline import NEW_SOURCE, OLD_SOURCE
 from .trial import Command, NotMeasurable, TimedOut, TrialEnded, TrialError
 
 TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
@@ -301,7 +302,7 @@ def _run_once(
         found = []
         for _ in range(blocks):
             fresh = readings.starts_matter(recommendation.baseline)
-            answer = session.answer(Request(BASELINE, 8, seconds, fresh, f"the {_side(new)} source"))
+            answer = session.answer(Request(BASELINE, 8, seconds, fresh, NEW_SOURCE if new else OLD_SOURCE))
             if answer.block is None:
                 raise TrialError(answer.reason)
             found.append(readings.charged_itself(settings, answer.block))

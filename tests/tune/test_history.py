@@ -29,7 +29,7 @@ from accel_advisor.tune.outputs import Outputs
 from accel_advisor.tune.probe.wire import NO_WAIT, LoaderInfo, Settings
 from accel_advisor.tune.record import recorded
 from accel_advisor.tune.report_command import report
-from accel_advisor.tune.schema import Choice, Record
+from accel_advisor.tune.schema import Choice, Record, TriedRecord
 from accel_advisor.tune.sparkline import sparkline
 from accel_advisor.tune.statistics import Interval
 from accel_advisor.tune.stored import RecordError, read_record
@@ -149,7 +149,7 @@ def outcome(root: Path, rate: float, *, args: tuple[str, ...] = ()) -> Outcome:
     shares = Diagnosis(Shares(0.1, 0.0, 0.9, 0.0), {NO_WAIT: Interval(1.1, 1.0, 1.2, 3)}, 0.0, 0.0)
     spread = Interval(rate, 0.99 * rate, 1.01 * rate, 5)
     return Outcome(
-        root, (info,), "cpu", "2.13.0", shares, (Row(Settings(), rate, None, 9),), rate, None, None, "nothing",
+        root, (info,), "cpu", "2.13.0", shares, (Row(Settings(), rate, None, 9, interval=spread),), rate, kept="nothing",
         script="train.py", args=args, began="2026-11-21T02:00:00+00:00", baseline_interval=spread,
     )  # fmt: skip
 
@@ -180,13 +180,15 @@ def test_check_fails_when_a_script_has_fallen_behind_its_best(
 
 
 def test_what_counts_is_the_script_as_it_was_left(record: Record) -> None:
-    fast = Choice(Settings(4), 200.0, 190.0, 210.0)
-    changed = replace(record, loaders=(replace(record.trained, recommended=fast),), kept=None)
+    fast = Choice(Settings(64), 200.0, 190.0, 210.0)
+    row = TriedRecord(fast.settings, 200.0, None, 4, None, 190.0, 210.0)
+    trained = replace(record.trained, recommended=fast)
+    changed = replace(record, loaders=(trained,), tried=(*record.tried, row), kept=None)
     left, applied = entry_of(changed), entry_of(replace(changed, applied=True))
     assert left is not None
     assert applied is not None
-    assert (left.rate, left.settings) == (record.trained.baseline.rate, record.trained.baseline.settings)
-    assert (applied.rate, applied.settings, applied.gain) == (200.0, Settings(4), None)
+    assert (left.rate, left.settings) == (record.tried[0].rate, record.tried[0].settings)
+    assert (applied.rate, applied.settings, applied.gain) == (200.0, Settings(64), None)
     assert left.gain == record.trained.gain.ratio if record.trained.gain else False
 
 

@@ -14,11 +14,12 @@ from accel_advisor.tune.command import _finish
 from accel_advisor.tune.diagnosis import Diagnosis, Shares
 from accel_advisor.tune.outcome import Outcome, Row, Verification
 from accel_advisor.tune.outputs import Outputs
-from accel_advisor.tune.probe.wire import NO_WAIT, Frame, LoaderInfo, Settings
+from accel_advisor.tune.probe.wire import BASELINE, NO_WAIT, Block, Frame, LoaderInfo, Settings
 from accel_advisor.tune.record import record
 from accel_advisor.tune.report import print_report
 from accel_advisor.tune.rewrite import Recommendation, Rewrite
 from accel_advisor.tune.statistics import Interval
+from accel_advisor.tune.timeline import NEW_SOURCE, OLD_SOURCE, START, Served
 from accel_advisor.tune.wording import interval_text
 
 GAIN = Interval(2.65, 2.58, 2.72, 5)
@@ -149,6 +150,29 @@ def test_check_fails_on_a_gain_left_on_the_table(
         code = end.exit_code
     assert code == status
     assert json.loads((tmp_path / "out.json").read_text())["verified"] is held
+
+
+def test_blocks_of_the_new_source_are_those_of_what_is_recommended(tmp_path: Path) -> None:
+    found = outcome(tmp_path, won=True)
+    block = Block(BASELINE, 8, 128, 1.0, 0.5, 0.0, 0.5, 0.0, 3.0, worker_bytes=5 << 20)
+    found.timeline = (
+        Served(START, "start of the script", 0.0, 2.0),
+        Served(BASELINE, "ceilings", 2.0, 1.5, block, cores=1.25),
+        Served(Settings(16), "16 workers", 3.5, 0.5, None, "a worker was killed"),
+        Served(BASELINE, OLD_SOURCE, 4.0, 1.5, block),
+        Served(BASELINE, NEW_SOURCE, 6.0, 1.5, block),
+    )
+    blocks = record(found)["blocks"]
+    assert [(one["what"], one["tried"]) for one in blocks] == [
+        ("start", None),
+        ("baseline", 0),
+        ("candidate", 3),
+        ("baseline", 0),
+        ("candidate", 1),
+    ]
+    assert blocks[2]["failed"] == "a worker was killed"
+    assert (blocks[1]["rate"], blocks[1]["cores"], blocks[1]["worker_bytes"]) == (128.0, 1.25, 5 << 20)
+    assert blocks[1]["step"] == {"wait": 0.0625, "transfer": 0.0, "compute": 0.0625, "host": 0.0}
 
 
 def test_paths_are_told_relative_to_the_project(tmp_path: Path) -> None:
