@@ -66,6 +66,8 @@ class Diagnosis:
         ceiling = self.ceilings.get(NO_WAIT)
         if ceiling is None:
             return f"{share}."
+        if ceiling.low <= 1 and ceiling.high > 1 / max(1 - self.shares.wait, 1e-9) >= HEADROOM:
+            return f"{share}; readings differed too much to say how much faster it would run with data ready at once."
         if ceiling.ratio < HEADROOM or ceiling.low <= 1:
             return f"{share}; with data ready at once this script would run no faster that could be measured."
         return f"{share}; with data ready at once this script would run {times(ceiling.ratio)} as fast."

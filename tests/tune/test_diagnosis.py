@@ -43,6 +43,17 @@ def test_a_ceiling_that_may_be_none_is_no_promise() -> None:
     assert "no faster that could be measured" in found.sentence
 
 
+def test_waiting_that_readings_cannot_rule_out_is_not_talked_away() -> None:
+    rounds = [
+        {BASELINE: block(BASELINE, 1.0, 0.3), NO_WAIT: block(NO_WAIT, seconds)} for seconds in (0.4, 1.1, 0.5, 1.2)
+    ]
+    found = diagnose(read(Loop(Settings(), None), *rounds))
+    assert found.sentence == (
+        "30 % of each step waits for data; "
+        "readings differed too much to say how much faster it would run with data ready at once."
+    )
+
+
 def test_waiting_comes_first_with_its_ceiling() -> None:
     one = {BASELINE: block(BASELINE, 2.7, 1.7), NO_WAIT: block(NO_WAIT, 1.0)}
     found = diagnose(read(Loop(Settings(), None), one, one))
