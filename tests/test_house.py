@@ -47,7 +47,7 @@ def test_the_commands_of_the_readme_are_there() -> None:
 
 def test_the_options_of_the_readme_are_there() -> None:
     known = {"--force-exclude", "--epochs"}
-    for name in ("lint", "tune", "rule"):
+    for name in ("lint", "tune", "report", "rule"):
         shown = CliRunner().invoke(cli, [name, "--help"])
         assert shown.exit_code == 0
         known |= set(re.findall(r"--[a-z-]+", shown.output))

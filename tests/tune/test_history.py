@@ -149,8 +149,8 @@ def outcome(root: Path, rate: float, *, args: tuple[str, ...] = ()) -> Outcome:
     shares = Diagnosis(Shares(0.1, 0.0, 0.9, 0.0), {NO_WAIT: Interval(1.1, 1.0, 1.2, 3)}, 0.0, 0.0)
     spread = Interval(rate, 0.99 * rate, 1.01 * rate, 5)
     return Outcome(
-        root, (info,), "cpu", "2.13.0", shares, (Row(Settings(), rate, None, 9, interval=spread),), rate, kept="nothing",
-        script="train.py", args=args, began="2026-11-21T02:00:00+00:00", baseline_interval=spread,
+        root, (info,), "cpu", "2.13.0", shares, (Row(Settings(), rate, None, 9, interval=spread),), rate,
+        kept="nothing", script="train.py", args=args, began="2026-11-21T02:00:00+00:00", baseline_interval=spread,
     )  # fmt: skip
 
 

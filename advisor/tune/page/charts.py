@@ -367,7 +367,7 @@ def answer(record: Record) -> Answer:
     figure = f"{gain.ratio:.0f}×" if gain.ratio >= 10 else f"{gain.ratio:.2f}×"
     said = ""
     if gain.low is not None and gain.high is not None and says(gain):
-        said = f"between {gain.low:.2f} and {gain.high:.2f} times, at 95 % confidence"
+        said = f"between {gain.low:.2f} and {gain.high:.2f} times, at 95\u00a0% confidence"
     elif gain.low is not None and gain.high is not None:
-        said = f"a wide interval: between {gain.low:.2g} and {gain.high:.2g} times, at 95 % confidence"
+        said = f"a wide interval: between {gain.low:.2g} and {gain.high:.2g} times, at 95\u00a0% confidence"
     return Answer(figure, said, label(choice.settings), describe(choice.settings))

@@ -1,0 +1,89 @@
+"""Takes the pictures of docs/images: the page of a recorded run (docs/recorded/trial.json) in Chromium, headless.
+
+python benchmarks/report_pictures.py [--chromium PROGRAM] [--record FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image
+
+from accel_advisor.tune.page.page import trial_page
+from accel_advisor.tune.stored import read_record
+
+ROOT = Path(__file__).resolve().parent.parent
+IMAGES = ROOT / "docs" / "images"
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A window in CSS pixels, whether it is dark, and the colours that are kept."""
+
+    name: str
+    width: int
+    height: int
+    dark: bool = False
+    colours: int = 96
+
+
+PICTURES = (
+    Picture("report", 860, 1500),
+    Picture("report-dark", 860, 1500, dark=True),
+    Picture("report-phone", 360, 1500),
+)
+
+
+def take(program: str, page: Path, picture: Picture, scratch: Path) -> Path:
+    """A picture of the top of the page, with few colours so that it stays small."""
+    raw = scratch / f"{picture.name}.png"
+    subprocess.run(
+        [
+            program,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            f"--user-data-dir={scratch / 'profile'}",
+            f"--blink-settings=preferredColorScheme={0 if picture.dark else 1}",
+            f"--window-size={picture.width},{picture.height}",
+            f"--screenshot={raw}",
+            page.as_uri(),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    target = IMAGES / f"{picture.name}.png"
+    with Image.open(raw) as image:
+        image.convert("RGB").quantize(picture.colours, dither=Image.Dither.NONE).save(target, optimize=True)
+    return target
+
+
+def main() -> None:
+    """Takes every picture."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--chromium", default=next((one for one in PROGRAMS if shutil.which(one)), None))
+    parser.add_argument("--record", type=Path, default=ROOT / "docs" / "recorded" / "trial.json")
+    arguments = parser.parse_args()
+    if arguments.chromium is None:
+        sys.exit("no Chromium here: name the program with --chromium")
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        page = scratch / "report.html"
+        page.write_text(trial_page(read_record(arguments.record)), encoding="utf-8")
+        for picture in PICTURES:
+            path = take(arguments.chromium, page, picture, scratch)
+            print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1024:.0f} KiB")
+
+
+if __name__ == "__main__":
+    main()
