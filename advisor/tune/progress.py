@@ -24,16 +24,16 @@ class Screen:
     """A live table on a terminal; silent elsewhere. Its :meth:`show` is a :data:`~.session.Watch`."""
 
     def __init__(self, console: Console) -> None:
-        self._live = (
-            Live(get_renderable=self._render, console=console, transient=True, refresh_per_second=4)
-            if console.is_terminal
-            else None
-        )
         self._spinner = Spinner("dots")
         self._began = self._asked = time.monotonic()
         self._purpose = ""
         self._spent = self._budget = 0.0
         self._table: Table | None = None
+        self._live = (
+            Live(get_renderable=self._render, console=console, transient=True, refresh_per_second=4)
+            if console.is_terminal
+            else None
+        )
 
     def __enter__(self) -> Self:
         if self._live is not None:

@@ -21,7 +21,8 @@ import time
 from typing import IO, Any
 
 SHARED_MEMORY = "/dev/shm"
-TRACKER_SECONDS = 1.0
+TRACKER_SECONDS = 3.0
+"""How long resource trackers may take to free what their clients left."""
 OUTPUT_BYTES = 64 * 1024
 """How much of the end of the child's output is kept; the file that it is kept in grows to a few times as much."""
 DRAIN_SECONDS = 0.5
@@ -121,6 +122,11 @@ def _reap() -> None:
             pass
 
 
+def semaphores(scratch: str) -> str:
+    """What the names of a trial's semaphores begin with."""
+    return f"aa-{scratch.rpartition('-')[2]}"
+
+
 def shared_memory() -> set[str]:
     """The shared-memory files of this machine."""
     return {f"{SHARED_MEMORY}/{name}" for name in os.listdir(SHARED_MEMORY)} if os.path.isdir(SHARED_MEMORY) else set()
@@ -152,6 +158,10 @@ def sweep(session: int, before: set[str], scratch: str, adopter: int | None = No
         if adopter == os.getpid():
             _reap()
     appeared = shared_memory() - before
+    for path in [path for path in appeared if path.startswith(f"{SHARED_MEMORY}/sem.{semaphores(scratch)}-")]:
+        appeared.discard(path)
+        with contextlib.suppress(OSError):
+            os.unlink(path)
     if not appeared:
         return
     in_use = _segments(list(_processes()))

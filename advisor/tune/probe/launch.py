@@ -82,6 +82,7 @@ def join(scratch: str) -> None:
     Containment(Overlay(scratch, fresh=False)).install()
     Elsewhere(scratch).watch()
     note_pids(scratch)
+    name_semaphores(scratch)
 
 
 def note_pids(scratch: str) -> None:
@@ -98,6 +99,16 @@ def note_pids(scratch: str) -> None:
 
     note()
     os.register_at_fork(after_in_child=note)
+
+
+def name_semaphores(scratch: str) -> None:
+    """Let the semaphores of this process and of its workers bear the trial's name: once their owners are killed,
+    nothing else tells whose they were."""
+    from multiprocessing import process
+
+    from accel_advisor.tune.probe.guard import semaphores
+
+    process.current_process()._config["semprefix"] = f"/{semaphores(scratch)}"  # type: ignore[attr-defined]
 
 
 def _torchrun(plan: dict[str, Any]) -> None:
@@ -129,6 +140,7 @@ def main() -> None:
     _package()
     invite(plan["scratch"])
     note_pids(plan["scratch"])
+    name_semaphores(plan["scratch"])
     from accel_advisor.tune.probe.child import Child
 
     Child(plan, began).run()
