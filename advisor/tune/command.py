@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import shlex
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
@@ -16,6 +18,7 @@ import click
 
 from ..machine import INSTALL_TORCH
 from .failure import Failure, console_here
+from .launcher import LaunchError, check_nodes, missing_rank, parse_ranks
 from .outputs import FALLEN, Outputs
 from .settings import KNOBS, UnknownKnobError, parse_knobs
 
@@ -58,6 +61,10 @@ class _ScriptCommand(click.Command):
 @click.command(cls=_ScriptCommand, name="tune", options_metavar="[OPTIONS]")
 @click.argument("script", required=False, type=click.Path(path_type=Path))
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
+@click.option(
+    "--nproc-per-node", "processes", metavar="N", help="Run the script under torchrun, in N processes, or gpu."
+)
+@click.option("--nnodes", default="1", metavar="N", help="As torchrun has it. A trial takes place on one node.")
 @click.option("--apply", is_flag=True, help="Write the change, run old against new, keep it only if the gain shows.")
 @click.option(
     "--budget", type=float, default=60.0, show_default=True, metavar="SECONDS", help="For the search, beyond start-up."
@@ -86,6 +93,8 @@ def tune(
     ctx: click.Context,
     script: Path | None,
     module: str | None,
+    processes: str | None,
+    nnodes: str,
     apply: bool,
     budget: float,
     knobs: str,
@@ -116,6 +125,7 @@ def tune(
     outputs = Outputs(json_file, page, trace, history, _tolerance(tolerance, check))
     outputs.check()
     config, command = _command(script, module, ctx.meta[_ARGUMENTS])
+    command = _launched(command, processes, nnodes)
     if find_spec("torch") is None:
         raise Failure(INSTALL_TORCH)
     console = console_here()
@@ -125,7 +135,9 @@ def tune(
     except ScriptFailed as error:
         if error.traceback:
             click.echo(error.traceback.rstrip(), err=True)
-        raise Failure(f"{error.reason}: make `{_spelled(command)}` run by itself, then tune it") from error
+        remedy = missing_rank(error.traceback, _own(command), os.environ) if command.ranks is None else ""
+        remedy = remedy or f"make `{_spelled(command)}` run by itself, then tune it"
+        raise Failure(f"{error.reason}: {remedy}") from error
     except TrialError as error:
         raise Failure(error.reason) from error
     except TuneError as error:
@@ -217,9 +229,30 @@ def _terminable() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
+def _launched(command: Command, processes: str | None, nodes: str) -> Command:
+    """The command as ``--nproc-per-node`` and ``--nnodes`` want it to be started."""
+    try:
+        ranks = parse_ranks(processes) if processes is not None else None
+        command = replace(command, ranks=ranks)
+        check_nodes(nodes, _own(command), os.environ)
+    except LaunchError as error:
+        raise Failure(str(error)) from error
+    return command
+
+
+def _own(command: Command) -> list[str]:
+    """The words that tune a command, as they stand behind ``accel-advisor tune``."""
+    ranks = ["--nproc-per-node", str(command.ranks or "N")]
+    return [*ranks, *_target(command), *(["--", *command.args] if command.args else [])]
+
+
+def _target(command: Command) -> list[str]:
+    return ["-m", command.module] if command.module else [_relative(command.script)]
+
+
 def _spelled(command: Command) -> str:
-    what = ["-m", command.module] if command.module else [_relative(command.script)]
-    return shlex.join(["python", *what, *command.args])
+    start = ["python"] if command.ranks is None else ["torchrun", "--nproc-per-node", str(command.ranks)]
+    return shlex.join([*start, *_target(command), *command.args])
 
 
 def _relative(path: Path | None) -> str:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from .probe.wire import BASELINE, NO_TRANSFER, NO_WAIT
+from .ranks import straggler
 from .readings import Readings
 from .search import HEADROOM
 from .statistics import Interval
@@ -44,12 +45,14 @@ class Diagnosis:
         ceilings: how many times as fast the script would be, by the ceiling's name; an epoch's start counts as waiting.
         epoch_start: seconds that the start of an epoch costs.
         epoch_share: the share of an epoch that its start takes; 0 where epochs have no known length.
+        straggler: which of several ranks the others wait for, in a sentence; empty where none stands out.
     """
 
     shares: Shares
     ceilings: dict[str, Interval]
     epoch_start: float
     epoch_share: float
+    straggler: str = ""
 
     @property
     def bottleneck(self) -> str:
@@ -59,7 +62,7 @@ class Diagnosis:
     @property
     def sentence(self) -> str:
         """What is said first."""
-        return " ".join(part for part in (self._waiting(), self._starts(), self._transfers()) if part)
+        return " ".join(part for part in (self._waiting(), self.straggler, self._starts(), self._transfers()) if part)
 
     def _waiting(self) -> str:
         share = f"{_percent(self.shares.wait)} of each step waits for data"
@@ -107,7 +110,7 @@ def diagnose(readings: Readings) -> Diagnosis:
     start, length = readings.epoch_start(readings.baseline), readings.loop.length
     seconds = readings.seconds(readings.baseline)
     share = start / length / seconds if length and seconds else 0.0
-    return Diagnosis(shares, ceilings, start, share)
+    return Diagnosis(shares, ceilings, start, share, straggler(blocks))
 
 
 def times(ratio: float) -> str:

@@ -98,6 +98,7 @@ class Limits:
         batch: bytes of one batch.
         worker: memory of one worker as measured on the first pool, None before that.
         workers: the most workers that keep the script's meaning, None where any number does.
+        ranks: processes of the training on this machine. All other limits are those of one of them.
     """
 
     cores: float
@@ -106,12 +107,23 @@ class Limits:
     batch: int = 0
     worker: int | None = None
     workers: int | None = None
+    ranks: int = 1
+
+    def shared(self, ranks: int) -> Limits:
+        """The share that each of so many ranks has."""
+        return replace(
+            self,
+            cores=self.cores / ranks,
+            memory=None if self.memory is None else self.memory // ranks,
+            shared_memory=None if self.shared_memory is None else self.shared_memory // ranks,
+            ranks=ranks,
+        )
 
     @property
     def most_workers(self) -> int:
         """No candidate has more workers. Four a core, and 16 on any machine: workers that wait for storage need no core
         while they wait, and the search goes there only while more of them still help."""
-        most = max(16, min(64, round(4 * self.cores)))
+        most = max(1, 16 // self.ranks, min(64, round(4 * self.cores)))
         return most if self.workers is None else min(most, self.workers)
 
     def refusal(self, settings: Settings) -> str | None:

@@ -78,7 +78,7 @@ def tune(
         standing = standing_of(info, root)
         search = Search(
             Loop(info.settings, info.length, ready.device in TRANSFER_DEVICES, not standing.persistence),
-            limits_for(machine, info, standing),
+            limits_for(machine, info, standing).shared(command.ranks or 1),
             knobs=options.knobs,
             budget=options.budget,
             seed=options.seed,
@@ -102,6 +102,8 @@ def tune(
     outcome = _outcome(ready, search, root)
     outcome.interrupted = interrupted
     outcome.script = display_name(command.script, root) if command.script else f"-m {command.module}"
+    if command.ranks is not None:
+        outcome.script = f"torchrun --nproc-per-node {command.ranks} {outcome.script}"
     outcome.args, outcome.began, outcome.budget = command.args, today.isoformat(timespec="seconds"), options.budget
     outcome.machine = machine
     if cut:
