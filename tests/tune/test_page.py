@@ -211,6 +211,33 @@ def test_blocks_stand_where_and_as_high_as_they_were(record: Record) -> None:
         assert slot.top >= 0
 
 
+def luminance(colour: str) -> float:
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_colours_can_be_told_apart(record: Record, mode: str) -> None:
+    """The contrasts that WCAG 2.2 AA asks for: 4.5 for text, 3 for what is drawn."""
+    light, dark = re.findall(r":root \{(.*?)\}", trial_page(record), re.DOTALL)[:2]
+    colour = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", dark if mode == "dark" else light))
+    texts = [(text, ground) for text in ("ink", "soft", "accent", "cut") for ground in ("page", "raised")]
+    texts += [(f"on-{part}", part) for part in ("wait", "transfer", "compute", "host")]
+    texts += [("ink", "added"), ("ink", "removed"), ("soft", "raised"), ("ink", "line")]
+    for text, ground in texts:
+        assert contrast(colour[text], colour[ground]) >= 4.5, (text, ground)
+    for mark in ("accent", "other", "now", "soft"):
+        assert contrast(colour[mark], colour["track"]) >= 3, mark
+    for mark in ("wait", "compute", "transfer", "host", "cut"):
+        assert contrast(colour[mark], colour["page"]) >= 3, mark
+
+
 def test_ticks_are_round_and_within() -> None:
     assert [tick.text for tick in Scale(53).ticks(lambda value: f"{value:g}")] == ["0", "20", "40"]
     assert Scale(0).ticks(str)[0].at == 0
@@ -221,7 +248,7 @@ def test_ticks_are_round_and_within() -> None:
 def test_a_history_is_drawn_with_its_best(record: Record) -> None:
     page = history_page(History(tuple(entry(rate, day=day) for day, rate in enumerate((100, 120, 90), 1))))
     check(page)
-    assert "train.py reached 90 samples a second, 75 % of its best." in page
+    assert "train.py reached 90 samples a second, 75\u00a0% of its best." in page
     assert page.count("<circle") == 4
     check(history_page(History(())))
 

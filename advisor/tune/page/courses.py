@@ -68,7 +68,7 @@ def headline(history: History) -> str:
         return f"{reached} in its first run."
     if last.rate >= top.rate:
         return f"{reached}, the best of {len(runs)} runs."
-    return f"{reached}, {100 * last.rate / top.rate:.0f} % of its best."
+    return f"{reached}, {100 * last.rate / top.rate:.0f}\u00a0% of its best."
 
 
 def _course(entries: tuple[Entry, ...]) -> Course:
