@@ -388,7 +388,7 @@ class Search:
         if answer.block is None:
             late = answer.seconds >= most
             if what == BASELINE and not self.readings.references[BASELINE]:
-                raise BaselineError(answer.reason + ", so they need a longer --budget" if late else answer.reason)
+                raise BaselineError(answer.reason + ": it takes a longer --budget" if late else answer.reason)
             if isinstance(what, Settings) and not (last and late):
                 self.readings.tried[what].failed = answer.reason
             return

@@ -110,6 +110,14 @@ def test_a_failing_script_shows_its_own_traceback(project: Path) -> None:
     assert "FileNotFoundError" in caught.value.reason
 
 
+def test_a_block_that_takes_too_long_fails_by_itself(project: Path) -> None:
+    with trial(project, "infinite") as running:
+        running.start()
+        with pytest.raises(CandidateError, match=r"\d+ batches came within 1 s, too few for a block"):
+            running.measure(BASELINE, min_batches=10**9, most_seconds=1.0)
+        check(running.measure(BASELINE, min_batches=8, min_seconds=0.05))
+
+
 def test_a_script_that_gives_up_is_quoted(project: Path) -> None:
     with trial(project, "gives_up") as running, pytest.raises(NoLoader, match=r"were: No GPU\. Exiting\.$"):
         running.start()

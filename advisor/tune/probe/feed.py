@@ -177,7 +177,8 @@ class Feed:
             self._advance(self._running)
         running = self._running
         if running is not None and running.late and not running.failed:
-            self._fail(f"a block was not done within {running.measure.most_seconds:.0f} s")
+            came = running.settling.batches + running.batches
+            self._fail(f"{came} batches came within {running.measure.most_seconds:.0f} s, too few for a block")
         while self._running is None:
             self._begin(self._session.command())
 
