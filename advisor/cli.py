@@ -75,7 +75,7 @@ def cli() -> None:
 
 
 def main(args: list[str] | None = None) -> NoReturn:
-    """Runs the command line and exits: 0 nothing found, 1 findings remain, 2 wrong use or internal error."""
+    """Runs the command line and exits: 0 nothing found, 1 findings remain, 2 wrong use or internal error, 130 interrupted."""
     from .config import ConfigError
     from .selection import SelectorError
     from .source.discovery import DiscoveryError
@@ -86,7 +86,7 @@ def main(args: list[str] | None = None) -> NoReturn:
         status = 130
     except click.ClickException as error:
         error.show()
-        status = 2
+        status = max(2, error.exit_code)
     except (ConfigError, SelectorError, DiscoveryError) as error:
         click.echo(f"Error: {error}", err=True)
         status = 2

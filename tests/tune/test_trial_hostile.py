@@ -46,6 +46,7 @@ def check(block: Block) -> Block:
         "bare_except",
         "background",
         "by_hand",
+        "deaf",
         "exact_epochs",
         "exit_handlers",
         "in_place",
@@ -54,8 +55,10 @@ def check(block: Block) -> Block:
         "iterable",
         "leaves_processes",
         "own_iterator",
+        "prints_forever",
         "saves_everywhere",
         "slows_down",
+        "trainer",
         "zip_two",
     ],
 )
@@ -152,6 +155,37 @@ def test_a_bad_candidate_costs_only_itself(project: Path, name: str, reason: str
             with pytest.raises(CandidateError, match=reason):
                 running.measure(Settings(2, 2), min_batches=40, min_seconds=0.0)
             check(running.measure(BASELINE, min_batches=8, min_seconds=0.0))
+
+
+def test_a_machine_that_is_too_small_costs_the_candidate(project: Path) -> None:
+    with trial(project, "starved_workers") as running:
+        running.start()
+        for workers, reason in (
+            (1, r"File too large|shared memory"),
+            (2, r"allocate"),
+            (3, r"killed by signal: Killed|exited unexpectedly"),
+        ):
+            with pytest.raises(CandidateError, match=reason):
+                running.measure(Settings(workers, 2), min_batches=40, min_seconds=0.0)
+            check(running.measure(BASELINE, min_batches=8, min_seconds=0.0))
+
+
+def test_a_block_that_takes_too_long_costs_the_candidate(project: Path) -> None:
+    with trial(project, "plain_loop") as running:
+        running.start()
+        with pytest.raises(CandidateError, match=r"not done within 1 s"):
+            running.measure(BASELINE, min_batches=100_000, most_seconds=1.0)
+        check(running.measure(Settings(1, 2), min_batches=8, min_seconds=0.0, most_seconds=60.0))
+
+
+def test_only_the_end_of_the_output_is_kept(project: Path) -> None:
+    with trial(project, "prints_forever") as running:
+        running.start()
+        assert running._child is not None
+        scratch = running._child.scratch
+        check(running.measure(BASELINE, min_batches=50, min_seconds=0.5))
+        sizes = [(scratch / name).stat().st_size for name in ("stdout", "stderr")]
+        assert all(0 < size < 1 << 20 for size in sizes), sizes
 
 
 def test_a_hanging_candidate_costs_the_trial(project: Path) -> None:

@@ -1,0 +1,244 @@
+"""What ``accel-advisor tune`` leaves behind on scripts that resist, and when it is killed.
+
+Every script of ``tests/tune/hostile`` runs through the real command with a small budget, in a copy of their folder:
+recorded are the exit status, the last words, the seconds beyond the budget and the script's start-ups, and whatever
+stayed: changed files, processes, shared memory, temporary files. Then, ``--kills`` times, the command is killed at a
+random moment by SIGKILL, SIGTERM or SIGINT, in the search or in the verification that ``--apply`` brings.
+
+    python benchmarks/hostile.py --kills 30 --json benchmarks/results/hostile.json
+
+Exits with 1 where anything stayed, or a run ended later than it may. On a machine that others use too, give it a
+shared memory of its own: ``unshare -m sh -c 'mount -t tmpfs shm /dev/shm && exec python benchmarks/hostile.py'``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import hashlib
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from accel_advisor.fixer import write_atomically
+from accel_advisor.machine import inspect_machine
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPTS = ROOT / "tests" / "tune" / "hostile"
+BEYOND = 10.0
+"""Seconds that a run may take beyond its budget and start-ups."""
+PATIENCE = 15.0
+"""Seconds after a kill within which everything is to be gone."""
+GIVEN = {"touched.txt"}
+"""What a script of these touches through another program: nobody can undo that, and the tool names it."""
+ORDINARY = "plain_loop"
+"""Not hostile at all: what its start-up takes, that of others takes about as long."""
+KILLED = ("leaves_processes", "spawned", "saves_everywhere", "apply", "apply")
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+APPLIED = """\
+import time
+
+from plain import Samples, step
+from torch.utils.data import DataLoader
+
+WORKERS = 0
+
+if __name__ == "__main__":
+    loader = DataLoader(Samples(400, 0.004), 8, num_workers=WORKERS)
+    while True:
+        for x, y in loader:
+            step(x, y)
+            time.sleep(0.005)
+"""
+
+
+class Place:
+    """A folder with the scripts, and one for temporary files, by which everything that was started is known."""
+
+    def __init__(self, apply: bool = False) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="hostile-"))
+        self.project, self.temporary = self.folder / "project", self.folder / "t"
+        shutil.copytree(SCRIPTS, self.project, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("notes/keep.txt", "cache/c", "old.ckpt", "results.json"):
+            (self.project / name).parent.mkdir(exist_ok=True)
+            (self.project / name).write_text(name)
+        (self.project / "config.json").write_text('{"lr": 0.1}')
+        (self.project / "log.jsonl").write_text("{}\n")
+        (self.project / "pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")
+        if apply:
+            (self.project / "apply.py").write_text(APPLIED)
+        self.temporary.mkdir()
+        self.before = self.tree()
+        self._segments = segments()
+
+    def tree(self) -> dict[str, str]:
+        return {
+            str(path.relative_to(self.project)): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+            for path in sorted(self.project.rglob("*"))
+        }
+
+    def start(self, script: str, budget: float, *options: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "accel_advisor", "tune", f"{script}.py", "--budget", f"{budget:g}", *options],
+            cwd=self.project,
+            env={**os.environ, "TMPDIR": str(self.temporary), "OMP_NUM_THREADS": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            # Shells have what they start in the background ignore this one.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+
+    def left(self, patience: float) -> dict[str, list[str]]:
+        """What stayed, after as much patience; empty lists where nothing did."""
+        limit = time.monotonic() + patience
+        while True:
+            after = self.tree()
+            names = {name for name in {*self.before, *after} if self.before.get(name) != after.get(name)} - GIVEN
+            found = {
+                "files": sorted(names),
+                "processes": self._processes(),
+                "segments": sorted(segments() - self._segments),
+                "temporary": sorted(os.listdir(self.temporary)),
+            }
+            if not any(found.values()) or time.monotonic() > limit:
+                return found
+            time.sleep(0.1)
+
+    def _processes(self) -> list[str]:
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if os.fsencode(self.temporary) in (process / "environ").read_bytes():
+                    found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+            except OSError:
+                continue
+        return found
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def segments() -> set[str]:
+    return set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+
+
+def hostile(script: str, budget: float, start: float) -> dict[str, Any]:
+    """One script to its end. One that is refused tells nothing of its start-up, which is taken to be ``start`` then."""
+    place = Place()
+    out = place.folder / "out.json"
+    began = time.monotonic()
+    process = place.start(script, budget, "--json", str(out))
+    try:
+        output = process.communicate(timeout=300)[0]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output = "did not end\n" + process.communicate()[0]
+    seconds = time.monotonic() - began
+    starts = None
+    if out.exists():
+        served = json.loads(out.read_text())["blocks"]
+        starts = sum(each["seconds"] for each in served if each["what"] == "start")
+    lines = [line for line in output.splitlines() if line.strip()]
+    words = next((line for line in lines if line.startswith(("Error", "Recommended", "Nothing"))), lines[-1])
+    result = {
+        "script": script,
+        "status": process.returncode,
+        "seconds": round(seconds, 1),
+        "starts": None if starts is None else round(starts, 1),
+        "beyond": round(seconds - (starts or start) - budget, 1),
+        "words": words.replace(str(place.project), "."),
+        "left": place.left(1.0),
+    }
+    place.remove()
+    return result
+
+
+def killed(number: int, random: Random, budget: float) -> dict[str, Any]:
+    """One run that is killed at a random moment."""
+    script, signum = KILLED[number % len(KILLED)], SIGNALS[number % len(SIGNALS)]
+    applies = script == "apply"
+    place = Place(applies)
+    process = place.start(script, budget, *(["--apply", "--knobs", "num_workers"] if applies else []))
+    delay = random.uniform(0.2, 60.0 if applies else 25.0)
+    try:
+        process.communicate(timeout=delay)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signum)
+        began = time.monotonic()
+        process.communicate()
+        seconds = time.monotonic() - began
+    else:
+        seconds = 0.0
+    if applies and process.returncode == 0:
+        place.before["apply.py"] = place.tree()["apply.py"]
+    result = {
+        "script": script,
+        "signal": signum.name,
+        "after": round(delay, 2),
+        "status": process.returncode,
+        "seconds_to_end": round(seconds, 1),
+        "left": place.left(PATIENCE),
+    }
+    place.remove()
+    return result
+
+
+def commit() -> str:
+    found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return found.stdout.strip()
+
+
+def main() -> int:
+    """Runs everything, prints a line each, and writes the record."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--budget", type=float, default=6.0)
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="*", help="names of scripts")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    names = [path.stem for path in sorted(SCRIPTS.glob("*.py")) if path.stem not in ("plain", ORDINARY)]
+    names = [ORDINARY, *(name for name in names if not options.only or name in options.only)]
+    data: dict[str, Any] = {
+        "date": datetime.date.today().isoformat(),
+        "commit": commit(),
+        "machine": f"{platform.system()} {platform.machine()}, {inspect_machine().cores:g} cores",
+        "budget": options.budget,
+        "scripts": [],
+        "kills": [],
+    }
+    bad = 0
+
+    def note(kind: str, result: dict[str, Any], late: bool) -> None:
+        nonlocal bad
+        data[kind].append(result)
+        wrong = late or any(result["left"].values())
+        bad += wrong
+        print("BAD" if wrong else "ok ", json.dumps({key: value for key, value in result.items() if value}), flush=True)
+        if options.json is not None:
+            write_atomically(options.json, (json.dumps(data, indent=1) + "\n").encode())
+
+    start = 0.0
+    for name in names:
+        result = hostile(name, options.budget, start)
+        start = start or result["starts"] or 0.0
+        note("scripts", result, result["beyond"] > BEYOND)
+    random = Random(options.seed)
+    for number in range(options.kills):
+        note("kills", killed(number, random, options.budget), False)
+    print(f"{len(data['scripts'])} scripts, {len(data['kills'])} kills, {bad} wrong")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
