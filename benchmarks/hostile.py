@@ -169,7 +169,7 @@ def killed(number: int, random: Random, budget: float) -> dict[str, Any]:
     applies = script == "apply"
     place = Place(applies)
     process = place.start(script, budget, *(["--apply", "--knobs", "num_workers"] if applies else []))
-    delay = random.uniform(0.2, 60.0 if applies else 25.0)
+    delay = random.uniform(0.2, 45.0 if applies else 20.0)
     try:
         process.communicate(timeout=delay)
     except subprocess.TimeoutExpired:
