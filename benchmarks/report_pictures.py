@@ -1,6 +1,8 @@
 """Takes the pictures of docs/images: the page of a recorded run (docs/recorded/trial.json) in Chromium, headless.
 
-python benchmarks/report_pictures.py [--chromium PROGRAM] [--record FILE]
+    python benchmarks/report_pictures.py [--chromium PROGRAM] [--run]
+
+With --run, the demo is tuned and recorded first.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from accel_advisor.tune.stored import read_record
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
+RECORD = ROOT / "docs" / "recorded" / "trial.json"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
@@ -67,19 +70,33 @@ def take(program: str, page: Path, picture: Picture, scratch: Path) -> Path:
     return target
 
 
+def run_demo() -> None:
+    """Records a run of a copy of the demo, its change applied and verified."""
+    folder = ROOT / "build" / "recording" / "report"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for path in sorted((ROOT / "fixtures" / "demo").glob("*.py")):
+        shutil.copyfile(path, folder / path.name)
+    subprocess.run([sys.executable, "make_data.py"], cwd=folder, check=True)
+    command = [sys.executable, "-m", "accel_advisor", "tune", "train.py", "--apply", "--json", str(RECORD)]
+    subprocess.run(command, cwd=folder, check=True)
+
+
 def main() -> None:
     """Takes every picture."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chromium", default=next((one for one in PROGRAMS if shutil.which(one)), None))
-    parser.add_argument("--record", type=Path, default=ROOT / "docs" / "recorded" / "trial.json")
+    parser.add_argument("--run", action="store_true", help="record a run of the demo first")
     arguments = parser.parse_args()
     if arguments.chromium is None:
         sys.exit("no Chromium here: name the program with --chromium")
+    if arguments.run:
+        run_demo()
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         page = scratch / "report.html"
-        page.write_text(trial_page(read_record(arguments.record)), encoding="utf-8")
+        page.write_text(trial_page(read_record(RECORD)), encoding="utf-8")
         for picture in PICTURES:
             path = take(arguments.chromium, page, picture, scratch)
             print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1024:.0f} KiB")

@@ -57,13 +57,13 @@ class Entry:
 
     @property
     def bottom(self) -> float:
-        """The lower end of the rate; the rate itself where the interval is open."""
-        return self.rate if self.low is None else self.low
+        """The lower end of the rate; 0 where the interval is open."""
+        return 0.0 if self.low is None else self.low
 
     @property
     def top(self) -> float:
-        """The upper end of the rate; the rate itself where the interval is open."""
-        return self.rate if self.high is None else self.high
+        """The upper end of the rate; infinite where the interval is open."""
+        return math.inf if self.high is None else self.high
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,9 @@ def read_history(path: Path) -> History:
 
 
 def best(entries: Iterable[Entry]) -> Entry | None:
-    """The run with the highest rate; None where there is none."""
-    return max(entries, key=lambda entry: entry.rate, default=None)
+    """The run that was surely the fastest, by the lower end of its interval: a reading that was high by chance, on a
+    noisy day, is no record to be held against. None where there is no run."""
+    return max(entries, key=lambda entry: (entry.bottom, entry.rate), default=None)
 
 
 def behind(today: Entry, record: Entry, tolerance: float) -> bool:

@@ -69,6 +69,15 @@ def test_behind_means_beyond_the_tolerance_and_beyond_both_intervals() -> None:
     assert not behind(run(110), run(100), 0.0)
 
 
+def test_a_high_reading_of_a_noisy_day_is_no_record() -> None:
+    runs = [run(100), run(130, spread=0.6), replace(run(300), low=None, high=None)]
+    assert best(runs) is runs[0]
+    assert best(runs[2:]) is runs[2]
+    assert best([]) is None
+    assert not behind(runs[0], runs[2], 0.05)
+    assert not behind(replace(run(10), low=None, high=None), runs[0], 0.05)
+
+
 def test_a_line_for_each_run_and_none_lost_when_runs_end_together(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     threads = [threading.Thread(target=append, args=(path, run(rate))) for rate in range(1, 41)]
@@ -183,7 +192,7 @@ def test_what_counts_is_the_script_as_it_was_left(record: Record) -> None:
     fast = Choice(Settings(64), 200.0, 190.0, 210.0)
     row = TriedRecord(fast.settings, 200.0, None, 4, None, 190.0, 210.0)
     trained = replace(record.trained, recommended=fast)
-    changed = replace(record, loaders=(trained,), tried=(*record.tried, row), kept=None)
+    changed = replace(record, loaders=(trained,), tried=(*record.tried, row), kept=None, applied=False)
     left, applied = entry_of(changed), entry_of(replace(changed, applied=True))
     assert left is not None
     assert applied is not None

@@ -153,7 +153,7 @@ def test_a_record_from_elsewhere_cannot_steer_the_terminal(tmp_path: Path) -> No
 
 def with_rate(record: Record, rate: float) -> Record:
     choice = Choice(Settings(), rate, 0.98 * rate, 1.02 * rate)
-    return replace(record, loaders=(replace(record.trained, baseline=choice),))
+    return replace(record, loaders=(replace(record.trained, baseline=choice),), applied=False)
 
 
 def test_two_records_are_compared(record: Record, tmp_path: Path) -> None:
