@@ -112,8 +112,10 @@ class Stream:
         self.free = max(self.free, time.perf_counter()) + seconds
 
     def synchronize(self) -> None:
-        """Waits until all is done."""
-        time.sleep(max(0.0, self.free - time.perf_counter()))
+        """Waits until all is done: awake at the end, since a sleeper is woken late."""
+        time.sleep(max(0.0, self.free - time.perf_counter() - 0.002))
+        while time.perf_counter() < self.free:
+            pass
 
 
 STREAM = Stream()

@@ -35,8 +35,12 @@ LOOP = Path(__file__).parents[2] / "benchmarks" / "attribution" / "loop.py"
             | {"fetch": 0.04, "forward": 0.02, "functional": 0.02, "backward": 0.02, "host": 0.02},
             Shares(wait=0.25, transfer=0.25, compute=0.375, host=0.125),
         ),
+        (
+            {"workers": 2, "epoch": 10, "evaluate": 0.4, "fetch": 0.13, "forward": 0.045},
+            Shares(wait=0.3, transfer=0.0, compute=0.7, host=0.0),
+        ),
     ],
-    ids=["host", "device"],
+    ids=["host", "device", "workers that go on while the loop evaluates"],
 )
 def test_what_was_put_in_comes_out(plan: dict[str, Any], put_in: Shares, tmp_path: Path) -> None:
     command = Command(LOOP, None, (json.dumps(plan),), tmp_path)

@@ -74,6 +74,7 @@ class Feed:
         self._broken_off = False
         self._exhausted = False
         self._paused: float | None = None
+        self._ready = 0
         self._running: Running | None = None
         self._teardown: dict[int, float] = {}
         self._epoch_known: set[Settings] = set()
@@ -92,6 +93,7 @@ class Feed:
             # A loop that breaks off an epoch may count on a whole one next time.
             self._broken_off = not self._stream.open_epoch() if self._stream is not None else self._mid_epoch
             self._mid_epoch = False
+            self._drop_pile()
             running = self._running
             if running is None or not running.counting or self._paused is None or running.settings is None:
                 return
@@ -101,6 +103,20 @@ class Feed:
             if any(self._together(running, long)):
                 running.resettled += 1
                 running.again = Settling(self._pool)
+
+    def _drop_pile(self) -> None:
+        """Let batches be fetched once more that became ready while the loop did something else, as far as more are
+        ready than were then. In a short epoch they would otherwise pass for the speed of the workers."""
+        pool, stream = self._pool, self._stream
+        if pool is None or stream is None or self._paused is None:
+            return
+        try:
+            for _ in range(pool.buffer):
+                if (pool.ready() or 0) <= self._ready or not stream.postpone():
+                    return
+                pool.next()
+        except Exception as error:
+            self._fail(_sentence(error))
 
     def next(self, served_in_epoch: int) -> Any:
         """The next batch for the loop; StopIteration at the end of an epoch."""
@@ -138,6 +154,7 @@ class Feed:
         self._mid_epoch = False
         self._meter.pause()
         self._paused = perf_counter()
+        self._ready = (self._pool.ready() or 0) if self._pool is not None else 0
         self._session.phase = SCRIPT
 
     # -- blocks -------------------------------------------------------------------------------------------------

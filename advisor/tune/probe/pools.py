@@ -79,6 +79,14 @@ class IndexStream:
         """A batch has reached the loop: its indices are done with, and returned."""
         return self._given.popleft().indices if self._given else None
 
+    def postpone(self) -> bool:
+        """The next batch is to be fetched once more, behind all that are under way; False, with nothing changed, where
+        one of those opens an epoch, to which the batch would be lost."""
+        if not self._given or any(draw.first for draw in (*self._given, *self._pending)):
+            return False
+        self._pending.append(self._given.popleft())
+        return True
+
     def take_back(self) -> None:
         """The pool is gone: what it did not serve is pending again."""
         self._pending.extendleft(reversed(self._given))

@@ -46,6 +46,26 @@ def test_every_epoch_is_whole_and_in_order(length: int, plan: list[tuple[int, bo
     assert seen == [index % length for index in range(len(seen))]
 
 
+def test_a_batch_that_is_postponed_comes_behind_those_under_way() -> None:
+    stream = IndexStream([[0], [1], [2], [3], [4]], None)
+    for _ in range(3):
+        stream.give()
+    assert stream.open_epoch()
+    assert stream.postpone()
+    assert [stream.give(), stream.give()] == [[0], [3]]
+    assert [stream.served() for _ in range(4)] == [[1], [2], [0], [3]]
+
+
+def test_no_batch_is_postponed_into_the_next_epoch() -> None:
+    stream = IndexStream([[0], [1]], None)
+    assert not stream.postpone()
+    for _ in range(3):
+        stream.give()
+    assert stream.open_epoch()
+    assert not stream.postpone()
+    assert [stream.served() for _ in range(3)] == [[0], [1], [0]]
+
+
 def test_an_empty_sampler_ends_instead_of_spinning() -> None:
     stream = IndexStream([], None)
     assert stream.at_epoch_end()
