@@ -11,6 +11,7 @@ from .probe.wire import Block, LoaderInfo, Settings
 from .rewrite import Recommendation
 from .statistics import Interval
 from .timeline import Served
+from .watching import Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Row:
         failed: why it was not measured, in words.
         interval: of the rate, from its own blocks.
         measured: those blocks.
+        use: what the GPU did in them; None where there is none, or its driver does not tell.
     """
 
     settings: Settings
@@ -34,6 +36,7 @@ class Row:
     failed: str = ""
     interval: Interval | None = None
     measured: tuple[Block, ...] = ()
+    use: Use | None = None
 
 
 @dataclass(frozen=True, slots=True)

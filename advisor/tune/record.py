@@ -21,6 +21,7 @@ from .schema import (
     BlockRecord,
     Choice,
     DeviceRecord,
+    DeviceUse,
     EditRecord,
     EpochStart,
     LoaderRecord,
@@ -158,6 +159,7 @@ def _row(row: Row, timeline: tuple[Served, ...]) -> TriedRecord:
         step=_step(row.measured),
         worker_bytes=max((block.worker_bytes for block in row.measured), default=0) or None,
         cores=_cores([one for one in timeline if one.block is not None and one.block in row.measured]),
+        device=DeviceUse(row.use.busy, row.use.memory, row.use.power, row.use.clock) if row.use else None,
     )
 
 

@@ -100,6 +100,17 @@ class EpochStart:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceUse:
+    """What the device did in the blocks of a candidate: share of the time in which it was busy, most memory in bytes,
+    watts and megahertz; None where its driver does not tell."""
+
+    busy: float | None = None
+    memory: int | None = None
+    power: float | None = None
+    clock: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TriedRecord:
     """A candidate. ``low`` and ``high`` are the ends of the rate's interval, ``step`` holds seconds a batch,
     ``cores`` says how many were kept busy."""
@@ -114,6 +125,7 @@ class TriedRecord:
     step: Parts | None = None
     worker_bytes: int | None = None
     cores: float | None = None
+    device: DeviceUse | None = None
 
 
 @dataclass(frozen=True, slots=True)

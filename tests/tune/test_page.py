@@ -20,7 +20,7 @@ from accel_advisor.tune.page.charts import legend, step_bars, throughput, timeli
 from accel_advisor.tune.page.page import comparison_page, history_page, trial_page
 from accel_advisor.tune.page.scale import Scale
 from accel_advisor.tune.probe.wire import Settings
-from accel_advisor.tune.schema import Place, Record
+from accel_advisor.tune.schema import DeviceRecord, DeviceUse, Place, Record
 from accel_advisor.tune.stored import read_record, record_of
 from accel_advisor.tune.wording import visible
 
@@ -103,6 +103,7 @@ def spoiled(record: Record, text: str) -> Record:
 
     data = spoil(json.loads(json.dumps(asdict(record))))
     data.update(refusals=[text], leaked=[text], contained=[text], notes=[text], diff=f"--- {text}\n+{text}\n-{text}\n")
+    del data["blocks"][4:]
     data["ceilings"] = {text: {"ratio": 1.5, "low": 1.4, "high": 1.6}}
     data["verification"] = {"holds": False, "gain": None, "reason": text}
     data["tried"][-1].update(failed=text, rate=None)
@@ -179,7 +180,7 @@ def test_a_run_with_nothing_to_change_and_one_that_knows_nothing(record: Record)
 
 
 def test_a_step_is_drawn_to_scale(record: Record) -> None:
-    now, best, ready = step_bars(record)
+    now, best, ready = step_bars(replace(record, applied=False))
     assert [now.name, best.name, ready.name] == ["Now", "Recommended", "The ceiling"]
     assert sum(one.width for one in now.segments) == pytest.approx(100, abs=0.1)
     for bar, row in ((now, record.tried[0]), (best, record.tried[record.recommended or 0])):
@@ -236,6 +237,18 @@ def test_colours_can_be_told_apart(record: Record, mode: str) -> None:
         assert contrast(colour[mark], colour["track"]) >= 3, mark
     for mark in ("wait", "compute", "transfer", "host", "cut"):
         assert contrast(colour[mark], colour["page"]) >= 3, mark
+
+
+def test_a_device_is_shown_where_its_driver_told(record: Record) -> None:
+    assert "Device busy" not in trial_page(record)
+    assert record.machine is not None
+    machine = replace(record.machine, devices=(DeviceRecord("cuda", "GPU", 80 << 30),))
+    use = DeviceUse(0.53, 20 << 30, 400.0, 1980.0)
+    page = trial_page(replace(record, machine=machine, tried=(replace(record.tried[0], device=use), *record.tried[1:])))
+    check(page)
+    assert "Device busy" in page
+    assert '<div class="value">53 %</div>' in page
+    assert 'width="25.0%"' in page
 
 
 def test_ticks_are_round_and_within() -> None:

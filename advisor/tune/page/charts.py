@@ -5,7 +5,7 @@ Places are in per cent of the width, so that letters keep their size on a narrow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..probe.wire import BASELINE, NO_TRANSFER, NO_WAIT
@@ -57,10 +57,12 @@ def step_bars(record: Record) -> tuple[StepBar, ...]:
     """The step before and after, and with data ready at once."""
     found: list[tuple[str, str, dict[str, float]]] = []
     if record.tried:
-        found.append(("Now", label(record.tried[0].settings), _step(record, record.tried[0])))
+        found.append(
+            ("Before" if record.applied else "Now", label(record.tried[0].settings), _step(record, record.tried[0]))
+        )
     if record.recommended is not None:
         row = record.tried[record.recommended]
-        found.append(("Recommended", label(row.settings), _step(record, row)))
+        found.append(("After" if record.applied else "Recommended", label(row.settings), _step(record, row)))
     ceiling = _mean_step([block for block in record.blocks if block.what == NO_WAIT])
     if ceiling:
         found.append(("The ceiling", CEILINGS[NO_WAIT], ceiling))
@@ -313,39 +315,6 @@ def _bands(record: Record, scale: Scale) -> tuple[Band, ...]:
 
 def _width(scale: Scale, one: Phase) -> float:
     return round(scale.at(one.end) - scale.at(one.began), 3)
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """What a candidate takes of the machine."""
-
-    name: str
-    kind: str
-    text: str
-    width: float
-
-
-def cores(record: Record) -> tuple[Load, ...]:
-    """Cores that were kept busy by candidate, of those that there are; empty where that is not known."""
-    most = record.machine.cores if record.machine else 0.0
-    rows = [(number, row.cores) for number, row in enumerate(record.tried) if row.cores is not None]
-    return _loads(record, rows, most, lambda busy: f"{busy:.1f} of {most:g}" if most else f"{busy:.1f}")
-
-
-def memory(record: Record) -> tuple[Load, ...]:
-    """Memory of all workers together by candidate; empty where none had workers that were measured."""
-    rows = [(number, float(row.worker_bytes)) for number, row in enumerate(record.tried) if row.worker_bytes]
-    return _loads(record, rows, 0.0, lambda size: f"{size / (1 << 20):,.0f} MiB")
-
-
-def _loads(
-    record: Record, rows: list[tuple[int, float]], most: float, text: Callable[[float], str]
-) -> tuple[Load, ...]:
-    scale = Scale(max([most, *(1.06 * value for _, value in rows)], default=0.0))
-    return tuple(
-        Load(label(record.tried[number].settings), kind_of(record, number), text(value), scale.at(value))
-        for number, value in sorted(rows, key=lambda one: one[1])
-    )
 
 
 @dataclass(frozen=True, slots=True)

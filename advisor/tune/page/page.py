@@ -17,7 +17,7 @@ from ..report import built, verdict
 from ..schema import BlockRecord, Record
 from ..settings import describe
 from ..wording import interval_text, label, rate_text, seconds_text, share_text, visible
-from . import charts, courses
+from . import charts, courses, loads
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -97,7 +97,12 @@ def trial_view(record: Record) -> dict[str, Any]:
         "steps": charts.step_bars(record),
         "bars": charts.throughput(record),
         "lanes": charts.timeline(record),
-        "loads": {"Cores kept busy": charts.cores(record), "Memory of the workers": charts.memory(record)},
+        "loads": {
+            "Device busy": loads.device_busy(record),
+            "Memory in use on the device": loads.device_memory(record),
+            "Cores kept busy": loads.cores(record),
+            "Memory of the workers": loads.memory(record),
+        },
         "counted": _Counted(
             len(counted),
             sum(block.batches or 0 for block in counted),
