@@ -152,11 +152,17 @@ class Search:
         if pinned != best and "num_workers" in self.knobs:
             yield from self._explore_workers(pinned)
         yield from self._compare_finalists()
-        self.chosen = self.readings.preferred(self._simplest(self._finalists))
-        if self.chosen == self.baseline:
-            self.exhausted = "no other settings are faster than those in the source"
-            return
-        yield from self.confirm(self.chosen)
+        chosen = self.readings.preferred(self._simplest(self._finalists))
+        while chosen != self.baseline:
+            yield from self.confirm(chosen)
+            barred = chosen.persistent_workers and self.readings.tried[chosen].failed
+            if not (barred and self.readings.loop.may_persist):
+                return
+            # Workers that cannot outlive an epoch of this loop: once more without.
+            self.readings.loop = replace(self.readings.loop, may_persist=False)
+            chosen = self._simplest(self._finalists)
+        self.chosen = chosen
+        self.exhausted = "no other settings are faster than those in the source"
 
     # Ceilings
 

@@ -132,8 +132,10 @@ class Limits:
         if workers == 0:
             return None
         if workers > self.most_workers:
-            reason = "would read samples twice" if self.workers else f"are more than {self.cores:g} cores could serve"
-            return f"{workers} workers {reason}"
+            limit = (
+                f"{self.cores:g} cores could serve" if self.workers is None else "its data set can be shared out among"
+            )
+            return f"{workers} workers are more than {limit}"
         under_way = (workers * prefetch(settings) + _PIPE_BATCHES) * self.batch
         if self.shared_memory is not None and under_way > _HEADROOM * self.shared_memory:
             return (

@@ -145,12 +145,13 @@ def _deadline(options: Options) -> float:
 
 def limits_for(machine: Machine, info: LoaderInfo, standing: Standing) -> Limits:
     """What candidates for a loader may take on a machine."""
+    most = standing.most_workers
     return Limits(
         cores=machine.cores,
         memory=machine.memory_free,
         shared_memory=machine.shared_memory_free,
         batch=info.batch_bytes,
-        workers=max(1, info.settings.num_workers) if standing.workers else None,
+        workers=None if most is None else max(most, info.settings.num_workers),
     )
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.machine import Machine
 from accel_advisor.tune.probe.wire import Frame, LoaderInfo, Settings
 from accel_advisor.tune.standing import Standing, standing_of
-from accel_advisor.tune.tuner import barred_notes, side_notes
+from accel_advisor.tune.tuner import barred_notes, limits_for, side_notes
 
 HEAD = """
 import h5py, random
@@ -79,7 +80,54 @@ class Rows(IterableDataset):
         return iter(open("rows.txt"))
 data = Rows()
 """
-    assert standing(stream, tmp_path, length=None).workers
+    found = standing(stream, tmp_path, length=None, shares=1)
+    assert any("get_worker_info" in reason for reason in found.workers)
+    assert found.most_workers == 1
+
+
+def test_a_map_of_unknown_length_is_no_stream(tmp_path: Path) -> None:
+    assert standing(PLAIN, tmp_path, length=None) == Standing()
+
+
+def test_a_stream_of_files_has_no_more_workers_than_files(tmp_path: Path) -> None:
+    stream = info(shares=8, notes=("its data set is iterable: it shares itself out among its workers",))
+    found = standing_of(stream, tmp_path)
+    assert (found.workers, found.most_workers) == ((), 8)
+    assert any("incomplete" in note for note in side_notes(stream, Settings(), Settings(4), found))
+    limits = limits_for(Machine(8, 8, None, 1 << 34, 1 << 34, None, None, None), stream, found)
+    assert limits.refusal(Settings(8)) is None
+    assert limits.refusal(Settings(9)) == "9 workers are more than its data set can be shared out among"
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "while True:\n    for x in DataLoader(data, batch_size=4):\n        pass",
+        "for epoch in range(9):\n    loader = DataLoader(data, batch_size=4)\n    for x in loader:\n        pass",
+        "def build(samples):\n    return DataLoader(samples, batch_size=4)\nfor epoch in range(9):\n"
+        "    for x in build(data):\n        pass",
+    ],
+)
+def test_no_worker_outlives_a_loader_that_is_built_for_each_epoch(loop: str, tmp_path: Path) -> None:
+    text = f"{HEAD}{PLAIN}\n{loop}\n"
+    (tmp_path / "train.py").write_text(text)
+    row, line = next(
+        (r, one) for r, one in enumerate(text.splitlines(), 1) if "= DataLoader(" in one or "n DataLoader(" in one
+    )
+    column = line.index("DataLoader(") + 1
+    end = line.index(")", column) + 2
+    frame = Frame(str(tmp_path.resolve() / "train.py"), "f", row, column, row, end)
+    assert any("built anew" in reason for reason in standing_of(info((frame,)), tmp_path).persistence)
+
+
+def test_workers_may_outlive_the_epochs_of_a_fold(tmp_path: Path) -> None:
+    folds = "for fold in range(5):\n    loader = DataLoader(data, batch_size=4)\n    for epoch in range(9):\n"
+    text = f"{HEAD}{PLAIN}\n{folds}        for x in loader:\n            pass\n"
+    (tmp_path / "train.py").write_text(text)
+    row, line = next((r, one) for r, one in enumerate(text.splitlines(), 1) if "= DataLoader(" in one)
+    column = line.index("DataLoader(") + 1
+    frame = Frame(str(tmp_path.resolve() / "train.py"), "f", row, column, row, len(line) + 1)
+    assert standing_of(info((frame,)), tmp_path).persistence == ()
 
 
 @pytest.mark.parametrize(
@@ -108,7 +156,7 @@ def test_what_the_probe_saw_counts_too(tmp_path: Path) -> None:
     rebuilt = standing_of(info(notes=("is built anew for every epoch, so its workers start anew too",)), tmp_path)
     assert any("persistent_workers was not tried" in note for note in barred_notes(Settings(4), rebuilt))
     assert barred_notes(Settings(0), rebuilt) == []
-    stream = standing_of(info(notes=("its data set is iterable: ...",)), tmp_path)
+    stream = standing_of(info(shares=1), tmp_path)
     assert any("get_worker_info" in note for note in barred_notes(Settings(1), stream))
 
 

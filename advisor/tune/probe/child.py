@@ -10,7 +10,7 @@ from typing import Any
 from accel_advisor.tune.probe import runner
 from accel_advisor.tune.probe.containment import Containment
 from accel_advisor.tune.probe.elsewhere import Elsewhere
-from accel_advisor.tune.probe.hooks import Hooks
+from accel_advisor.tune.probe.hooks import STATEFUL, Hooks
 from accel_advisor.tune.probe.imports import ImportHook
 from accel_advisor.tune.probe.meter import Meter
 from accel_advisor.tune.probe.overlay import Overlay
@@ -51,7 +51,9 @@ class Child:
         if not plan["ranks"]:  # ranks are processes that train, each under a probe of its own
             self._session.beats = server.look_elsewhere
         Containment(overlay).install()
-        ImportHook("torch", Hooks(server, self._records, meter).install).install()
+        hooks = Hooks(server, self._records, meter)
+        ImportHook("torch", hooks.install).install()
+        ImportHook(STATEFUL, hooks.install_stateful).install()
 
     def run(self) -> None:
         """Run the user's command to its end, and tell of it."""

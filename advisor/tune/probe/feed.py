@@ -11,7 +11,7 @@ from accel_advisor.tune.probe import batches, wire
 from accel_advisor.tune.probe.blocks import Ceiling, Running
 from accel_advisor.tune.probe.meter import WAIT, Meter
 from accel_advisor.tune.probe.pools import IndexStream, Pool, Settling
-from accel_advisor.tune.probe.records import Records, length_of, settings_of
+from accel_advisor.tune.probe.records import LoaderRecord, Records, length_of, settings_of
 from accel_advisor.tune.probe.session import Session
 from accel_advisor.tune.probe.wire import (
     FETCHING,
@@ -33,7 +33,7 @@ class Feed:
     Args:
         loader: a twin of the loop's own loader.
         sampled: what the loop's own iterator still had to draw indices from, if any.
-        length: batches that an epoch was seen to have, if one ended.
+        record: what was seen of it.
         device: kind of the device that the model is on.
         extend_epochs: never end the loop's epoch.
 
@@ -50,7 +50,7 @@ class Feed:
         *,
         loader: Any,
         sampled: Any,
-        length: int | None,
+        record: LoaderRecord,
         device: str,
         extend_epochs: bool,
     ) -> None:
@@ -61,8 +61,9 @@ class Feed:
         self._meter = meter
         self._ceiling = ceiling
         self._loader = loader
+        self._record = record
         iterable = loader._dataset_kind == _DatasetKind.Iterable
-        self._length = (length if iterable else None) or length_of(loader)
+        self._length = (record.natural_length if iterable else None) or length_of(loader)
         self._stream = None if iterable else IndexStream(loader._index_sampler, sampled)
         self._device = device
         self._ranked = session.ranks > 1
@@ -226,6 +227,8 @@ class Feed:
             return
         settings = settings_of(self._loader) if measure.what == wire.BASELINE else measure.what
         assert isinstance(settings, Settings)
+        if self._record.rebuilt:
+            settings = replace(settings, persistent_workers=False)
         self.non_blocking = settings.non_blocking
         if self._pool is not None and (measure.fresh or not _same_pool(self._pool.settings, settings)):
             self._close_pool()
@@ -253,6 +256,8 @@ class Feed:
             return "there is no accelerator, so there are no transfers to leave out"
         if isinstance(what, Settings) and on_cpu and (what.pin_memory or what.non_blocking):
             return "pin_memory and non_blocking have no effect without an accelerator"
+        if isinstance(what, Settings) and what.persistent_workers and self._record.rebuilt:
+            return "the script builds its loader anew for every epoch, so that no worker outlives one"
         if what in (wire.NO_WAIT, wire.NO_TRANSFER) and self._ceiling.empty:
             return "no batch could be kept to serve at once"
         return None

@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import functools
 import importlib
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from accel_advisor.tune.probe.meter import COMPUTE, TRANSFER, Meter
+from accel_advisor.tune.probe.pools import MAKING, own_iterator
 from accel_advisor.tune.probe.records import LoaderRecord, Records
 from accel_advisor.tune.probe.server import Server
+
+STATEFUL = "torchdata.stateful_dataloader.stateful_dataloader"
+"""The module of a loader whose methods replace torch's without calling them."""
 
 
 class ServedIterator:
     """What ``iter(loader)`` returns: the user's own iterator until its loop is warm, candidates from then on."""
 
-    def __init__(self, server: Server, record: LoaderRecord, loader: Any, own: Any) -> None:
+    def __init__(self, server: Server, record: LoaderRecord, loader: Any, own: Any, within: Any) -> None:
         self._server = server
         self._loader = loader
         self._record = record
         self._own = own
+        self._within = within
         self._batches = 0
 
     def __iter__(self) -> Iterator[Any]:
@@ -33,16 +37,20 @@ class ServedIterator:
     def __next__(self) -> Any:
         server = self._server
         own = self._own
-        if own is not None and server.serving(self._record) is None and not server.take_over(self._record, own):
+        if (
+            own is not None
+            and server.serving(self._record) is None
+            and not server.take_over(self._record, self._within)
+        ):
             try:
                 batch = server.pass_through(self._record, own, self._batches)
             except StopIteration:
-                if not server.take_over(self._record, own, dry=True):
+                if not server.take_over(self._record, self._within, dry=True):
                     raise
             else:
                 self._batches += 1
                 return batch
-        self._own = None
+        self._own = self._within = None
         assert server.feed is not None
         batch = server.feed.next(self._batches)
         self._batches += 1
@@ -65,7 +73,10 @@ class Hooks:
         self._server = server
         self._records = records
         self._meter = meter
-        self._inside = threading.local()
+
+    def install_stateful(self) -> None:
+        """Take hold of torchdata's loader, too."""
+        self._wrap_loader(importlib.import_module(STATEFUL).StatefulDataLoader)
 
     def install(self) -> None:
         """Take hold of torch, which must be imported."""
@@ -81,7 +92,7 @@ class Hooks:
         self._wrap_transfers(torch)
 
     def _wrap_loader(self, kind: Any) -> None:
-        records, server, inside = self._records, self._server, self._inside
+        records, server = self._records, self._server
         build, iterate, iterator = kind.__init__, kind.__iter__, kind._get_iterator
 
         @functools.wraps(build)
@@ -94,13 +105,8 @@ class Hooks:
             feed = server.serving(record)
             if feed is not None:
                 feed.new_epoch()
-                return ServedIterator(server, record, loader, None)
-            inside.value = True
-            try:
-                own = make(loader)
-            finally:
-                inside.value = False
-            return ServedIterator(server, record, loader, own)
+                return ServedIterator(server, record, loader, None, None)
+            return ServedIterator(server, record, loader, *own_iterator(loader, make))
 
         @functools.wraps(iterate)
         def __iter__(loader: Any) -> Any:  # noqa: N807
@@ -109,7 +115,10 @@ class Hooks:
         @functools.wraps(iterator)
         def _get_iterator(loader: Any) -> Any:
             # A subclass with an __iter__ of its own may call this alone.
-            return iterator(loader) if getattr(inside, "value", False) else serve(loader, iterator)
+            if not MAKING.active:
+                return serve(loader, iterator)
+            MAKING.iterator = made = iterator(loader)
+            return made
 
         kind.__init__, kind.__iter__, kind._get_iterator = __init__, __iter__, _get_iterator
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, sleep
@@ -140,13 +141,30 @@ def twin(loader: Any) -> Any:
     return other
 
 
+class Making(threading.local):
+    """Whether the probe itself asks a loader for its iterator, and what torch made then: a subclass may wrap it."""
+
+    active: bool = False
+    iterator: Any = None
+
+
+MAKING = Making()
+
+
+def own_iterator(loader: Any, make: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """What ``make`` gives to iterate a loader by, and torch's own iterator within."""
+    before, MAKING.active, MAKING.iterator = MAKING.active, True, None
+    try:
+        batches = make(loader)
+    finally:
+        MAKING.active = before
+    return batches, batches if MAKING.iterator is None else MAKING.iterator
+
+
 class Pool:
     """A DataLoader's iterator under some Settings: its workers, its queue, and how full that is."""
 
     def __init__(self, loader: Any, settings: Settings, stream: IndexStream | None) -> None:
-        from torch.utils.data import DataLoader
-        from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter
-
         self.settings = settings
         self.workers = settings.num_workers
         self.buffer = self.workers * (settings.prefetch_factor or 2)
@@ -163,11 +181,18 @@ class Pool:
         )
         if stream is not None:
             clone.__dict__["batch_sampler" if loader.batch_sampler is not None else "sampler"] = stream
-        kind = _MultiProcessingDataLoaderIter if self.workers else _SingleProcessDataLoaderIter
-        assert isinstance(clone, DataLoader)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            self._iterator: Any = kind(clone)
+            self._batches, self._iterator = self._open()
+
+    def _open(self) -> tuple[Any, Any]:
+        from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+        kind = type(self._loader)
+        batches, within = own_iterator(self._loader, kind._get_iterator)
+        if not isinstance(within, _BaseDataLoaderIter):
+            raise TypeError(f"{kind.__qualname__} makes iterators of its own, which cannot be fed")
+        return batches, within
 
     def next(self) -> Any:
         """The next batch.
@@ -177,7 +202,7 @@ class Pool:
             RuntimeError: a worker died.
         """
         try:
-            batch = next(self._iterator)
+            batch = next(self._batches)
         except (OSError, EOFError) as error:
             # A batch was being handed over by a worker that died: what broke is the connection, why is the worker.
             status = self._dead_worker()
@@ -205,7 +230,7 @@ class Pool:
         if self.workers:
             self._iterator._reset(self._loader)
         else:
-            self._iterator = type(self._iterator)(self._loader)
+            self._batches, self._iterator = self._open()
 
     @property
     def outstanding(self) -> int:
@@ -241,7 +266,7 @@ class Pool:
         began = perf_counter()
         if self.workers:
             self._iterator._shutdown_workers()
-        self._iterator = None
+        self._iterator = self._batches = None
         return perf_counter() - began
 
 

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from accel_advisor.tune.probe import batches, stack
+from accel_advisor.tune.probe.sharing import shares_of
 from accel_advisor.tune.probe.wire import Frame, LoaderInfo, Settings
 
 EVENTS_TO_TRAIN = 3
@@ -31,6 +32,7 @@ class LoaderRecord:
         self.reference: weakref.ref[Any] = weakref.ref(loader)
         self.kind = f"{type(loader).__module__}.{type(loader).__qualname__}"
         self.iterates_itself = _iterates_itself(loader)
+        self.make = _make(loader)
         self.rebuilt = False
         self.batches = 0
         self.credits = 0
@@ -61,10 +63,11 @@ class LoaderRecord:
             stack=self.stack,
             settings=settings_of(loader),
             batch_size=self.batch_size,
-            length=length_of(loader),
+            length=length_of(loader) or self.natural_length,
             batch_bytes=self.batch_bytes,
             dataset=f"{kind.__module__}.{kind.__qualname__}",
             start_method=start_method_of(loader),
+            shares=shares_of(loader),
             notes=tuple(self._notes(loader)),
         )
 
@@ -72,7 +75,8 @@ class LoaderRecord:
         from torch.utils.data import IterableDataset
 
         if isinstance(loader.dataset, IterableDataset):
-            yield "its data set is iterable: each worker yields all of it unless it is shared out"
+            how = "each worker yields all of it" if shares_of(loader) == 1 else "it shares itself out among its workers"
+            yield f"its data set is iterable: {how}"
         if self.rebuilt:
             yield "is built anew for every epoch, so its workers start anew too"
         if callable(getattr(loader.dataset, "set_epoch", None)):
@@ -94,19 +98,31 @@ class Records:
         self.chosen: LoaderRecord | None = None
 
     def built(self, loader: Any) -> LoaderRecord:
-        """A loader was built by the caller's caller. One that was built at the same place and is gone lives on in it:
-        scripts build a loader anew for every epoch."""
-        frames = stack.capture()
+        """A loader was built by the caller's caller. One that was built at the same place before, and has been iterated
+        or is gone, lives on in it: scripts build a loader anew for every epoch."""
+        source = self._source(loader)
+        frames = source.stack if source is not None else stack.capture()
         for record in reversed(self.all):
-            if record.stack == frames and record.reference() is None:
+            over = record.reference() is None or (record.batches and record.make == _make(loader))
+            if record.stack == frames and record is not source and over:
                 record.reference = weakref.ref(loader)
-                record.rebuilt = True
+                record.rebuilt = record.batches > 0
                 break
         else:
             record = LoaderRecord(len(self.all), loader, frames)
             self.all.append(record)
         self._by_loader[loader] = record
         return record
+
+    def _source(self, loader: Any) -> LoaderRecord | None:
+        """The loader that a library was given to make this one of, as accelerate and Lightning do: it stands in a
+        variable of theirs, and has the same data set. The place to edit is where that one was built."""
+        for frame in stack.library_frames():
+            for value in frame.f_locals.values():
+                record = self._by_loader.get(value) if _is_loader(value) else None
+                if record is not None and value is not loader and value.dataset is loader.dataset:
+                    return record
+        return None
 
     def of(self, loader: Any) -> LoaderRecord:
         """The record of a loader; a new one where it was not seen to be built."""
@@ -183,6 +199,17 @@ def _iterates_itself(loader: Any) -> bool:
     from torch.utils.data import DataLoader
 
     return type(loader).__iter__ is not DataLoader.__iter__
+
+
+def _is_loader(value: Any) -> bool:
+    from torch.utils.data import DataLoader
+
+    return issubclass(type(value), DataLoader)
+
+
+def _make(loader: Any) -> tuple[Any, ...]:
+    """What loaders that are built anew for every epoch have in common; those of other data rarely do."""
+    return type(loader), type(loader.dataset), type(loader.sampler), loader.batch_size
 
 
 def settings_of(loader: Any) -> Settings:

@@ -143,13 +143,14 @@ class Server:
                 self._ceiling,
                 loader=twin(loader),
                 sampled=self._withheld if withheld else getattr(own, "_sampler_iter", None),
-                length=record.natural_length,
+                record=record,
                 device=self._device_kind,
                 extend_epochs=self._extend,
             )
             if hasattr(own, "_shutdown_workers"):
                 own._shutdown_workers()
-            loader.__dict__["_iterator"] = None
+            if not hasattr(own, "state_dict"):  # torchdata's is asked for its state, whoever serves
+                loader.__dict__["_iterator"] = None
             self._trained, self.feed = record, feed
         import torch
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import linecache
 import sys
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from types import FrameType
 
 from accel_advisor.tune.probe.wire import Frame
 
+_STANDARD = str(Path(linecache.__file__).resolve().parent)
 PROBE_FOLDER = str(Path(__file__).resolve().parent)
 
 
@@ -29,6 +31,18 @@ def capture(frame: FrameType | None = None) -> tuple[Frame, ...]:
         frame = frame.f_back
     frames.reverse()
     return tuple(frames)
+
+
+def library_frames() -> Iterator[FrameType]:
+    """The frames outwards from the caller, up to the first that is not an installed library's; the probe's left out."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if not is_probe(filename):
+            if not filename.startswith(_STANDARD) and "-packages" not in filename:
+                return
+            yield frame
+        frame = frame.f_back
 
 
 def _place(frame: FrameType) -> Frame:

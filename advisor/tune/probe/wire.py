@@ -68,6 +68,8 @@ class LoaderInfo:
         dataset: qualified name of the data set's class.
         start_method: of its workers (``fork``, ``forkserver``, ``spawn``).
         notes: facts that bear on a recommendation, such as ``sets attributes of its data set between epochs``.
+        shares: how many workers its data set can be shared out among: None for any number, 1 for an iterable one that
+            each worker would yield whole.
     """
 
     number: int
@@ -80,6 +82,7 @@ class LoaderInfo:
     dataset: str
     start_method: str
     notes: tuple[str, ...] = ()
+    shares: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

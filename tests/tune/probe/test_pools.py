@@ -108,7 +108,7 @@ def test_a_worker_that_dies_while_handing_over_is_named() -> None:
     own = pool._iterator
     try:
         pool.next()
-        pool._iterator = _BrokenOff(own)
+        pool._batches = pool._iterator = _BrokenOff(own)
         with pytest.raises(ConnectionResetError):
             pool.next()
         own._workers[0].kill()
