@@ -23,6 +23,7 @@ class Case:
         why: what the script is expected to be refused for, for people.
         fixture: makes its data.
         environment: variables of its environment, ``{root}`` as in ``args``.
+        slowness: by how much the budget is multiplied, for scripts with steps of many seconds on a processor.
     """
 
     repository: str
@@ -33,10 +34,11 @@ class Case:
     fixture: data.Fixture = data.nothing
     folder: str = ""
     environment: dict[str, str] = field(default_factory=dict)
+    slowness: float = 1.0
 
     @property
     def name(self) -> str:
-        """What the case is called: the path of its script, and its first argument where that tells cases apart."""
+        """What the case is called: the path of its script in its repository on GitHub."""
         return f"{self.repository}/{self.script}"
 
     @property
@@ -75,7 +77,7 @@ CASES = (
          ("train", "--dataset", "../photos", "--save-model-dir", "../models", "--image-size", "64"),
          fixture=data.every(data.image_folder("photos"), data.vgg16), folder="fast_neural_style",
          environment={"TORCH_HOME": "{root}/torch_home"}),
-    Case(CIFAR, "main.py", fixture=data.cifar10("data")),
+    Case(CIFAR, "main.py", fixture=data.cifar10("data"), slowness=4.0),
     Case(UNET, "train.py", fixture=data.carvana, environment={"WANDB_MODE": "disabled"}),
     # Those whose training does not wait for a loader, or not in a process that can be measured
     _refused("mnist_forward_forward/main.py", "one batch is read before training", "--train_size", "5000",
