@@ -126,6 +126,7 @@ def machine() -> dict[str, Any]:
     """What the figures were measured on, without a name or a path."""
     import torch
 
+    model = None
     with contextlib.suppress(OSError):
         model = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     commit = subprocess.run(
