@@ -31,6 +31,8 @@ FINALIST = 1.06
 """Settings read within this of the best are measured again; more are where readings are noisier than that."""
 
 _NOISY = 1.25
+_UNEVEN, _STALLED = 0.1, 0.15
+_WAITS, _FETCH_SHARE = 0.1, 0.03
 _STARVED = 0.03
 _MOST_EXPLORED = 12
 _MOST_PREFETCH = 16
@@ -144,7 +146,7 @@ class Search:
             return
         best = self.baseline
         if "num_workers" in self.knobs:
-            if best.num_workers and self.readings.starved(best) < 0.5:
+            if best.num_workers and self._may_try_without(best):
                 yield from self._measure(consistent(replace(best, num_workers=0)), "cost of a fetch", batches=4)
             best = yield from self._explore_workers(best)
         best = yield from self._explore_prefetch(best)
@@ -211,6 +213,12 @@ class Search:
 
     # Exploring
 
+    def _may_try_without(self, settings: Settings) -> bool:
+        """Whether to see the loop without workers: where it hardly waits, for what a fetch costs; where it waits, which
+        tells that, only if it costs little, since taking batches over may be all that it waits for."""
+        slowest = 6 * settings.num_workers * (self.readings.seconds(settings) or 0.0)
+        return self.readings.starved(settings) < _WAITS or slowest < _FETCH_SHARE * self.budget
+
     def _explore_workers(self, base: Settings) -> Found:
         """The fastest number of workers for ``base``, the fewest of those that are equally fast."""
         for number in range(_MOST_EXPLORED):
@@ -236,20 +244,32 @@ class Search:
         if not busy or (len(busy) == 1 and first < busy[0]):
             return first
         best = min(times, key=lambda count: times[count])
+        if self._doubtful(base, max(busy), times):
+            return max(busy)
         enough = min(count for count in times if times[count] <= TOLERANCE * times[best])
         top = max(busy)
         if best == 0 and min(busy) > 1:
             return min(busy) // 2
-        if enough == top < most and self.readings.starved(self._with_workers(base, top)) > _STARVED:
+        starved = self.readings.starved(self._with_workers(base, top))
+        rising = enough == top or (times[top] <= self._reach * times[best] and self._uneven(starved))
+        if rising and top < most and starved > _STARVED:
             return min(most, max(top + 1, min(2 * top, predicted), math.ceil(1.5 * top)))
         below = max((count for count in times if count < enough), default=0)
         if enough - below > max(1, enough // 4):
             return predicted if below < predicted < enough else (below + enough) // 2
         above = min((count for count in times if count > best), default=best)
-        starved = self.readings.starved(self._with_workers(base, best)) > _STARVED
-        if best and starved and above - best > max(1, best // 4):
+        short = self.readings.starved(self._with_workers(base, best)) > _STARVED
+        if best and short and above - best > max(1, best // 4):
             return (best + above) // 2
         return None
+
+    def _doubtful(self, base: Settings, top: int, times: dict[int, float]) -> bool:
+        """Whether more workers were slower than fewer although the loop waits for data: either they are in each other's
+        way, or one of the two readings is off. A second one tells."""
+        settings = self._with_workers(base, top)
+        fewer = [times[count] for count in times if 0 < count < top]
+        slower = bool(fewer) and times[top] > TOLERANCE * min(fewer)
+        return slower and self.readings.starved(settings) > _STALLED and len(self.readings.blocks(settings)) == 1
 
     def _times(self, base: Settings) -> dict[int, float]:
         """Seconds a batch by the number of workers, of what was measured with all else as in ``base``."""
@@ -275,14 +295,16 @@ class Search:
         """More batches ahead, where workers are late now and then."""
         if "prefetch_factor" not in self.knobs:
             return best
-        while best.num_workers and prefetch(best) < _MOST_PREFETCH and self.readings.starved(best) > _STARVED:
-            deeper = replace(best, prefetch_factor=2 * prefetch(best))
-            if not self.time.within(_EXPLORE_SHARE) or self.limits.refusal(deeper):
+        deepest = best
+        while best.num_workers and prefetch(deepest) < _MOST_PREFETCH and self.readings.starved(deepest) > _STARVED:
+            deepest = replace(best, prefetch_factor=2 * prefetch(deepest))
+            if not self.time.within(_EXPLORE_SHARE) or self.limits.refusal(deepest):
                 break
-            yield from self._measure(deeper, "more batches ahead")
-            if not self._faster(deeper, best):
+            yield from self._measure(deepest, "more batches ahead")
+            if self._faster(deepest, best):
+                best = deepest
+            elif self._faster(best, deepest, self._reach) or not self._uneven(self.readings.starved(deepest)):
                 break
-            best = deeper
         return best
 
     def _explore_transfers(self, best: Settings) -> Found:
@@ -294,26 +316,35 @@ class Search:
         yield from self._measure(pinned, "pinned transfers")
         return pinned if self._faster(pinned, best) else best
 
-    def _faster(self, new: Settings, old: Settings) -> bool:
+    def _faster(self, new: Settings, old: Settings, beyond: float = TOLERANCE) -> bool:
         after, before = self.readings.seconds(new), self.readings.seconds(old)
-        return after is not None and before is not None and before / after > TOLERANCE
+        return after is not None and before is not None and before / after > beyond
+
+    def _uneven(self, starved: float) -> bool:
+        """Whether a loop waits as where a few batches take much longer than the others: readings of the same differ, so
+        that one of them is no reason to stop."""
+        return starved > _STALLED and self.readings.noise() > _UNEVEN
+
+    @property
+    def _reach(self) -> float:
+        """Settings read within this of the best may be the best."""
+        return max(FINALIST, min(1.25, math.exp(2 * self.readings.noise())))
 
     # Deciding
 
     def _compare_finalists(self) -> Plan:
-        """Those near the best again, in interleaved rounds, with the baseline among them where it is not slow."""
+        """Those near the best again, in interleaved rounds."""
         times = {s: seconds for s in self.readings.measured if (seconds := self.readings.potential(s)) is not None}
         best = min(times, key=lambda s: times[s])
-        reach = max(FINALIST, min(1.25, math.exp(2 * self.readings.noise())))
-        near = sorted((s for s in times if s != best and times[s] <= reach * times[best]), key=simplicity)
-        self._finalists = [best, *near][:4]
+        near = sorted((s for s in times if s != best and times[s] <= self._reach * times[best]), key=simplicity)
+        second = sorted(near, key=lambda s: times[s])[:1]
+        self._finalists = list(dict.fromkeys([best, *near[:1], *second, *near]))[:4]
         if not near:
             return
-        members: list[What] = [settings for settings in self._finalists if settings != self.baseline]
-        if self.baseline in self._finalists or 2 * times[self.baseline] < self._size(BASELINE)[1]:
-            members.insert(0, BASELINE)
+        members: list[What] = [BASELINE if settings == self.baseline else settings for settings in self._finalists]
         for number in range(6):
-            if (number and not self.time.within(_FINALISTS_SHARE)) or (number >= 3 and self._settled()):
+            enough = 1 if self.readings.noise() < (TOLERANCE - 1) / 2 else 2
+            if (number and not self.time.within(_FINALISTS_SHARE)) or (number >= enough and self._settled()):
                 return
             yield from self._round(members, number, "finalists")
 

@@ -94,7 +94,7 @@ class Grid:
         """Seconds from nothing to the first step of the script as it was."""
         script = self._write(self.workload.baseline)
         began = time.monotonic()
-        subprocess.run([sys.executable, str(CLOCK), str(script)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.executable, str(CLOCK), str(script)], check=True, capture_output=True)
         return time.monotonic() - began
 
     def _write(self, settings: Settings) -> Path:

@@ -229,6 +229,15 @@ class Simulation:
         block = self._block(request)
         return Answer(block, self.now - asked)
 
+    def _settled(self, ready: list[int]) -> bool:
+        """Whether the queue is full, empty or no longer changing, as a trial's pool decides it."""
+        if self.pool is None or len(ready) < 2 * self.pool.settings.num_workers + 1:
+            return False
+        count, buffer = self.pool.settings.num_workers, len(self.pool.queues) * prefetch(self.pool.settings)
+        window = ready[-max(count, 2) - 1 :]
+        first, last = window[0], window[-1]
+        return last == 0 == first or last >= buffer - count or abs(last - first) <= 1
+
     def _block(self, request: Request) -> Block:
         what, cached = request.what, request.what in (NO_WAIT, NO_TRANSFER)
         settings = what if isinstance(what, Settings) else self.baseline
@@ -236,15 +245,17 @@ class Simulation:
         if not cached and (request.fresh or self.pool is None or self.pool.settings != settings):
             pool_seconds = self.open(settings)
         if not cached:
-            warm = 2 * settings.num_workers + 1 + settings.num_workers * prefetch(settings)
+            warm = 2 * settings.num_workers + 1 + 2 * settings.num_workers * prefetch(settings)
         elif self.pool is not None:
             self.pool.closed = True
             self.pool = None
             self._tasks = [task for task in self._tasks if task.kind == "clock"]
-        for _ in range(warm):
+        ready: list[int] = []
+        while len(ready) < warm and not self._settled(ready):
             if not cached:
                 self.take()
             self.step(transfer=what != NO_TRANSFER, settings=settings)
+            ready.append(len(self.pool.arrived) if self.pool is not None else 0)
         began, batches, wait, transfer = self.now, 0, 0.0, 0.0
         group = max(1, settings.num_workers)
         while batches < request.min_batches or self.now - began < request.min_seconds or batches % group:
@@ -255,7 +266,9 @@ class Simulation:
         seconds = self.now - began
         samples = batches * self.workload.batch_size
         compute = seconds - wait - transfer
-        return Block(what, batches, samples, seconds, wait, transfer, compute, 0.0, began, pool_seconds, None, warm)
+        return Block(
+            what, batches, samples, seconds, wait, transfer, compute, 0.0, began, pool_seconds, None, len(ready)
+        )
 
 
 def drive(search: Search, simulation: Simulation) -> int:

@@ -131,6 +131,21 @@ def test_workers_that_thrash_do_not_hide_that_fewer_would_help() -> None:
     assert 1 <= search.recommended.num_workers <= 3
 
 
+def test_workers_go_where_taking_batches_over_is_what_the_loop_waits_for() -> None:
+    cheap = Workload(fetch_cpu=0.0001, step_cpu=0.0004, step_device=0.0, handover=0.001, cores=2, jitter=0.01)
+    search, _ = search_for(cheap, Settings(2))
+    assert search.recommended == Settings()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rare_stalls_get_enough_batches_ahead(seed: int) -> None:
+    """A stall lasts as long as twenty steps; every reading is off by what number of them it happens to see."""
+    stalling = Workload(fetch_io=0.0085, slow_share=0.05, slow_times=25, step_device=0.01, cores=2, jitter=0.01)
+    search, _ = search_for(stalling, Settings(), seed=seed)
+    assert search.recommended is not None
+    assert search.recommended.num_workers * prefetch(search.recommended) >= 14
+
+
 def test_short_epochs_keep_their_workers() -> None:
     short = replace(SLOW, length=10, start=0.3)
     search, _ = search_for(short, Settings(6))
