@@ -74,14 +74,14 @@ class Outputs:
             "--report": lambda path: _write_page(record, path),
             "--trace": lambda path: _write_trace(record, path),
         }
-        failures = []
+        failures: list[str] = []
+        found = self._append(record, failures)
         for option, path in self._files():
             if option in writers:
                 try:
                     writers[option](path)
                 except OSError as error:
                     failures.append(f"{option} {path}: cannot be written: {error.strerror or error}")
-        found = self._append(record, failures)
         if failures:
             raise Failure("; ".join(failures))
         return found
