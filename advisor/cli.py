@@ -75,7 +75,7 @@ def cli() -> None:
 
 
 def main(args: list[str] | None = None) -> NoReturn:
-    """Runs the command line and exits: 0 nothing found, 1 findings remain, 2 wrong use or internal error, 130 Ctrl-C."""
+    """Runs the command line and exits: 0 nothing found, 1 findings remain, 2 wrong use or an error, 130 Ctrl-C."""
     from .config import ConfigError
     from .selection import SelectorError
     from .source.discovery import DiscoveryError

@@ -41,7 +41,7 @@ PATIENCE = 15.0
 GIVEN = {"touched.txt"}
 """What a script of these touches through another program: nobody can undo that, and the tool names it."""
 ORDINARY = "plain_loop"
-"""Not hostile at all: what its start-up takes, that of others takes about as long."""
+"""Not hostile at all, and run first."""
 KILLED = ("leaves_processes", "spawned", "saves_everywhere", "apply", "apply")
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 APPLIED = """\
@@ -133,7 +133,8 @@ def segments() -> set[str]:
 
 
 def hostile(script: str, budget: float, start: float) -> dict[str, Any]:
-    """One script to its end. One that is refused tells nothing of its start-up, which is taken to be ``start`` then."""
+    """One script to its end. One that is refused tells nothing of its start-up, which is taken to be ``start`` then:
+    that of the script before, since the load of a machine changes."""
     place = Place()
     out = place.folder / "out.json"
     began = time.monotonic()
@@ -231,7 +232,7 @@ def main() -> int:
     start = 0.0
     for name in names:
         result = hostile(name, options.budget, start)
-        start = start or result["starts"] or 0.0
+        start = result["starts"] or start
         note("scripts", result, result["beyond"] > BEYOND)
     random = Random(options.seed)
     for number in range(options.kills):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -77,44 +76,6 @@ def project_folders(cwd: Path, script: Path | None) -> tuple[Path, ...]:
     if script is not None:
         folders.append((cwd / script).resolve().parent)
     return tuple(folder for folder in folders if folder != home and folder not in home.parents)
-
-
-def put_back(exposed: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Undo writes that went past the overlay, but were seen before they happened.
-
-    Args:
-        exposed: the overlay's folder of what it saved before.
-
-    Returns:
-        paths that are as before again, and paths that could not be put back.
-    """
-    restored: list[str] = []
-    lost: list[str] = []
-    for saved in sorted(exposed.iterdir()) if exposed.is_dir() else ():
-        try:
-            path = os.fsdecode((saved / "name").read_bytes())
-            if (saved / "content").exists():
-                if _differ(saved / "content", Path(path)):
-                    temporary = f"{path}.accel-advisor"
-                    shutil.copy2(saved / "content", temporary)
-                    os.replace(temporary, path)
-                    restored.append(path)
-            elif (saved / "absent").exists():
-                if os.path.lexists(path):
-                    os.unlink(path)
-                    restored.append(path)
-            else:
-                lost.append(path)
-        except OSError:
-            lost.append(path)
-    return tuple(restored), tuple(lost)
-
-
-def _differ(saved: Path, path: Path) -> bool:
-    if not path.exists():
-        return True
-    before, now = saved.stat(), path.stat()
-    return (before.st_size, before.st_mtime_ns) != (now.st_size, now.st_mtime_ns)
 
 
 def _outermost(folders: Iterable[Path]) -> tuple[str, ...]:

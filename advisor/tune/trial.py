@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from accel_advisor.tune.probe.guard import put_back
 from accel_advisor.tune.probe.layer import read_log
 from accel_advisor.tune.probe.wire import (
     BASELINE,
@@ -36,7 +37,7 @@ from accel_advisor.tune.probe.wire import (
 )
 from accel_advisor.tune.process import ChildProcess, ProcessEnded, remaining
 from accel_advisor.tune.ranks import RankLost, root_cause
-from accel_advisor.tune.tree import Tree, project_folders, put_back
+from accel_advisor.tune.tree import Tree, project_folders
 
 STOP_SECONDS = 2.5
 """How long a child may take to leave before it is killed."""
@@ -361,7 +362,7 @@ class Trial:
             self._next_event(0.0)
         overlay = child.scratch / "overlay"
         self.contained = read_log(str(overlay / "contained"))
-        self.restored, lost = put_back(overlay / "exposed")
+        self.restored, lost = put_back(str(overlay / "exposed"))
         child.close()
         if self._tree is not None:
             self.leaked = tuple(sorted({*self._tree.changed(), *lost}))

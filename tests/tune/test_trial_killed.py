@@ -54,6 +54,42 @@ def test_the_parent_is_killed_before_the_script_runs(project: Path) -> None:
     host.wait()
 
 
+def test_what_went_past_the_overlay_is_put_back_when_the_parent_is_killed(project: Path) -> None:
+    host = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("killed_parent.py")), str(project), "behind_python.py"],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": tempfile.gettempdir()},
+    )
+    assert host.stdout is not None
+    assert host.stdout.readline() == b"measuring\n"
+    assert (project / "raw.bin").exists()
+    host.kill()
+    host.wait()
+    host.stdout.close()
+    patience = time.monotonic() + 20
+    while list(Path(tempfile.gettempdir()).iterdir()) and time.monotonic() < patience:
+        time.sleep(0.05)
+
+
+def test_the_next_trial_recovers_from_parent_and_guard_killed_at_once(project: Path) -> None:
+    host = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("killed_parent.py")), str(project), "spawned.py"],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": tempfile.gettempdir()},
+    )
+    assert host.stdout is not None
+    assert host.stdout.readline() == b"measuring\n"
+    guard = guard_of(psutil.Process(host.pid))
+    for process in (guard, psutil.Process(host.pid)):
+        process.kill()
+    host.wait()
+    host.stdout.close()
+    assert list(Path(tempfile.gettempdir()).glob("accel-advisor-*"))
+    with trial(project, "plain_loop") as running:
+        running.start()
+        assert len(list(Path(tempfile.gettempdir()).glob("accel-advisor-*"))) == 1
+
+
 def test_the_guard_is_killed(project: Path) -> None:
     with trial(project, "leaves_processes") as running:
         running.start()

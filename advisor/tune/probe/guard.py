@@ -12,6 +12,7 @@ import contextlib
 import ctypes
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,12 +21,18 @@ import threading
 import time
 from typing import IO, Any
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 SHARED_MEMORY = "/dev/shm"
 TRACKER_SECONDS = 3.0
 """How long resource trackers may take to free what their clients left."""
 OUTPUT_BYTES = 64 * 1024
 """How much of the end of the child's output is kept; the file that it is kept in grows to a few times as much."""
 DRAIN_SECONDS = 0.5
+_SCRATCH = re.compile(r"accel-advisor-[0-9a-f]{12}")
 _QUIET = 3
 """Looks without a process before none is left: one that is just being replaced by exec shows no environment."""
 
@@ -189,6 +196,68 @@ def remove(scratch: str) -> None:
         time.sleep(0.05)
 
 
+def put_back(exposed: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Undo writes that went past the overlay, but were seen before they happened.
+
+    Args:
+        exposed: the overlay's folder of what it saved before.
+
+    Returns:
+        paths that are as before again, and paths that could not be put back.
+    """
+    restored: list[str] = []
+    lost: list[str] = []
+    for name in sorted(os.listdir(exposed)) if os.path.isdir(exposed) else ():
+        saved, path = f"{exposed}/{name}", ""
+        try:
+            with open(f"{saved}/name", "rb") as file:
+                path = os.fsdecode(file.read())
+            if os.path.exists(f"{saved}/content"):
+                if _differ(f"{saved}/content", path):
+                    temporary = f"{path}.accel-advisor"
+                    shutil.copy2(f"{saved}/content", temporary)
+                    os.replace(temporary, path)
+                    restored.append(path)
+            elif os.path.exists(f"{saved}/absent"):
+                if os.path.lexists(path):
+                    os.unlink(path)
+                    restored.append(path)
+            else:
+                lost.append(path)
+        except OSError:
+            lost.append(path)
+    return tuple(restored), tuple(lost)
+
+
+def _differ(saved: str, path: str) -> bool:
+    if not os.path.exists(path):
+        return True
+    before, now = os.stat(saved), os.stat(path)
+    return (before.st_size, before.st_mtime_ns) != (now.st_size, now.st_mtime_ns)
+
+
+def _lock(scratch: str) -> IO[str]:
+    """Marks a scratch folder as in use for as long as this process lives; OSError where another does."""
+    file = open(f"{scratch}/lock", "w")  # noqa: SIM115 -- held until the end
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return file
+
+
+def recover(temporary: str) -> None:
+    """End and remove what trials left whose parent and guard were killed both."""
+    for name in os.listdir(temporary) if fcntl is not None else ():
+        scratch = f"{temporary}/{name}"
+        if not _SCRATCH.fullmatch(name):
+            continue
+        with contextlib.suppress(OSError):
+            # A folder without a lock belongs to a guard that has just made it.
+            if os.path.exists(f"{scratch}/lock") and os.stat(scratch).st_uid == os.getuid():
+                with _lock(scratch):
+                    sweep(-1, shared_memory(), scratch)
+                    remove(scratch)
+
+
 def _drain(pipe: IO[bytes], path: str) -> None:
     """Keeps the end of what comes through a pipe: a script that prints without end must not fill the disk."""
     with open(path, "w+b", buffering=0) as file:
@@ -212,15 +281,20 @@ def _tell(line: str) -> None:
 def main() -> None:
     """Start the child, wait for its end, the parent's word or the parent's end, and clean up."""
     parent = os.getppid()
+    recover(sys.argv[1])
     scratch = f"{sys.argv[1]}/accel-advisor-{os.urandom(6).hex()}"
     os.mkdir(scratch, 0o700)
+    lock = _lock(scratch)
     try:
         _tell(f"scratch {scratch}")
         _guard(parent, scratch)
     except OSError as error:
         _tell(f"failed {error}")
     finally:
+        if os.getppid() != parent:
+            put_back(f"{scratch}/overlay/exposed")
         remove(scratch)
+        lock.close()
         os._exit(0)
 
 
