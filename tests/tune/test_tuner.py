@@ -2,14 +2,21 @@
 
 import json
 import os
+import sys
+from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from accel_advisor.tune.outcome import Outcome
+from accel_advisor.tune.page.page import trial_page
 from accel_advisor.tune.record import record, write_record
 from accel_advisor.tune.report import print_report
 from accel_advisor.tune.search import Search
+from accel_advisor.tune.stored import read_record, record_of
+from accel_advisor.tune.trace import trace
 from accel_advisor.tune.trial import Command
 from accel_advisor.tune.tuner import Options, tune
 
@@ -126,6 +133,31 @@ def test_a_starved_script_is_changed_where_the_value_is_decided_and_verified(tmp
     assert data["ceilings"]["no-wait"]["ratio"] > 1.5
     assert data["verified"] is True
     assert {"settings", "rate", "gain", "blocks", "failed"} <= set(data["tried"][0])
+    check_timeline(data, tmp_path / "out.json")
+
+
+def check_timeline(data: dict[str, Any], path: Path) -> None:
+    """The blocks of a run that was applied, in their order; the record that was read again is the same."""
+    blocks = data["blocks"]
+    assert [block["what"] for block in blocks][:3] == ["start", "baseline", "no-wait"]
+    assert {"ceilings", "old against new", "the old source", "the new source"} <= {one["purpose"] for one in blocks}
+    assert {one["tried"] for one in blocks if one["purpose"] == "the new source"} == {
+        number
+        for number, row in enumerate(data["tried"])
+        if row["settings"] == data["loaders"][0]["recommended"]["settings"]
+    }
+    for before, after in pairwise(blocks):
+        assert before["began"] + before["seconds"] <= after["began"] + 0.5
+    for block in (one for one in blocks if one["rate"]):
+        assert 0 < block["measured"] <= block["seconds"]
+        assert sum(block["step"].values()) * block["batches"] == pytest.approx(block["measured"], rel=0.01)
+    if sys.platform == "linux":
+        assert all(row["cores"] is not None for row in data["tried"] if row["rate"])
+    stored = read_record(path)
+    assert asdict(stored) == asdict(record_of(data))
+    assert len(trace(stored)["traceEvents"]) > len(blocks)
+    assert stored.sentence is not None
+    assert stored.sentence in trial_page(stored)
 
 
 def test_a_gain_that_vanishes_in_the_new_source_is_taken_back(tmp_path: Path) -> None:
