@@ -70,6 +70,8 @@ class Readings:
 
     def add(self, what: What, block: Block) -> None:
         """Takes in a block, and what it tells about the costs of a fetch and of taking a batch over."""
+        if self.loop.length is None and block.epoch_batches:
+            self.loop = replace(self.loop, length=block.epoch_batches)
         if isinstance(what, str):
             self.references[what].append(block)
             if what == BASELINE:

@@ -162,7 +162,7 @@ class Search:
                 return
             # Workers that cannot outlive an epoch of this loop: once more without.
             self.readings.loop = replace(self.readings.loop, may_persist=False)
-            chosen = self._simplest(self._finalists)
+            chosen = self._simplest((self.baseline, *self._finalists))
         self.chosen = chosen
         self.exhausted = "no other settings are faster than those in the source"
 

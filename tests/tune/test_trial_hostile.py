@@ -86,6 +86,7 @@ def test_it_is_measured_and_nothing_is_left(project: Path, name: str) -> None:
     ("name", "error", "reason"),
     [
         ("cycle", NotMeasurable, r"keeps the batches that it has read once"),
+        ("moves_on", NotMeasurable, r"has gone on to another"),
         ("preload", NotMeasurable, r"read once before training"),
         ("foreign_iterator", NotMeasurable, r"Foreign has an __iter__ of its own"),
         ("never_trains", NeverTrained, r"no training step"),

@@ -130,13 +130,13 @@ class Feed:
                     self._boundary()
                 ask = not self._ranked
                 if served_in_epoch and not self._extend and self._epoch_over(served_in_epoch):
-                    self._end_epoch()
+                    self._end_epoch(served_in_epoch)
                     raise StopIteration
                 try:
                     batch = self._fetch()
                 except StopIteration:
                     if served_in_epoch and not self._extend and not (self._broken_off and self._length):
-                        self._end_epoch()
+                        self._end_epoch(served_in_epoch)
                         raise
                     dry += 1
                     if dry > 1:
@@ -151,7 +151,9 @@ class Feed:
                     self._mid_epoch = True
                     return batch
 
-    def _end_epoch(self) -> None:
+    def _end_epoch(self, served: int) -> None:
+        if self._stream is not None and self._length is None and not self._broken_off:
+            self._length = served
         self._mid_epoch = False
         self._meter.pause()
         self._paused = perf_counter()
@@ -343,6 +345,7 @@ class Feed:
             pool_seconds=running.pool_seconds,
             epoch_seconds=running.epoch_seconds,
             warm_batches=running.settling.batches,
+            epoch_batches=self._length,
             worker_bytes=self._pool.worker_bytes() if self._pool is not None else 0,
         )
         settings = running.settings

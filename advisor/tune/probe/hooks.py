@@ -52,6 +52,7 @@ class ServedIterator:
                 return batch
         self._own = self._within = None
         assert server.feed is not None
+        server.steps_elsewhere = 0
         batch = server.feed.next(self._batches)
         self._batches += 1
         return batch

@@ -209,7 +209,7 @@ def _is_loader(value: Any) -> bool:
 
 def _make(loader: Any) -> tuple[Any, ...]:
     """What loaders that are built anew for every epoch have in common; those of other data rarely do."""
-    return type(loader), type(loader.dataset), type(loader.sampler), loader.batch_size
+    return type(loader), type(loader.dataset), type(loader.sampler)
 
 
 def settings_of(loader: Any) -> Settings:

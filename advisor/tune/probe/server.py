@@ -22,6 +22,9 @@ SETTLE_MOST = 16
 SETTLE_SECONDS = 10.0
 """The loop is warm when a step is no slower than the ones before it, or after so many steps or seconds."""
 
+STEPS_ELSEWHERE = 1024
+"""Training steps in a row without a batch from the loader that is served: the loop has left it."""
+
 _ELSEWHERE = (
     "the training happens in processes that the script starts itself, and a trial measures the process of the script: "
     "let it train in one process, if it can"
@@ -35,6 +38,7 @@ class Server:
     leaves that loop to a :class:`Feed`.
 
     Attributes:
+        steps_elsewhere: training steps since the feed was last asked for a batch.
         feed: serves the loop that trains with the parent's candidates; None before it was taken over.
     """
 
@@ -63,6 +67,7 @@ class Server:
         self._withheld: Any = None
         self._ceiling = Ceiling(meter)
         self.feed: Feed | None = None
+        self.steps_elsewhere = 0
 
     # -- what the hooks tell ------------------------------------------------------------------------------------
 
@@ -74,7 +79,7 @@ class Server:
         self._records.training_event()
         if device is not None:
             self._device_kind = device
-        reason = self._records.unmeasurable()
+        reason = self._records.unmeasurable() or self._left()
         if reason is not None:
             self._session.refuse(wire.Refused(reason))
 
@@ -82,6 +87,18 @@ class Server:
         """Where other processes of the script train and this one does not, there is nothing to wait for."""
         if not self._records.events and not self._session.batches and self._elsewhere.seen:
             self._session.refuse(wire.Refused(_ELSEWHERE))
+
+    def _left(self) -> str | None:
+        """Why no more batches will be taken from candidates, once that is clear; in one sentence."""
+        if self.feed is None:
+            return None
+        self.steps_elsewhere += 1
+        if self.steps_elsewhere < STEPS_ELSEWHERE:
+            return None
+        return (
+            f"{self.steps_elsewhere} training steps in a row took their batches from other DataLoaders than the one "
+            "that was being measured: the loop has gone on to another"
+        )
 
     def worker_failed(self, error: RuntimeError) -> bool:
         """A worker of some loader died while the loop was in the script's own code; True where the candidate's next

@@ -161,6 +161,7 @@ class Block:
         pool_seconds: from asking for a pool to its first batch; 0 where the pool was alive already.
         epoch_seconds: cost of one epoch start under these settings (workers starting anew and the first batch), as
             measured; None where no epoch began.
+        epoch_batches: batches in an epoch, where that is known by now.
         warm_batches: batches served before the block and not counted.
         worker_bytes: unique memory of the worker processes together, in bytes; 0 without workers. Of several ranks the
             largest.
@@ -180,6 +181,7 @@ class Block:
     pool_seconds: float = 0.0
     epoch_seconds: float | None = None
     warm_batches: int = 0
+    epoch_batches: int | None = None
     worker_bytes: int = 0
     ranks: tuple[Part, ...] = ()
 
