@@ -223,6 +223,7 @@ def side_notes(info: LoaderInfo, old: Settings, new: Settings, standing: Standin
     if new.num_workers > old.num_workers:
         notes += [f"with more workers, {caution}" for caution in standing.cautions]
     notes += barred_notes(new, standing)
+    notes += [f"the loader {note}" for note in info.notes if "itertools.cycle" in note]
     if new.num_workers and info.start_method != "fork" and old.num_workers == 0:
         notes.append(f"workers start by {info.start_method}, so the script needs an `if __name__ == '__main__':` guard")
     if new.num_workers or prefetch(new) != prefetch(old):

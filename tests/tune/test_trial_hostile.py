@@ -107,6 +107,12 @@ def test_training_in_other_processes_is_refused_in_words(project: Path, method: 
     assert running.leaked == ()
 
 
+def test_what_cycle_keeps_is_told_while_it_still_reads(project: Path) -> None:
+    with trial(project, "cycle", "4000") as running:
+        notes = running.start().loaders[0].notes
+    assert any("itertools.cycle" in note for note in notes)
+
+
 def test_a_failing_script_shows_its_own_traceback(project: Path) -> None:
     with trial(project, "fails_early") as running, pytest.raises(ScriptFailed) as caught:
         running.start()

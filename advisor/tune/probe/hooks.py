@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ class ServedIterator:
         self._record = record
         self._own = own
         self._within = within
+        record.iterator = weakref.ref(self)
         self._batches = 0
 
     def __iter__(self) -> Iterator[Any]:

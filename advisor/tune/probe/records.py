@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 import multiprocessing
 import weakref
 from collections.abc import Iterator
@@ -34,6 +36,7 @@ class LoaderRecord:
         self.iterates_itself = _iterates_itself(loader)
         self.make = _make(loader)
         self.rebuilt = False
+        self.iterator: weakref.ref[Any] | None = None
         self.batches = 0
         self.credits = 0
         self.pull_seconds = 0.0
@@ -79,6 +82,8 @@ class LoaderRecord:
             yield f"its data set is iterable: {how}"
         if self.rebuilt:
             yield "is built anew for every epoch, so its workers start anew too"
+        if self.iterator is not None and _is_cycled(self.iterator()):
+            yield "is read once and kept in memory by itertools.cycle, so its settings matter in the first epoch alone"
         if callable(getattr(loader.dataset, "set_epoch", None)):
             yield "has a data set with set_epoch, which workers that persist do not see"
         if not getattr(loader, "in_order", True):
@@ -199,6 +204,10 @@ def _iterates_itself(loader: Any) -> bool:
     from torch.utils.data import DataLoader
 
     return type(loader).__iter__ is not DataLoader.__iter__
+
+
+def _is_cycled(iterator: Any) -> bool:
+    return any(isinstance(one, itertools.cycle) for one in gc.get_referrers(iterator))
 
 
 def _is_loader(value: Any) -> bool:
