@@ -11,6 +11,7 @@ script still runs, that a script refused as failing fails without the probe too,
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import difflib
 import hashlib
@@ -77,15 +78,16 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="file for the results")
     parser.add_argument("--python", default=sys.executable, help="interpreter that has torch and torchvision")
     options = parser.parse_args()
-    results = []
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started ends too
+    known, results = circumstances(options), []
     for case in CASES:
         if re.search(options.only, case.name):
             with tempfile.TemporaryDirectory(prefix="wild-") as scratch:
                 results.append(run_case(case, options, Path(scratch).resolve()))
             print(line(results[-1]), flush=True)
-    if options.json:
-        text = json.dumps({**circumstances(options), "cases": results}, indent=2) + "\n"
-        options.json.write_text(text, encoding="utf-8")
+            if options.json:
+                text = json.dumps({**known, "cases": results}, indent=2) + "\n"
+                options.json.write_text(text, encoding="utf-8")
     print(f"{sum(not result['wrong'] for result in results)} of {len(results)} cases as they should be")
     return int(any(result["wrong"] for result in results))
 
@@ -181,15 +183,20 @@ def run(command: list[str], folder: Path, environment: dict[str, str], seconds: 
             stderr=errors,
             start_new_session=True,
         )
+        status: int | None = None
+        left: list[psutil.Process] = []
         try:
-            status: int | None = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            status = None
-        took = time.monotonic() - began
-        left = processes_below(folder, started) if status is not None else []
-        for each in (process.pid, *(one.pid for one in processes_below(folder, started))):
-            end(each)
-        process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                status = process.wait(seconds)
+            took = time.monotonic() - began
+            if status is not None:
+                left = processes_below(folder, started)
+        finally:
+            for each in processes_below(folder, started):
+                end(each.pid)
+            if process.poll() is None:
+                end(process.pid)
+            process.wait()
         told = []
         for stream in (output, errors):
             stream.seek(0)
