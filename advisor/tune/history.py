@@ -130,7 +130,7 @@ def append(path: Path, entry: Entry) -> None:
         OSError: the file cannot be written to.
     """
     line = json.dumps(asdict(entry), allow_nan=False) + "\n"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
     try:
         size = os.fstat(descriptor).st_size
         if size:

@@ -44,8 +44,10 @@ class Outputs:
         for option, path in self._files():
             if not path.absolute().parent.is_dir():
                 raise Failure(f"{option} {path}: the folder {path.parent} does not exist")
-            if path.exists() and not os.access(path, os.W_OK):
-                raise Failure(f"{option} {path}: may not be written to")
+            # A history grows; the others are replaced, which takes the right to write to their folder.
+            written = path if path == self.history and path.exists() else path.absolute().parent
+            if not os.access(written, os.W_OK):
+                raise Failure(f"{option} {path}: {written} may not be written to")
             other = seen.setdefault(path.resolve(), option)
             if other != option:
                 raise Failure(f"{option} {path}: {other} names the same file")
