@@ -212,6 +212,8 @@ class Feed:
         elif running.block is None and self._steady(running, running.settling):
             running.counting = True
             running.postpone(0.0)
+            if self._pool is not None and self._pool.profile is not None:
+                self._pool.profile.begin()
             running.began = self._meter.start()
         if running.draining and self._pool is not None and not self._pool.outstanding:
             self._stream_on(running)
@@ -232,7 +234,8 @@ class Feed:
         if self._record.rebuilt:
             settings = replace(settings, persistent_workers=False)
         self.non_blocking = settings.non_blocking
-        if self._pool is not None and (measure.fresh or not _same_pool(self._pool.settings, settings)):
+        pool, fresh = self._pool, measure.fresh or measure.watch
+        if pool is not None and (fresh or pool.profile is not None or not _same_pool(pool.settings, settings)):
             self._close_pool()
         running = Running(measure, settings, Settling(self._pool))
         self._running = running
@@ -247,7 +250,7 @@ class Feed:
     def _open_pool(self, running: Running, settings: Settings) -> None:
         self._session.phase = STARTING_WORKERS
         began = perf_counter()
-        self._pool = Pool(self._loader, settings, self._stream)
+        self._pool = Pool(self._loader, settings, self._stream, watch=running.measure.watch)
         self._exhausted = False
         running.settling = Settling(self._pool)
         running.pool_seconds = -began
@@ -347,6 +350,7 @@ class Feed:
             warm_batches=running.settling.batches,
             epoch_batches=self._length,
             worker_bytes=self._pool.worker_bytes() if self._pool is not None else 0,
+            watched=self._pool.watched() if self._pool is not None else None,
         )
         settings = running.settings
         if (

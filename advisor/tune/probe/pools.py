@@ -11,7 +11,8 @@ from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
 
-from accel_advisor.tune.probe.wire import Settings
+from accel_advisor.tune.probe.profile import Profile
+from accel_advisor.tune.probe.wire import Settings, Watched
 
 
 @dataclass(slots=True)
@@ -164,7 +165,7 @@ def own_iterator(loader: Any, make: Callable[[Any], Any]) -> tuple[Any, Any]:
 class Pool:
     """A DataLoader's iterator under some Settings: its workers, its queue, and how full that is."""
 
-    def __init__(self, loader: Any, settings: Settings, stream: IndexStream | None) -> None:
+    def __init__(self, loader: Any, settings: Settings, stream: IndexStream | None, *, watch: bool = False) -> None:
         self.settings = settings
         self.workers = settings.num_workers
         self.buffer = self.workers * (settings.prefetch_factor or 2)
@@ -183,7 +184,10 @@ class Pool:
             clone.__dict__["batch_sampler" if loader.batch_sampler is not None else "sampler"] = stream
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
+            self.profile = Profile(clone) if watch else None
             self._batches, self._iterator = self._open()
+        if self.profile is not None:
+            self.profile.watch(self._iterator)
 
     def _open(self) -> tuple[Any, Any]:
         from torch.utils.data.dataloader import _BaseDataLoaderIter
@@ -231,6 +235,8 @@ class Pool:
             self._iterator._reset(self._loader)
         else:
             self._batches, self._iterator = self._open()
+            if self.profile is not None:
+                self.profile.watch(self._iterator)
 
     @property
     def outstanding(self) -> int:
@@ -261,11 +267,17 @@ class Pool:
             total += sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Private_"))
         return total
 
+    def watched(self) -> Watched | None:
+        """What was seen of it during the block; None where it is not watched."""
+        return self.profile.result() if self.profile is not None else None
+
     def close(self) -> float:
         """Stop the workers; seconds that it took."""
         began = perf_counter()
         if self.workers:
             self._iterator._shutdown_workers()
+        if self.profile is not None:
+            self.profile.close()
         self._iterator = self._batches = None
         return perf_counter() - began
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 
 from accel_advisor.tune.probe.wire import Frame
 
@@ -27,7 +27,7 @@ def capture(frame: FrameType | None = None) -> tuple[Frame, ...]:
     while frame is not None:
         code = frame.f_code
         if not is_probe(code.co_filename):
-            frames.append(_place(frame))
+            frames.append(place(code, frame.f_lasti, frame.f_lineno))
         frame = frame.f_back
     frames.reverse()
     return tuple(frames)
@@ -45,11 +45,11 @@ def library_frames() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _place(frame: FrameType) -> Frame:
-    code = frame.f_code
-    positions = next(islice(code.co_positions(), max(frame.f_lasti, 0) // 2, None), (None, None, None, None))
+def place(code: CodeType, instruction: int, line: int | None = None) -> Frame:
+    """The place of an instruction, given by its offset; on ``line`` where the code has no positions."""
+    positions = next(islice(code.co_positions(), max(instruction, 0) // 2, None), (None, None, None, None))
     row, end_row, column, end_column = positions
-    row = row or frame.f_lineno or 0
+    row = row or line or code.co_firstlineno
     end_row = end_row or row
     return Frame(
         filename=code.co_filename,

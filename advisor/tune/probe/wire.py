@@ -53,6 +53,52 @@ class Frame:
     end_column: int
 
 
+DATA_SET, COLLATE = "data set", "collate"
+"""What a thread that fetches a batch is at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One batch on its way from the data set to the loop, in seconds.
+
+    Attributes:
+        data_set, collate: in the data set, and in the collate function.
+        idle: of these, how long the fetching thread neither computed nor waited for a core: storage, network, locks.
+        hand_over: from a worker to the main process, pickling included; not the time that it lay ready there.
+        pin: copying into pinned memory.
+    """
+
+    data_set: float
+    collate: float
+    idle: float
+    hand_over: float
+    pin: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Where a fetching thread was found at work.
+
+    Attributes:
+        task: DATA_SET or COLLATE.
+        frames: outermost first, without the probe's own; ``function`` is the dotted name, with its module.
+        seconds, squares: the sums of the times, and of their squares, that samples of it stand for.
+    """
+
+    task: str
+    frames: tuple[Frame, ...]
+    seconds: float
+    squares: float
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What was seen of a loader at work during one block."""
+
+    passages: tuple[Passage, ...]
+    stacks: tuple[Stack, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class LoaderInfo:
     """A loader that the script built.
@@ -128,6 +174,7 @@ class Measure:
         min_batches, min_seconds: the block ends when both are reached.
         fresh: start a new pool even where one with these settings is alive.
         most_seconds: the candidate fails at the first batch after so long, the start of its workers included.
+        watch: say where the loader spends its time, too. Its pool is opened for this block and closed after it.
     """
 
     what: Settings | str
@@ -135,6 +182,7 @@ class Measure:
     min_seconds: float = 0.5
     fresh: bool = False
     most_seconds: float = math.inf
+    watch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +215,7 @@ class Block:
             largest.
         ranks: each rank's own clock, where there are several. Then ``samples`` are those of all ranks, ``seconds``
             the slowest's, and its parts those of the rank that the others wait for.
+        watched: where the loader spent its time, if that was asked for.
     """
 
     what: Settings | str
@@ -183,6 +232,7 @@ class Block:
     warm_batches: int = 0
     epoch_batches: int | None = None
     worker_bytes: int = 0
+    watched: Watched | None = None
     ranks: tuple[Part, ...] = ()
 
     @property
