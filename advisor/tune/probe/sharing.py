@@ -41,13 +41,14 @@ class _Reading:
 
     def __init__(self) -> None:
         self.names: set[str] = set()
-        self._seen: dict[int, Any] = {}
+        self._seen: dict[tuple[int, int], Any] = {}
 
     def visit(self, value: Any, owner: Any = None) -> None:
         """Read a function, or what making, iterating or calling an object runs."""
-        if value is None or id(value) in self._seen or len(self._seen) > MOST_VISITED:
+        key = (id(value), id(owner))  # one function reads other things for each of its owners
+        if value is None or key in self._seen or len(self._seen) > MOST_VISITED:
             return
-        self._seen[id(value)] = value
+        self._seen[key] = (value, owner)
         if isinstance(value, functools.partial):
             self.visit(value.func)
         elif isinstance(value, property):
