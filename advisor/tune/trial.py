@@ -313,7 +313,8 @@ class Trial:
         assert self._child is not None
         if isinstance(event, ScriptEnded):
             # Its atexit handlers still run, with the overlay on.
-            limit = min(time.monotonic() + ATEXIT_SECONDS, self.deadline)
+            patience = ATEXIT_SECONDS if event.rank is None else 0.0  # one rank's end is not the others'
+            limit = min(time.monotonic() + patience, self.deadline)
             while not isinstance(self._next_event(limit), ProcessEnded) and time.monotonic() < limit:
                 pass
             output, errors = self._child.output()
