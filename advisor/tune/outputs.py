@@ -126,6 +126,9 @@ class Outputs:
         if self.tolerance is not None and behind(today, top, self.tolerance):
             lost = 100 * (1 - today.rate / top.rate)
             return f"{FALLEN}: {_said(today)}, {lost:.0f} % less; {against}."
+        if today.bottom > top.bottom:
+            before = f"{_said(top)} on {top.at[:10]}"
+            return f"{_said(today)} now, the best on this kind of machine so far; before, {before}."
         return f"{_said(today)} now; {against}."
 
 

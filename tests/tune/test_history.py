@@ -182,10 +182,13 @@ def test_check_fails_when_a_script_has_fallen_behind_its_best(
     assert "Fallen behind: 90 samples/s (89.1-90.9), 10 % less; the best" in capsys.readouterr().out
     assert finish(outcome(tmp_path, 50, args=("--width", "9")), outputs) == 0, "another command has its own best"
     assert finish(outcome(tmp_path, 90), outputs) == 1, "a slow run does not become the measure"
+    capsys.readouterr()
+    assert finish(outcome(tmp_path, 120), outputs) == 0
+    assert "the best on this kind of machine so far; before, 100 samples/s" in capsys.readouterr().out
     interrupted = outcome(tmp_path, 90)
     interrupted.interrupted = True
     assert finish(interrupted, outputs) == 130
-    assert len(read_history(tmp_path / "runs.jsonl").entries) == 5
+    assert len(read_history(tmp_path / "runs.jsonl").entries) == 6
 
 
 def test_what_counts_is_the_script_as_it_was_left(record: Record) -> None:
