@@ -73,6 +73,7 @@ def run_one(workload: Workload, result: dict[str, Any], options: argparse.Namesp
         if wanted("grid", "cells") or "cells" not in result:
             grid.measure(quick=options.quick, say=say)
             result |= {"about": workload.about, "answer": workload.answer, "startup": round(grid.startup(), 2)}
+            result["cells"] = record(grid)
         else:
             grid.readings = recorded(result["cells"])
         if wanted("ours", OURS):
@@ -99,7 +100,11 @@ def run(options: argparse.Namespace) -> None:
         print(workload.name, flush=True)
         began = time.monotonic()
         result = dict(found["workloads"].get(workload.name, {}))
-        run_one(workload, result, options, machine()["cores"])
+        try:
+            run_one(workload, result, options, machine()["cores"])
+        except (RuntimeError, OSError, ValueError, subprocess.SubprocessError) as error:
+            # The others are worth having; another run takes this one up again.
+            print(f"    not complete: {error}", flush=True)
         found["workloads"][workload.name] = result
         found = stamp() | {"quick": options.quick, "workloads": found["workloads"]}
         options.json.parent.mkdir(parents=True, exist_ok=True)
