@@ -197,11 +197,15 @@ def run(command: list[str], folder: Path, environment: dict[str, str], seconds: 
             if process.poll() is None:
                 end(process.pid)
             process.wait()
-        told = []
-        for stream in (output, errors):
-            stream.seek(0)
-            told.append(stream.read())
-        return Ran(status, *told, took, tuple(" ".join(each.info["cmdline"] or ())[:80] for each in left))
+        output.seek(0)
+        errors.seek(0)
+        return Ran(
+            status,
+            output.read(),
+            errors.read(),
+            took,
+            tuple(" ".join(each.info["cmdline"] or ())[:80] for each in left),
+        )
 
 
 def processes_below(folder: Path, since: float) -> list[psutil.Process]:
