@@ -27,7 +27,7 @@ STEPS_ELSEWHERE = 1024
 
 _ELSEWHERE = (
     "the training happens in processes that the script starts itself, and a trial measures the process of the script: "
-    "let it train in one process, if it can"
+    "let it train in one process, or in those that torchrun starts, with --nproc-per-node N, if it can"
 )
 _NO_INDICES: Iterator[Any] = iter(())
 """Stands in the place of a sampler whose indices are wanted elsewhere."""
