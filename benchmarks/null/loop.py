@@ -6,7 +6,7 @@ kinds, by what holds a fetch back:
 - ``serial``: fetches and steps take turns under one lock between processes, as on a machine with one core;
 - ``noisy``: the same, with durations from a heavy tail;
 - ``drifting``: the same, with durations that rise and fall over seconds;
-- ``bandwidth``: fetches take turns among themselves, slower than the steps: one worker gets all that there is to get;
+- ``bandwidth``: samples come at a rate of their own, slower than the steps, whoever asks for them;
 - ``healthy``: a fetch takes next to no time.
 
 With ``--batches N`` it ends after so many and prints the mean seconds of the batches after the first quarter.
@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import fcntl
 import math
+import multiprocessing
 import random
 import time
 from collections.abc import Iterator
@@ -68,6 +69,7 @@ class Samples(Dataset[torch.Tensor]):
     def __init__(self, kind: str, seed: int) -> None:
         self.kind = kind
         self.pace = Pace(kind, seed)
+        self.due = multiprocessing.Value("d", 0.0)
 
     def __len__(self) -> int:
         return 400_000
@@ -76,6 +78,12 @@ class Samples(Dataset[torch.Tensor]):
         seconds = FETCH[self.kind] / BATCH * self.pace.factor(index)
         if self.kind == "healthy":
             time.sleep(seconds)
+        elif self.kind == "bandwidth":
+            # A batch's worth is kept for those who come late, so that no time is lost that more workers could win.
+            with self.due.get_lock():
+                now, due = time.monotonic(), self.due.value
+                self.due.value = max(now, due) + seconds
+            time.sleep(max(0.0, due - BATCH * seconds - now))
         else:
             with turn():
                 time.sleep(seconds)
