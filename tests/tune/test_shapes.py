@@ -22,7 +22,17 @@ from accel_advisor.tune.trial import Command, Trial
 SCRIPTS = Path(__file__).parent / "shapes"
 PLAIN = (
     *("accumulation", "ahead", "batch_sampler", "breaks_off", "decoys", "endless", "evaluates", "forkserver"),
-    *("in_batches", "in_turn", "rebuilt", "sharded", "short_epochs", "subclass", "weighted", "wrapped_iterator"),
+    *(
+        "in_batches",
+        "in_turn",
+        "prepared",
+        "rebuilt",
+        "sharded",
+        "short_epochs",
+        "subclass",
+        "weighted",
+        "wrapped_iterator",
+    ),
 )
 PACKAGED = {
     "accelerate_prepare": "accelerate",
