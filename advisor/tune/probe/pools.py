@@ -170,6 +170,9 @@ class Pool:
         self.workers = settings.num_workers
         self.buffer = self.workers * (settings.prefetch_factor or 2)
         self.served = 0
+        if not self.workers and (loader.multiprocessing_context is not None or loader.timeout):
+            # DataLoader refuses both where there are no workers, so the source could not be given this number.
+            raise ValueError("num_workers=0 goes neither with multiprocessing_context nor with timeout")
         self._loader = clone = twin(loader)
         clone.__dict__.update(
             num_workers=self.workers,
@@ -177,7 +180,6 @@ class Pool:
             # Workers that outlive an epoch let the pool run on across epochs; what their start costs is measured apart.
             persistent_workers=self.workers > 0,
             pin_memory=settings.pin_memory,
-            timeout=loader.timeout if self.workers else 0,
             _iterator=None,
         )
         if stream is not None:

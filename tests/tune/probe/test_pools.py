@@ -116,3 +116,11 @@ def test_a_worker_that_dies_while_handing_over_is_named() -> None:
             pool.next()
     finally:
         own._shutdown_workers()
+
+
+@pytest.mark.parametrize("given", [{"multiprocessing_context": "fork"}, {"timeout": 5}])
+def test_no_workers_are_refused_where_the_call_could_not_be_given_them(given: dict[str, Any]) -> None:
+    with pytest.raises((ValueError, AssertionError)):
+        next(iter(DataLoader([0, 1], num_workers=0, **given)))
+    with pytest.raises(ValueError, match="neither with multiprocessing_context nor with timeout"):
+        Pool(DataLoader([0, 1], num_workers=1, **given), Settings(0), None)
