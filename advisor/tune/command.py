@@ -70,6 +70,7 @@ class _ScriptCommand(click.Command):
     "--budget", type=float, default=60.0, show_default=True, metavar="SECONDS", help="For the search, beyond start-up."
 )
 @click.option("--knobs", default=",".join(KNOBS), metavar="NAMES", help=f"What may be changed, of: {', '.join(KNOBS)}.")
+@click.option("--explain", is_flag=True, help="Say where the loader spends its time, function by function.")
 @click.option("--check", is_flag=True, help="Exit with status 1 when a measured gain is left on the table.")
 @click.option(
     "--tolerance",
@@ -98,6 +99,7 @@ def tune(
     apply: bool,
     budget: float,
     knobs: str,
+    explain: bool,
     check: bool,
     tolerance: str | None,
     page: Path | None,
@@ -129,7 +131,7 @@ def tune(
     if find_spec("torch") is None:
         raise Failure(INSTALL_TORCH)
     console = console_here()
-    options = Options(knobs=chosen, budget=budget, seed=seed, apply=apply)
+    options = Options(knobs=chosen, budget=budget, seed=seed, apply=apply, explain=explain)
     try:
         outcome = _watched(run, command, options, config.root, console)
     except ScriptFailed as error:

@@ -9,6 +9,7 @@ from ..machine import Accelerator, Machine
 from .diagnosis import Diagnosis
 from .probe.wire import Block, LoaderInfo, Settings
 from .rewrite import Recommendation
+from .schema import Explanation
 from .statistics import Interval
 from .timeline import Served
 from .watching import Use
@@ -78,6 +79,7 @@ class Outcome:
         budget: seconds that the search might take.
         machine, accelerators: where.
         timeline: what was done one after the other.
+        explained: where the loader spends its time, if that was asked for: now, and under what is recommended.
     """
 
     root: Path
@@ -103,6 +105,7 @@ class Outcome:
     machine: Machine | None = None
     accelerators: tuple[Accelerator, ...] = ()
     timeline: tuple[Served, ...] = ()
+    explained: tuple[Explanation, ...] = ()
     baseline_interval: Interval | None = None
     recommended_interval: Interval | None = None
 

@@ -94,6 +94,7 @@ def recorded(outcome: Outcome) -> Record:
         seconds=round(outcome.seconds, 3),
         budget=outcome.budget,
         blocks=_blocks(outcome),
+        explained=outcome.explained,
     )
 
 

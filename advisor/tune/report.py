@@ -11,7 +11,7 @@ from rich.text import Text
 from .diagnosis import times
 from .probe.wire import NO_TRANSFER, NO_WAIT
 from .record import recorded
-from .schema import Choice, Record, TriedRecord, VerificationRecord
+from .schema import Choice, Explanation, Record, TriedRecord, VerificationRecord
 from .settings import describe
 from .wording import interval_text, rate_text, visible
 
@@ -34,6 +34,10 @@ def print_record(record: Record, console: Console) -> None:
         console.print(_text(record.sentence, "bold"))
         console.print()
         _print_shares(record, console)
+    for explanation in record.explained:
+        _print_explanation(explanation, console)
+    for advice in record.explained[-1].advice if record.explained else ():
+        console.print(_text(f"{advice}."))
     if record.tried:
         console.print()
         console.print(_table(record))
@@ -75,6 +79,24 @@ def _print_shares(record: Record, console: Console) -> None:
     console.print(Text(f"Each step     {'   '.join(parts)}"))
     for name, ceiling in record.ceilings.items():
         console.print(_text(f"Ceiling       {interval_text(ceiling)} with {CEILINGS.get(name, name)}"))
+
+
+def _print_explanation(found: Explanation, console: Console) -> None:
+    console.print()
+    console.print(_text(f"Where a batch comes from with {describe(found.settings)}", "bold"))
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(overflow="fold")
+    table.add_column(justify="right", overflow="fold")
+    table.add_column(overflow="fold")
+    for stage in found.stages:
+        if stage.seconds:
+            table.add_row(_text(stage.name), f"{1e3 * stage.seconds:.3g} ms", f"{stage.share:.0%} of its way")
+        for one in found.functions:
+            if one.stage == stage.name:
+                place = f"  {one.function}  {one.filename}:{one.row}" + (f"  {one.calls}" if one.calls else "")
+                share = f"{one.share:.0%} ({one.low:.0%}-{one.high:.0%}) of the fetching"
+                table.add_row(_text(place), f"{1e3 * one.seconds:.3g} ms", share)
+    console.print(table)
 
 
 def _table(record: Record) -> Table:

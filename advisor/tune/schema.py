@@ -183,6 +183,44 @@ class VerificationRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class StageTime:
+    """A stage of a batch's way to the loop: seconds a batch, and the share of the whole way."""
+
+    name: str
+    seconds: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTime:
+    """A function that the fetching thread was found in: its share of that thread's time, with the ends of the
+    interval, and seconds a batch. ``calls`` is what it spends them in: a library's function, or an expression."""
+
+    stage: str
+    function: str
+    filename: str
+    row: int
+    calls: str
+    share: float
+    low: float
+    high: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Where a loader spends its time. ``idle`` is the share of the fetching that neither computes nor waits for a
+    core."""
+
+    settings: Settings
+    batches: int
+    idle: float
+    stages: tuple[StageTime, ...]
+    functions: tuple[FunctionTime, ...]
+    advice: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """One run of ``tune``."""
 
@@ -217,6 +255,7 @@ class Record:
     seconds: float
     budget: float | None = None
     blocks: tuple[BlockRecord, ...] = field(default=())
+    explained: tuple[Explanation, ...] = ()
 
     @property
     def trained(self) -> LoaderRecord:

@@ -51,6 +51,7 @@ class Request:
     fresh: bool
     purpose: str
     most_seconds: float = math.inf
+    watch: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,6 +144,7 @@ class Session:
                     min_seconds=request.min_seconds,
                     fresh=request.fresh,
                     most_seconds=request.most_seconds,
+                    watch=request.watch,
                 )
                 now = time.monotonic()
                 self._cores = _busy(before, processor_seconds(self._trial.pid), now - asked)

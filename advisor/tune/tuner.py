@@ -11,10 +11,12 @@ from pathlib import Path
 from ..machine import Machine, accelerators, inspect_machine
 from . import applying
 from .diagnosis import diagnose
+from .explain import explain
 from .outcome import Outcome, Row, Verification
 from .probe.wire import BASELINE, LoaderInfo, Ready, Settings
 from .readings import Loop, Readings
 from .rewrite import Planner, Recommendation, RewriteError, display_name, recommend
+from .schema import Explanation
 from .search import BaselineError, Request, Search, block_seconds
 from .session import Session, Watch
 from .settings import KNOBS, Limits, consistent, prefetch
@@ -33,6 +35,7 @@ SHORT_START = 20.0
 STOP_SECONDS = 1.0
 """Beyond the search's own limit, in seconds, before its trial is ended whatever it does."""
 _VERIFY_BLOCKS = 4
+_EXPLAIN_SHARE = 0.15
 _NOISY = 0.1
 
 
@@ -45,6 +48,7 @@ class Options:
     seed: int = 0
     apply: bool = False
     start_timeout: float = 300.0
+    explain: bool = False
 
 
 class TuneError(Exception):
@@ -80,13 +84,17 @@ def tune(
             Loop(info.settings, info.length, ready.device in TRANSFER_DEVICES, not standing.persistence),
             limits_for(machine, info, standing).shared(command.ranks or 1),
             knobs=options.knobs,
-            budget=options.budget,
+            budget=options.budget * (1 - _EXPLAIN_SHARE) if options.explain else options.budget,
             seed=options.seed,
         )
+        explained: tuple[Explanation, ...] = ()
         interrupted, cut = False, ""
         session.limit(time.monotonic() + search.time.limit + STOP_SECONDS)
         try:
             session.run(search, watch)
+            if options.explain:
+                watch("where the loader spends its time", search)
+                explained = _explain(session, search, options, root)
         except KeyboardInterrupt:
             interrupted = True
         except BaselineError as error:
@@ -100,7 +108,7 @@ def tune(
                 raise
             cut = error.reason
     outcome = _outcome(ready, search, root)
-    outcome.interrupted = interrupted
+    outcome.interrupted, outcome.explained = interrupted, explained
     outcome.script = display_name(command.script, root) if command.script else f"-m {command.module}"
     if command.ranks is not None:
         outcome.script = f"torchrun --nproc-per-node {command.ranks} {outcome.script}"
@@ -136,6 +144,27 @@ def tune(
     outcome.accelerators = accelerators() if outcome.device != "cpu" else ()
     outcome.seconds = time.monotonic() - began
     return outcome
+
+
+def _explain(session: Session, search: Search, options: Options, root: Path) -> tuple[Explanation, ...]:
+    """Where the loader spends its time now, and under what is recommended, in blocks that serve nothing else."""
+    seconds = options.budget * _EXPLAIN_SHARE
+    session.limit(time.monotonic() + seconds + 2 * STOP_SECONDS)
+    wanted: list[tuple[Settings, Settings | str]] = [(search.baseline, BASELINE)]
+    if search.recommended is not None:
+        wanted.append((search.recommended, search.recommended))
+    found = []
+    for settings, what in wanted:
+        request = Request(what, 8, seconds / len(wanted) / 2, True, "where the loader spends its time", seconds, True)
+        try:
+            block = session.answer(request).block
+        except TrialEnded as error:
+            session.notes.add(f"where the loader spends its time was not found out: {error.reason}")
+            break
+        told = explain(settings, block, root) if block is not None else None
+        if told is not None:
+            found.append(told)
+    return tuple(found)
 
 
 def _deadline(options: Options) -> float:

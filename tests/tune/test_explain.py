@@ -1,0 +1,164 @@
+"""Where a loader spends its time: known splits through real loaders, and the arithmetic behind the words."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.utils.data import ConcatDataset, DataLoader, Dataset, IterableDataset, Subset, default_collate
+
+from accel_advisor.tune.explain import at_most, explain, wilson
+from accel_advisor.tune.probe.pools import IndexStream, Pool
+from accel_advisor.tune.probe.wire import COLLATE, DATA_SET, Block, Frame, Passage, Settings, Stack, Watched
+from accel_advisor.tune.schema import Explanation
+
+HERE = Path(__file__)
+ROOT = HERE.parent
+
+
+def decode() -> torch.Tensor:
+    time.sleep(0.008)
+    return torch.ones(4)
+
+
+def augment(sample: torch.Tensor) -> torch.Tensor:
+    time.sleep(0.002)
+    return sample
+
+
+def join(samples: Any, seconds: float = 0.02) -> Any:
+    time.sleep(seconds)
+    return default_collate(samples)
+
+
+class Join:
+    def __call__(self, samples: Any) -> Any:
+        return join(samples)
+
+
+class Samples(Dataset[torch.Tensor]):
+    def __len__(self) -> int:
+        return 400
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        return augment(decode())
+
+
+class Batched(Samples):
+    def __getitems__(self, indices: list[int]) -> list[torch.Tensor]:
+        return [self[index] for index in indices]
+
+
+class Stream(IterableDataset[torch.Tensor]):
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        for _ in range(400):
+            yield augment(decode())
+
+
+def block(wait: float, passages: tuple[Passage, ...] = (), stacks: tuple[Stack, ...] = ()) -> Block:
+    return Block("baseline", 10, 40, 1.0, wait, 0.0, 1.0 - wait, 0.0, 0.0, watched=Watched(passages, stacks))
+
+
+def watch(dataset: Any, workers: int, collate: Any = join, batches: int = 16) -> Explanation:
+    """What is said of batches of four: 32 ms of decoding, 8 of augmentation, 20 of the collate function."""
+    loader = DataLoader(dataset, batch_size=4, collate_fn=collate)
+    stream = None if isinstance(dataset, IterableDataset) else IndexStream(loader.batch_sampler, None)
+    settings = Settings(workers)
+    pool = Pool(loader, settings, stream, watch=True)
+    try:
+        for _ in range(2 * workers + 1):
+            pool.next()
+        assert pool.profile is not None
+        pool.profile.begin()
+        for _ in range(batches):
+            pool.next()
+        watched = pool.watched()
+        assert watched is not None
+        found = explain(settings, block(0.9, watched.passages, watched.stacks), ROOT)
+        assert found is not None
+        return found
+    finally:
+        pool.close()
+
+
+def test_a_pool_that_nobody_watches_is_left_alone() -> None:
+    threads = threading.active_count()
+    pool = Pool(DataLoader(Samples(), batch_size=2), Settings(0), None)
+    pool.next()
+    assert pool.watched() is None
+    assert threading.active_count() == threads
+    assert "fetch" not in vars(pool._iterator._dataset_fetcher)
+    pool.close()
+
+
+def test_nothing_is_said_where_nothing_was_seen() -> None:
+    assert explain(Settings(), block(0.5), ROOT) is None
+
+
+def test_nothing_is_advised_where_the_loop_does_not_wait() -> None:
+    found = explain(Settings(), block(0.0, (Passage(0.1, 0.1, 0.2, 0.1, 0.0),)), ROOT)
+    assert found is not None
+    assert found.advice == ()
+
+
+@pytest.mark.parametrize(
+    ("dataset", "workers", "collate"),
+    [
+        (Samples(), 0, join),
+        (Samples(), 2, lambda samples: join(samples)),
+        (Subset(Batched(), range(300)), 2, functools.partial(join, seconds=0.02)),
+        (ConcatDataset([Samples(), Samples()]), 0, Join()),
+        (Stream(), 1, join),
+    ],
+    ids=["plain", "workers, lambda", "getitems, partial", "concatenated, class", "iterable"],
+)
+def test_the_costly_functions_are_named(dataset: Any, workers: int, collate: Any) -> None:
+    found = watch(dataset, workers, collate)
+    first, *others = found.functions
+    assert (first.function.rpartition(".")[2], Path(first.filename).name) == ("decode", HERE.name)
+    assert first.calls == "time.sleep(0.008)"
+    assert first.low <= first.share <= first.high
+    names = {one.function.rpartition(".")[2]: one for one in (first, *others)}
+    assert {"decode", "augment", "join"} <= set(names)
+    assert names["join"].stage == COLLATE
+    # Sleeps last at least as long as they should, whatever else the machine does: 32 to 8 to 20 milliseconds.
+    assert first.seconds > 2 * names["augment"].seconds
+    stages = {one.name: one.seconds for one in found.stages}
+    assert stages[DATA_SET] >= 0.040
+    assert stages[COLLATE] >= 0.020
+    assert (stages["hand-over"] > 0) == (workers > 0)
+    assert sum(one.share for one in found.stages) == pytest.approx(1)
+    assert found.idle > 0.5
+    assert any("waits for storage" in one for one in found.advice)
+
+
+def test_time_below_a_library_is_charged_to_the_users_line_that_called_it() -> None:
+    own = Frame(str(HERE), "__main__.Samples.__getitem__", 60, 9, 60, 20)
+    library = Frame("/x/site-packages/PIL/Image.py", "PIL.Image.Image.convert", 10, 1, 10, 5)
+    deep = Frame("/x/site-packages/PIL/ImageFile.py", "PIL.ImageFile.ImageFile.load", 20, 1, 20, 5)
+    stacks = (Stack(DATA_SET, (own, library, deep), 0.9, 0.9 / 500), Stack(DATA_SET, (own,), 0.1, 0.1 / 500))
+    found = explain(Settings(2), block(0.5, (Passage(0.04, 0.0, 0.0, 0.01, 0.0),), stacks), ROOT)
+    assert found is not None
+    first = found.functions[0]
+    assert (first.function, first.row, first.calls) == ("Samples.__getitem__", 60, "PIL.ImageFile.ImageFile.load")
+    assert (first.share, first.seconds) == pytest.approx((0.9, 0.036))
+    assert any("decoding" in one for one in found.advice)
+
+
+def test_without_a_part_the_loop_gains_no_more_than_it_waits() -> None:
+    assert at_most(block(0.5), 0, 0.02) == pytest.approx(0.1 / 0.08)
+    assert at_most(block(0.5), 2, 0.02) == pytest.approx(0.1 / 0.09)
+    assert at_most(block(0.5), 0, 9.0) == pytest.approx(2)
+
+
+def test_the_interval_of_a_share() -> None:
+    low, high = wilson(0.5, 100)
+    assert (low, high) == pytest.approx((0.404, 0.596), abs=1e-3)
+    assert wilson(0.3, 0) == (0.0, 1.0)
+    assert 0 <= wilson(0.0, 10)[0] < wilson(0.0, 10)[1] < 0.5
