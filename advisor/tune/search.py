@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from .allowance import PAIRS, Allowance
+from .counting import STARVED, TOLERANCE, Counting
 from .probe.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
 from .readings import Loop, Readings, Tried, What
 from .settings import ACCELERATOR_KNOBS, KNOBS, Limits, consistent, prefetch, simplicity
@@ -25,15 +26,9 @@ from .statistics import MARGIN, Interval, gain, order
 
 HEADROOM = 1.03
 """Under this ceiling there is nothing to gain from the loader."""
-TOLERANCE = 1.02
-"""Settings that take at most this many times the best time count as equally fast; the simplest of them is taken."""
-FINALIST = 1.06
-"""Settings read within this of the best are measured again; more are where readings are noisier than that."""
 
 _NOISY = 1.25
-_UNEVEN, _STALLED = 0.1, 0.15
 _WAITS, _FETCH_SHARE = 0.1, 0.03
-_STARVED = 0.03
 _MOST_EXPLORED = 12
 _MOST_PREFETCH = 16
 _CEILING_SHARE, _EXPLORE_SHARE, _FINALISTS_SHARE = 0.15, 0.5, 0.55
@@ -107,6 +102,7 @@ class Search:
         self.chosen: Settings | None = None
         self.exhausted = ""
         self.final: list[tuple[Block, Block]] = []
+        self._counting = Counting(self.readings)
         self._random = Random(seed)
         self._finalists: list[Settings] = []
 
@@ -223,88 +219,27 @@ class Search:
     def _explore_workers(self, base: Settings) -> Found:
         """The fastest number of workers for ``base``, the fewest of those that are equally fast."""
         for number in range(_MOST_EXPLORED):
-            count = self._next_workers(base)
+            count = self._counting.next(base, self.limits)
             if count is None or (number and not self.time.within(_EXPLORE_SHARE)):
                 break
-            yield from self._measure(self._with_workers(base, count), f"{count} workers")
-        return self._simplest(self._with_workers(base, count) for count in self._times(base))
-
-    def _next_workers(self, base: Settings) -> int | None:
-        """The number of workers to read next for ``base``; None where the interval is closed.
-
-        It begins with no more than the cores, whatever the costs predict: only the loop itself tells whether a fetch
-        waits or computes, and workers that fight for cores can be slower than none.
-        """
-        times, most = self._times(base), self._most_workers(base)
-        busy = [count for count in times if count]
-        if not most:
-            return None
-        cores = max(1, round(self.limits.cores))
-        predicted = min(most, self.readings.predicted_workers() or cores)
-        first = min(predicted, cores)
-        if not busy or (len(busy) == 1 and first < busy[0]):
-            return first
-        best = min(times, key=lambda count: times[count])
-        if self._doubtful(base, max(busy), times):
-            return max(busy)
-        enough = min(count for count in times if times[count] <= TOLERANCE * times[best])
-        top = max(busy)
-        if best == 0 and min(busy) > 1:
-            return min(busy) // 2
-        starved = self.readings.starved(self._with_workers(base, top))
-        rising = enough == top or (times[top] <= self._reach * times[best] and self._uneven(starved))
-        if rising and top < most and starved > _STARVED:
-            return min(most, max(top + 1, min(2 * top, predicted), math.ceil(1.5 * top)))
-        below = max((count for count in times if count < enough), default=0)
-        if enough - below > max(1, enough // 4):
-            return predicted if below < predicted < enough else (below + enough) // 2
-        above = min((count for count in times if count > best), default=best)
-        short = self.readings.starved(self._with_workers(base, best)) > _STARVED
-        if best and short and above - best > max(1, best // 4):
-            return (best + above) // 2
-        return None
-
-    def _doubtful(self, base: Settings, top: int, times: dict[int, float]) -> bool:
-        """Whether more workers were slower than fewer although the loop waits for data: either they are in each other's
-        way, or one of the two readings is off. A second one tells."""
-        settings = self._with_workers(base, top)
-        fewer = [times[count] for count in times if 0 < count < top]
-        slower = bool(fewer) and times[top] > TOLERANCE * min(fewer)
-        return slower and self.readings.starved(settings) > _STALLED and len(self.readings.blocks(settings)) == 1
-
-    def _times(self, base: Settings) -> dict[int, float]:
-        """Seconds a batch by the number of workers, of what was measured with all else as in ``base``."""
-        found: dict[int, float] = {}
-        for settings in self.readings.measured:
-            count, seconds = settings.num_workers, self.readings.potential(settings)
-            if seconds is not None and self._with_workers(base, count) == self._with_workers(settings, count):
-                found[count] = min(seconds, found.get(count, math.inf))
-        return found
-
-    def _with_workers(self, base: Settings, count: int) -> Settings:
-        """``base`` with ``count`` workers, as they are explored: whether workers persist does not show within an epoch,
-        so it stays as the source has it and is decided last, from the measured cost of a start."""
-        kept = self.baseline.persistent_workers
-        return consistent(replace(base, num_workers=count, persistent_workers=kept))
-
-    def _most_workers(self, base: Settings) -> int:
-        failed = [t.settings.num_workers for t in self.readings.tried.values() if t.failed and t.settings.num_workers]
-        most = min([self.limits.most_workers, *(count - 1 for count in failed)])
-        return self.limits.largest(self._with_workers(base, 1), range(1, most + 1))
+            yield from self._measure(self._counting.settings(base, count), f"{count} workers")
+        return self._simplest(self._counting.settings(base, count) for count in self._counting.times(base))
 
     def _explore_prefetch(self, best: Settings) -> Found:
         """More batches ahead, where workers are late now and then."""
         if "prefetch_factor" not in self.knobs:
             return best
         deepest = best
-        while best.num_workers and prefetch(deepest) < _MOST_PREFETCH and self.readings.starved(deepest) > _STARVED:
+        while best.num_workers and prefetch(deepest) < _MOST_PREFETCH and self.readings.starved(deepest) > STARVED:
             deepest = replace(best, prefetch_factor=2 * prefetch(deepest))
             if not self.time.within(_EXPLORE_SHARE) or self.limits.refusal(deepest):
                 break
             yield from self._measure(deepest, "more batches ahead")
             if self._faster(deepest, best):
                 best = deepest
-            elif self._faster(best, deepest, self._reach) or not self._uneven(self.readings.starved(deepest)):
+            elif self._faster(best, deepest, self._counting.reach) or not self._counting.uneven(
+                self.readings.starved(deepest)
+            ):
                 break
         return best
 
@@ -321,23 +256,15 @@ class Search:
         after, before = self.readings.seconds(new), self.readings.seconds(old)
         return after is not None and before is not None and before / after > beyond
 
-    def _uneven(self, starved: float) -> bool:
-        """Whether a loop waits as where a few batches take much longer than the others: readings of the same differ, so
-        that one of them is no reason to stop."""
-        return starved > _STALLED and self.readings.noise() > _UNEVEN
-
-    @property
-    def _reach(self) -> float:
-        """Settings read within this of the best may be the best."""
-        return max(FINALIST, min(1.25, math.exp(2 * self.readings.noise())))
-
     # Deciding
 
     def _compare_finalists(self) -> Plan:
         """Those near the best again, in interleaved rounds."""
         times = {s: seconds for s in self.readings.measured if (seconds := self.readings.potential(s)) is not None}
         best = min(times, key=lambda s: times[s])
-        near = sorted((s for s in times if s != best and times[s] <= self._reach * times[best]), key=simplicity)
+        near = sorted(
+            (s for s in times if s != best and times[s] <= self._counting.reach * times[best]), key=simplicity
+        )
         second = sorted(near, key=lambda s: times[s])[:1]
         self._finalists = list(dict.fromkeys([best, *near[:1], *second, *near]))[:4]
         if not near:
