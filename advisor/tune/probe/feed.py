@@ -235,7 +235,7 @@ class Feed:
             settings = replace(settings, persistent_workers=False)
         self.non_blocking = settings.non_blocking
         pool, fresh = self._pool, measure.fresh or measure.watch
-        if pool is not None and (fresh or pool.profile is not None or not _same_pool(pool.settings, settings)):
+        if pool is not None and (fresh or pool.profile is not None or not pool.serves(settings)):
             self._close_pool()
         running = Running(measure, settings, Settling(self._pool))
         self._running = running
@@ -402,14 +402,6 @@ class Feed:
             self._stream.gated = False
             self._stream.take_back()
         self._teardown[pool.workers] = pool.close()
-
-
-def _same_pool(left: Settings, right: Settings) -> bool:
-    return (left.num_workers, left.prefetch_factor, left.pin_memory) == (
-        right.num_workers,
-        right.prefetch_factor,
-        right.pin_memory,
-    )
 
 
 def _sentence(error: Exception) -> str:

@@ -191,6 +191,15 @@ class Pool:
         if self.profile is not None:
             self.profile.watch(self._iterator)
 
+    def serves(self, settings: Settings) -> bool:
+        """Whether its workers and its queue are those of these settings."""
+        own = self.settings
+        return (own.num_workers, own.prefetch_factor, own.pin_memory) == (
+            settings.num_workers,
+            settings.prefetch_factor,
+            settings.pin_memory,
+        )
+
     def _open(self) -> tuple[Any, Any]:
         from torch.utils.data.dataloader import _BaseDataLoaderIter
 
