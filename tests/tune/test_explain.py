@@ -127,7 +127,7 @@ def test_the_costly_functions_are_named(dataset: Any, workers: int, collate: Any
     names = {one.function.rpartition(".")[2]: one for one in (first, *others)}
     assert {"decode", "augment", "join"} <= set(names)
     assert names["join"].stage == COLLATE
-    # Sleeps last at least as long as they should, and on a busy machine each a little longer: 32, 20 and 8 milliseconds.
+    # Sleeps last as long as they should, and on a busy machine each a little longer: 32, 20 and 8 milliseconds.
     assert first.seconds > names["join"].seconds
     assert first.seconds > names["augment"].seconds
     stages = {one.name: one.seconds for one in found.stages}
