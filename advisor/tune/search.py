@@ -166,11 +166,12 @@ class Search:
     # Ceilings
 
     def _measure_ceilings(self) -> Plan:
-        members: list[What] = [BASELINE, NO_WAIT]
+        members = [BASELINE, NO_WAIT]
         if self.readings.loop.accelerator:
             members.append(NO_TRANSFER)
         for number in range(1, 7):
             yield from self._round(members, number - 1, "ceilings")
+            members = [what for what in members if self.readings.references[what]]
             slow = self.spent > _CEILING_SHARE * self.budget
             if number >= (2 if slow else 3) and (slow or self._clear(self._ceiling())):
                 return

@@ -127,7 +127,7 @@ class Event:
     def __init__(self, enable_timing: bool = False) -> None:
         self.time = 0.0
 
-    def record(self) -> None:
+    def record(self, _stream: object = None) -> None:
         """Takes its place behind what was launched."""
         self.time = max(STREAM.free, time.perf_counter())
 
@@ -182,6 +182,8 @@ class Pretended(Host):
     def __init__(self) -> None:
         super().__init__(busy=False)
         torch.cuda.Event = Event  # type: ignore[assignment, misc]
+        torch.cuda.current_stream = lambda *_: None  # type: ignore[assignment, return-value]
+        torch.cuda.is_current_stream_capturing = lambda: False
         torch.accelerator.synchronize = lambda *_: STREAM.synchronize()
         Pretence().__enter__()
 

@@ -95,6 +95,10 @@ class Ceiling:
         """Make ready to hand out, from host memory or, where ``device`` is given, from there."""
         self._cached = [batches.Cached(batch, device) for batch in self._kept]
 
+    def release(self) -> None:
+        """Let go of what was made ready: the memory, on the device too, belongs to the script."""
+        self._cached.clear()
+
     def hand_out(self) -> tuple[Any, int]:
         """The next batch and its samples. Where the loop wrote into it, the clock stands while it is restored."""
         cached = self._cached[self._turn % len(self._cached)]

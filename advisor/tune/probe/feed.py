@@ -34,7 +34,7 @@ class Feed:
         loader: a twin of the loop's own loader.
         sampled: what the loop's own iterator still had to draw indices from, if any.
         record: what was seen of it.
-        device: kind of the device that the model is on.
+        device: the device that the model is on, as torch writes it.
         extend_epochs: never end the loop's epoch.
 
     Attributes:
@@ -226,11 +226,16 @@ class Feed:
         if measure.what in (wire.NO_WAIT, wire.NO_TRANSFER):
             self._close_pool()
             self.non_blocking = False
-            self._ceiling.prepare(self._device if measure.what == wire.NO_TRANSFER else None)
+            try:
+                self._ceiling.prepare(self._device if measure.what == wire.NO_TRANSFER else None)
+            except RuntimeError as error:  # there is no such room on the device
+                self._session.send(CandidateFailed(measure.what, _sentence(error)))
+                return
             self._running = Running(measure, None, Settling(None))
             return
         settings = settings_of(self._loader) if measure.what == wire.BASELINE else measure.what
         assert isinstance(settings, Settings)
+        self._ceiling.release()
         if self._record.rebuilt:
             settings = replace(settings, persistent_workers=False)
         self.non_blocking = settings.non_blocking

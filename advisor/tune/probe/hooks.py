@@ -200,10 +200,13 @@ class Hooks:
 
             @functools.wraps(move)
             def transfer(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-                if compiling() or meter.device is None or not meter.running or tensor.device.type != "cpu":
+                if compiling() or meter.device is None or tensor.device.type != "cpu":
                     return move(tensor, *args, **kwargs)
+                # In the warm-up too: a block begins in the middle of what is under way.
                 if server.feed is not None and server.feed.non_blocking and _leaves_host(torch, name, args, kwargs):
                     kwargs.setdefault("non_blocking", True)
+                if not meter.running:
+                    return move(tensor, *args, **kwargs)
                 token = meter.enter(TRANSFER)
                 moved = tensor
                 try:
@@ -222,16 +225,17 @@ class Hooks:
 def _device_of(tensors: Any) -> str | None:
     first = tensors[0] if isinstance(tensors, Sequence) and tensors else tensors
     device = getattr(first, "device", None)
-    return str(device.type) if device is not None else None
+    return str(device) if device is not None else None
 
 
 def _leaves_host(torch: Any, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     """Whether a call of ``Tensor.to`` or ``Tensor.cuda`` names an accelerator and leaves non_blocking open."""
     if name != "to":
         return len(args) < 2
-    target = kwargs.get("device", args[0] if args else None)
-    if isinstance(target, torch.Tensor):
+    target = kwargs.get("device", kwargs.get("other", args[0] if args else None))
+    like = isinstance(target, torch.Tensor)  # to(other, non_blocking), but to(device, dtype, non_blocking)
+    if like:
         target = target.device
     if isinstance(target, (str, int)):
         target = torch.device(target)
-    return isinstance(target, torch.device) and target.type != "cpu" and len(args) < 3
+    return isinstance(target, torch.device) and target.type != "cpu" and len(args) < (2 if like else 3)

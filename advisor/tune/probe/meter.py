@@ -11,6 +11,7 @@ else it computed, whatever asked it to. So what is launched between sections cou
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -39,24 +40,49 @@ class _Mark:
 
 
 class Device:
-    """The accelerator that the model is on: synchronising it and bracketing its work. None stands for the CPU."""
+    """The accelerator that the model is on: synchronising it and bracketing its work. None stands for the CPU.
 
-    def __init__(self, kind: str) -> None:
+    Scripts train on another device than the current one, and on streams of their own: everything here is asked of the
+    model's device, and recorded where work goes that is launched there now.
+
+    Args:
+        name: as torch writes it, such as ``cuda:1``.
+    """
+
+    def __init__(self, name: str) -> None:
         import torch
 
-        self.kind = kind
-        self._module: Any = getattr(torch, "accelerator", None) or getattr(torch, kind)
-        own: Any = getattr(torch, kind, None)
+        self._device = torch.device(name)
+        own: Any = getattr(torch, self._device.type, None)
+        self._own, module = own, getattr(torch, "accelerator", None)
+        self._synchronize: Any = getattr(module or own, "synchronize", None)
+        # There is one Metal device, and torch.mps takes no argument.
+        self._where = () if self._device.type == "mps" and module is None else (self._device,)
         self._event: Any = getattr(own, "Event", None) or getattr(torch, "Event", None)
+        self._stream: Callable[[Any], Any] | None = getattr(own, "current_stream", None)
+        self._captures: Callable[[], bool] | None = getattr(own, "is_current_stream_capturing", None)
+
+    @property
+    def uuid(self) -> str:
+        """Of the device, as torch writes it; empty where torch does not tell."""
+        try:
+            return str(self._own.get_device_properties(self._device).uuid)
+        except (AttributeError, AssertionError, RuntimeError):
+            return ""
+
+    @property
+    def capturing(self) -> bool:
+        """Whether what is launched now goes into a CUDA graph: then nothing is done, and no event can be timed."""
+        return self._captures is not None and self._captures()
 
     def synchronize(self) -> None:
         """Wait until everything that was launched is done."""
-        self._module.synchronize()
+        self._synchronize(*self._where)
 
     def event(self) -> Any:
-        """An event recorded now, on the current stream."""
+        """An event recorded now, on the stream that is current for the device."""
         event = self._event(enable_timing=True)
-        event.record()
+        event.record(*([] if self._stream is None else [self._stream(self._device)]))
         return event
 
 
@@ -87,6 +113,8 @@ class Meter:
         if not self._recording:
             return None
         if self.device is not None and kind != WAIT:
+            if self.device.capturing:
+                return None
             return _Mark(kind, perf_counter(), nesting.depth > 1, self.device.event())
         return perf_counter() if nesting.depth == 1 else None
 
@@ -98,7 +126,7 @@ class Meter:
             return
         if isinstance(token, float):
             self._sections.append((kind, token, perf_counter()))
-        elif self.device is not None:
+        elif self.device is not None and not self.device.capturing:
             token.last = self.device.event()
             self._marks.append(token)
 

@@ -62,7 +62,7 @@ class Server:
         self._first_batch: float | None = None
         self._steps: list[float] = []
         self._step_began = 0.0
-        self._device_kind = "cpu"
+        self._device = "cpu"
         self._trained: LoaderRecord | None = None
         self._withheld: Any = None
         self._ceiling = Ceiling(meter)
@@ -72,13 +72,13 @@ class Server:
     # -- what the hooks tell ------------------------------------------------------------------------------------
 
     def training_event(self, device: str | None = None) -> None:
-        """Backward or an optimizer's step happened; ``device`` is where the parameters are, when known."""
+        """Backward or an optimizer's step happened; ``device`` is the one that it happened on, when known."""
         if not self._session.here:
             self._elsewhere.step()
             return
         self._records.training_event()
         if device is not None:
-            self._device_kind = device
+            self._device = device
         reason = self._records.unmeasurable() or self._left()
         if reason is not None:
             self._session.refuse(wire.Refused(reason))
@@ -151,8 +151,8 @@ class Server:
             loader = record.reference()
             if self.feed is not None or loader is None:
                 return False
-            if self._device_kind != "cpu":
-                self._meter.device = Device(self._device_kind)
+            if self._device != "cpu":
+                self._meter.device = Device(self._device)
             feed = Feed(
                 self._session,
                 self._records,
@@ -161,7 +161,7 @@ class Server:
                 loader=twin(loader),
                 sampled=self._withheld if withheld else getattr(own, "_sampler_iter", None),
                 record=record,
-                device=self._device_kind,
+                device=self._device,
                 extend_epochs=self._extend,
             )
             if hasattr(own, "_shutdown_workers"):
@@ -174,8 +174,9 @@ class Server:
         self._session.send(
             Ready(
                 loaders=self._records.infos(record),
-                device=self._device_kind,
+                device=self._device.partition(":")[0],
                 torch_version=str(torch.__version__),
+                gpu=self._meter.device.uuid if self._meter.device is not None else "",
                 startup_seconds=(self._first_batch or perf_counter()) - self._began,
             )
         )

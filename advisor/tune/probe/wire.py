@@ -163,6 +163,8 @@ class Ready:
     torch_version: str
     startup_seconds: float
     """From the start of the child to its first training batch."""
+    gpu: str = ""
+    """UUID of the device that trains; empty where there is none, or torch does not tell."""
 
 
 @dataclass(frozen=True, slots=True)

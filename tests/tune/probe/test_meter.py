@@ -23,6 +23,8 @@ class Event:
 class Bench(Device):
     """A host and a device, whose clocks go on as they are told. What is launched takes its turn on the device."""
 
+    capturing = False  # type: ignore[assignment]
+
     def __init__(self) -> None:
         self.now = 100.0
         self.free = 0.0
@@ -87,6 +89,19 @@ def test_an_idle_device_computes_nothing(meter: Meter, bench: Bench) -> None:
     waited(meter, bench, 3)
     bench.host(2)
     assert parts(meter) == (3, 0, 0, 2)
+
+
+def test_a_graph_that_is_captured_holds_no_events(meter: Meter, bench: Bench) -> None:
+    bench.capturing = True
+    assert meter.enter(COMPUTE) is None
+    bench.capturing = False
+    meter.leave(COMPUTE, None)
+    token = meter.enter(COMPUTE)
+    bench.capturing = True
+    meter.leave(COMPUTE, token)
+    bench.capturing = False
+    bench.host(1)
+    assert parts(meter) == (0, 0, 0, 1)
 
 
 def test_what_the_device_hides_is_lost_to_nobody(meter: Meter, bench: Bench) -> None:

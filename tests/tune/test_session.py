@@ -1,0 +1,42 @@
+"""A session goes on where a ceiling is more than a script can take."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.tune.probe.wire import BASELINE, NO_WAIT
+from accel_advisor.tune.search import Request
+from accel_advisor.tune.session import Session
+from accel_advisor.tune.trial import Command
+
+pytest.importorskip("torch")
+
+SCRIPT = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+model = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+last = -1.0
+while True:
+    for (inputs,) in DataLoader(TensorDataset(torch.arange(100_000.0).reshape(-1, 1)), batch_size=4):
+        assert inputs[0].item() > last or inputs[0].item() == 0, "the same batch again"
+        last = inputs[0].item()
+        optimizer.zero_grad()
+        model(inputs / 1e5).mean().backward()
+        optimizer.step()
+"""
+
+
+def test_a_script_that_fails_in_a_ceiling_goes_on_without_it(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT)
+    with Session(Command(script, None, (), tmp_path), deadline=time.monotonic() + 120, start_timeout=60) as session:
+        session.start()
+        failed = session.answer(Request(NO_WAIT, 8, 0.05, False, "ceilings"))
+        assert failed.block is None
+        assert "the same batch again" in failed.reason
+        found = session.answer(Request(BASELINE, 8, 0.05, False, "ceilings"))
+        assert found.block is not None
+        assert found.block.samples == 4 * found.block.batches
