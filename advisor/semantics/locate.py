@@ -42,7 +42,8 @@ class EditPlan:
     Attributes:
         filename, row: the call that builds the loader, in the user's own code.
         name: what the source calls the loader.
-        edits: what to change, possibly in several files.
+        edits: what to change, possibly in several files; none where one of the loader's own arguments cannot be edited,
+            since the others may depend on it.
         origin: where the settings are decided, in words.
         refusals: for each setting that cannot be edited, why, and what to do by hand; a sentence each.
     """
@@ -179,9 +180,7 @@ def _plan(
     document = loader.document
     row = document.span(loader.node).start.row
     context = _context(loader, callers)
-    edits: list[Edit] = []
-    words: list[str] = []
-    refusals: list[str] = []
+    plans: dict[str, KnobPlan] = {}
     settled = True
     for knob, value in sorted(wanted.items(), key=lambda item: item[0] != "num_workers"):
         if knob == "non_blocking":
@@ -195,14 +194,18 @@ def _plan(
             plan = plan_knob(loader, context, knob, value, current.get(knob), argv, settled=settled)
             if knob == "num_workers":
                 settled = _settles(loader, plan)
-        edits.extend(plan.edits)
-        if plan.edits:
-            words.append(plan.words)
-        if plan.refusal:
-            refusals.append(plan.refusal)
-    return EditPlan(
-        document.filename, row, loader.label, tuple(edits), ", ".join(dict.fromkeys(words)), tuple(refusals)
-    )
+        plans[knob] = plan
+    refusals = [plan.refusal for plan in plans.values() if plan.refusal]
+    if any(plan.refusal for knob, plan in plans.items() if knob != "non_blocking"):
+        refusals += [
+            f"set {knob} to {wanted[knob]!r} together with that: {plan.words}"
+            for knob, plan in plans.items()
+            if plan.edits
+        ]
+        plans = {}
+    edits = tuple(edit for plan in plans.values() for edit in plan.edits)
+    words = dict.fromkeys(plan.words for plan in plans.values() if plan.edits)
+    return EditPlan(document.filename, row, loader.label, edits, ", ".join(words), tuple(refusals))
 
 
 def _settles(loader: LoaderCall, plan: KnobPlan) -> bool:

@@ -314,3 +314,6 @@ def test_says_why_it_does_not_edit(files: dict[str, str], argv: tuple[str, ...],
     told = [one for one in made.refusals if one.startswith("num_workers")]
     assert len(told) == 1
     assert told[0].endswith(reason)
+    # What goes with it is not written either: it might not hold without it.
+    assert made.edits == ()
+    assert any("persistent_workers" in one for one in made.refusals)
