@@ -62,7 +62,7 @@ def measure(python: str = sys.executable) -> Bandwidth | str:
     """
     try:
         done = subprocess.run(
-            [python, "-I", __file__], capture_output=True, text=True, timeout=TIME_LIMIT, stdin=subprocess.DEVNULL
+            [python, "-P", __file__], capture_output=True, text=True, timeout=TIME_LIMIT, stdin=subprocess.DEVNULL
         )
     except subprocess.TimeoutExpired:
         return f"copies to the accelerator were not done within {TIME_LIMIT:.0f} s"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..gpus import Sample
 from ..machine import Accelerator, Machine
 from .diagnosis import Diagnosis
 from .probe.wire import Block, LoaderInfo, Settings
@@ -12,7 +13,6 @@ from .rewrite import Recommendation
 from .schema import Explanation
 from .statistics import Interval
 from .timeline import Served
-from .watching import Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,6 @@ class Row:
         failed: why it was not measured, in words.
         interval: of the rate, from its own blocks.
         measured: those blocks.
-        use: what the GPU did in them; None where there is none, or its driver does not tell.
     """
 
     settings: Settings
@@ -37,7 +36,6 @@ class Row:
     failed: str = ""
     interval: Interval | None = None
     measured: tuple[Block, ...] = ()
-    use: Use | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +77,8 @@ class Outcome:
         budget: seconds that the search might take.
         machine, accelerators: where.
         timeline: what was done one after the other.
+        samples: what the GPU did, on the clock of the blocks; empty where there is none, or its driver does not tell.
+        clock: when the run began, on that clock.
         explained: where the loader spends its time, if that was asked for: now, and under what is recommended.
     """
 
@@ -105,6 +105,8 @@ class Outcome:
     machine: Machine | None = None
     accelerators: tuple[Accelerator, ...] = ()
     timeline: tuple[Served, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    clock: float = 0.0
     explained: tuple[Explanation, ...] = ()
     baseline_interval: Interval | None = None
     recommended_interval: Interval | None = None

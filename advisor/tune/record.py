@@ -21,7 +21,7 @@ from .schema import (
     BlockRecord,
     Choice,
     DeviceRecord,
-    DeviceUse,
+    DeviceSample,
     EditRecord,
     EpochStart,
     LoaderRecord,
@@ -36,6 +36,7 @@ from .schema import (
 )
 from .statistics import Interval
 from .timeline import NEW_SOURCE, Served
+from .watching import spans, use
 
 
 def write_record(outcome: Outcome, path: Path) -> None:
@@ -72,7 +73,7 @@ def recorded(outcome: Outcome) -> Record:
         shares=Parts(*(round(getattr(shares, name), 6) if shares else None for name in _PARTS)),
         ceilings={name: _ratio(one) for name, one in diagnosis.ceilings.items()} if diagnosis else {},
         epoch_start=EpochStart(diagnosis.epoch_start, diagnosis.epoch_share) if diagnosis else None,
-        tried=tuple(_row(row, outcome.timeline) for row in outcome.rows),
+        tried=tuple(_row(row, outcome) for row in outcome.rows),
         kept=outcome.kept or None,
         diff=found.rewrite.diff if found else "",
         built=_built(outcome),
@@ -94,6 +95,7 @@ def recorded(outcome: Outcome) -> Record:
         seconds=round(outcome.seconds, 3),
         budget=outcome.budget,
         blocks=_blocks(outcome),
+        samples=_samples(outcome),
         explained=outcome.explained,
     )
 
@@ -147,7 +149,7 @@ def _spot(location: Location) -> Spot:
     return Spot(location.row, location.column)
 
 
-def _row(row: Row, timeline: tuple[Served, ...]) -> TriedRecord:
+def _row(row: Row, outcome: Outcome) -> TriedRecord:
     low, high = _ends(row.interval)
     return TriedRecord(
         row.settings,
@@ -159,8 +161,8 @@ def _row(row: Row, timeline: tuple[Served, ...]) -> TriedRecord:
         high,
         step=_step(row.measured),
         worker_bytes=max((block.worker_bytes for block in row.measured), default=0) or None,
-        cores=_cores([one for one in timeline if one.block is not None and one.block in row.measured]),
-        device=DeviceUse(row.use.busy, row.use.memory, row.use.power, row.use.clock) if row.use else None,
+        cores=_cores([one for one in outcome.timeline if one.block is not None and one.block in row.measured]),
+        device=use(outcome.samples, spans(row.measured)),
     )
 
 
@@ -183,7 +185,7 @@ def _blocks(outcome: Outcome) -> tuple[BlockRecord, ...]:
     numbers = {row.settings: number for number, row in enumerate(outcome.rows)}
     found = outcome.recommendation
     changed = found.settings if found is not None else None
-    return tuple(_block(_named(served, changed), numbers) for served in outcome.timeline)
+    return tuple(_block(_named(served, changed), numbers, outcome) for served in outcome.timeline)
 
 
 def _named(served: Served, changed: Settings | None) -> Served:
@@ -191,7 +193,7 @@ def _named(served: Served, changed: Settings | None) -> Served:
     return replace(served, what=changed) if served.purpose == NEW_SOURCE and changed is not None else served
 
 
-def _block(served: Served, numbers: dict[Settings, int]) -> BlockRecord:
+def _block(served: Served, numbers: dict[Settings, int], outcome: Outcome) -> BlockRecord:
     what = served.what if isinstance(served.what, str) else "candidate"
     tried = 0 if what == BASELINE else numbers.get(served.what) if isinstance(served.what, Settings) else None
     began, seconds, block = round(served.began, 4), round(served.seconds, 4), served.block
@@ -211,7 +213,14 @@ def _block(served: Served, numbers: dict[Settings, int]) -> BlockRecord:
         warm_batches=block.warm_batches,
         worker_bytes=block.worker_bytes or None,
         cores=None if served.cores is None else round(served.cores, 3),
+        device=use(outcome.samples, spans((block,))),
     )
+
+
+def _samples(outcome: Outcome) -> tuple[DeviceSample, ...]:
+    """Those of the run itself, in its own time."""
+    found = ((round(one.at - outcome.clock, 3), one) for one in outcome.samples)
+    return tuple(DeviceSample(at, one.busy, one.memory, one.power, one.clock) for at, one in found if at >= 0)
 
 
 def _machine(machine: Machine, devices: tuple[Accelerator, ...]) -> MachineRecord:

@@ -79,6 +79,8 @@ def _print_shares(record: Record, console: Console) -> None:
     console.print(Text(f"Each step     {'   '.join(parts)}"))
     for name, ceiling in record.ceilings.items():
         console.print(_text(f"Ceiling       {interval_text(ceiling)} with {CEILINGS.get(name, name)}"))
+    if record.tried:
+        _print_use(record.tried[0], console)
 
 
 def _print_explanation(found: Explanation, console: Console) -> None:
@@ -97,6 +99,11 @@ def _print_explanation(found: Explanation, console: Console) -> None:
                 share = f"{one.share:.0%} ({one.low:.0%}-{one.high:.0%}) of the fetching"
                 table.add_row(_text(place), f"{1e3 * one.seconds:.3g} ms", share)
     console.print(table)
+
+
+def _print_use(row: TriedRecord, console: Console) -> None:
+    if row.device is not None and row.device.sentence:
+        console.print(_text(f"GPU           {row.device.sentence}"))
 
 
 def _table(record: Record) -> Table:
@@ -123,6 +130,8 @@ def _print_recommendation(record: Record, choice: Choice, console: Console) -> N
     console.print(Text.assemble(("Recommended   ", "bold"), (describe(choice.settings), "bold green"), measured))
     if record.built is not None:
         console.print(_text(f"Loader        {built(record)}"))
+    if record.recommended is not None:
+        _print_use(record.tried[record.recommended], console)
     if record.diff:
         console.print()
         _print_diff(record.diff, console)

@@ -101,9 +101,34 @@ class EpochStart:
 
 @dataclass(frozen=True, slots=True)
 class DeviceUse:
-    """What the device did in the blocks of a candidate: share of the time in which it was busy, most memory in bytes,
-    watts and megahertz; None where its driver does not tell."""
+    """What the device did in some blocks: mean share of the time in which a kernel ran, most memory in bytes by
+    whomever, mean watts and megahertz; None where its driver does not tell."""
 
+    busy: float | None = None
+    memory: int | None = None
+    power: float | None = None
+    clock: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """All of it in a few words; empty where nothing is told."""
+        parts = []
+        if self.busy is not None:
+            parts.append(f"{self.busy:.0%} busy".replace("%", " %"))
+        if self.memory is not None:
+            parts.append(f"{self.memory / (1 << 30):.1f} GiB in use")
+        if self.power is not None:
+            parts.append(f"{self.power:.0f} W")
+        if self.clock is not None:
+            parts.append(f"{self.clock:,.0f} MHz")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSample:
+    """What the device did at one moment: as :class:`DeviceUse`, ``at`` in seconds since the run began."""
+
+    at: float
     busy: float | None = None
     memory: int | None = None
     power: float | None = None
@@ -146,6 +171,7 @@ class BlockRecord:
     warm_batches: int | None = None
     worker_bytes: int | None = None
     cores: float | None = None
+    device: DeviceUse | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +281,7 @@ class Record:
     seconds: float
     budget: float | None = None
     blocks: tuple[BlockRecord, ...] = field(default=())
+    samples: tuple[DeviceSample, ...] = ()
     explained: tuple[Explanation, ...] = ()
 
     @property

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from ..gpus import Sample
 from .probe.wire import BASELINE, Ready
 from .search import Answer, Request, Search
 from .timeline import START, Served
 from .trial import CandidateError, Command, NotMeasurable, ScriptFinished, TimedOut, Trial, TrialEnded
 from .usage import processor_seconds
+from .watching import GpuWatch
 
 MOST_RESTARTS = 4
 """Children that may be lost before the search is given up."""
@@ -35,6 +38,8 @@ class Session:
         notes: what could not be checked.
         sources: what further trials are to find in place of files of the script, by their paths.
         start_seconds: that the first start took, until the loop was warm.
+        samples: what the GPU did while trials ran, on the clock of the blocks; empty where there is none.
+        clock: when the session began, on that clock.
         timeline: every start and every block, in seconds since the session began.
     """
 
@@ -49,6 +54,9 @@ class Session:
         self.sources: Mapping[Path, bytes] = {}
         self.start_seconds = 0.0
         self.timeline: list[Served] = []
+        self.samples: list[Sample] = []
+        self.clock = time.perf_counter()
+        self._watching = ExitStack()
         self._began = time.monotonic()
         self._cores: float | None = None
         self._extend = False
@@ -96,6 +104,7 @@ class Session:
         except BaseException:
             self.close()
             raise
+        self._watching.enter_context(GpuWatch(self.ready.gpu, self.samples))
         return self.ready
 
     def run(self, search: Search, watch: Watch) -> None:
@@ -197,6 +206,7 @@ class Session:
     def close(self) -> None:
         """Ends the trial that is running, if any, and notes what it left."""
         trial, self._trial = self._trial, None
+        self._watching.close()
         if trial is None:
             return
         try:

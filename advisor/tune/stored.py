@@ -82,6 +82,7 @@ def _flaws(record: Record) -> Iterator[str]:
         yield "has a rate or a gain that is not above 0"
     steps = [record.shares, *(row.step for row in record.tried), *(block.step for block in record.blocks)]
     spans = [one for block in record.blocks for one in (block.began, block.seconds)]
+    spans += [one.at for one in record.samples]
     if any(one < 0 for one in spans + [one for step in steps for one in _values(step)]):
         yield "has a time that is below 0"
     if any(block.tried is not None and not 0 <= block.tried < len(record.tried) for block in record.blocks):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .probe.wire import BASELINE, NO_TRANSFER, NO_WAIT
-from .schema import BlockRecord, Record
+from .schema import BlockRecord, DeviceSample, Record
 from .settings import describe
 from .timeline import START, phases
 
@@ -33,6 +33,8 @@ def trace(record: Record) -> dict[str, Any]:
     events = [*_names(record, lanes), *spans]
     for block in record.blocks:
         events += _events(record, block, lanes[_lane(record, block)])
+    for one in record.samples:
+        events += _device(one)
     about = {"script": record.script, "began": record.began, "device": record.device, "version": record.version}
     return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": about}
 
@@ -75,6 +77,18 @@ def _events(record: Record, block: BlockRecord, lane: int) -> Iterator[Event]:
     for at, rate, size in ((start, block.rate, block.worker_bytes or 0), (end, 0.0, 0)):
         yield _counter("rate", at, {"samples/s": rate})
         yield _counter("memory of the workers", at, {"MiB": size / (1 << 20)})
+
+
+def _device(sample: DeviceSample) -> Iterator[Event]:
+    values = {
+        "GPU busy": ("%", sample.busy, 0.01),
+        "GPU memory": ("MiB", sample.memory, 1 << 20),
+        "GPU power": ("W", sample.power, 1),
+        "GPU clock": ("MHz", sample.clock, 1),
+    }
+    for name, (unit, value, one) in values.items():
+        if value is not None:
+            yield _counter(name, sample.at, {unit: value / one})
 
 
 def _span(thread: int, name: str, began: float, end: float, category: str, about: dict[str, Any]) -> Event:

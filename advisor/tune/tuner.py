@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ..bandwidth import measure
 from ..machine import Machine, accelerators, inspect_machine
 from . import applying
 from .diagnosis import diagnose
@@ -116,6 +117,13 @@ def tune(
     outcome.machine = machine
     if cut:
         outcome.notes.append(f"the search ended early: {cut}")
+    if ready.device in TRANSFER_DEVICES and not interrupted:
+        watch("copies to the accelerator", search)
+        try:
+            copies = measure(command.python)
+            outcome.notes.append(copies if isinstance(copies, str) else copies.sentence)
+        except KeyboardInterrupt:
+            interrupted = outcome.interrupted = True
     recommended, found = search.recommended, search.gain
     if recommended is not None and found is not None:
         outcome.recommendation = recommend(
@@ -140,7 +148,7 @@ def tune(
         )
     outcome.notes += sorted(session.notes)
     outcome.contained, outcome.leaked = tuple(sorted(session.contained)), tuple(sorted(session.leaked))
-    outcome.timeline = tuple(session.timeline)
+    outcome.timeline, outcome.samples, outcome.clock = tuple(session.timeline), tuple(session.samples), session.clock
     outcome.accelerators = accelerators() if outcome.device != "cpu" else ()
     outcome.seconds = time.monotonic() - began
     return outcome

@@ -11,55 +11,24 @@ import math
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 from ..gpus import Sample, driver, handle_of, sample
 from .probe.wire import Block
+from .schema import DeviceUse
 
 PERIOD = 0.2
 """Seconds between samples; the driver itself averages utilisation over a sixth of a second to a second."""
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """How a GPU was used over some stretches of time; None where its driver does not tell.
-
-    Attributes:
-        busy: mean share of the time in which a kernel ran. A kernel that fills a hundredth of the GPU counts in full.
-        memory: bytes in use at the most, by whomever.
-        power: mean watts.
-        clock: mean megahertz.
-    """
-
-    busy: float | None
-    memory: int | None
-    power: float | None
-    clock: float | None
-
-    @property
-    def sentence(self) -> str:
-        """All of it in a few words; empty where nothing is told."""
-        parts = []
-        if self.busy is not None:
-            parts.append(f"{self.busy:.0%} busy".replace("%", " %"))
-        if self.memory is not None:
-            parts.append(f"{self.memory / (1 << 30):.1f} GiB in use")
-        if self.power is not None:
-            parts.append(f"{self.power:.0f} W")
-        if self.clock is not None:
-            parts.append(f"{self.clock:,.0f} MHz")
-        return ", ".join(parts)
-
-
-def use(samples: Iterable[Sample], spans: Sequence[tuple[float, float]]) -> Use | None:
+def use(samples: Iterable[Sample], spans: Sequence[tuple[float, float]]) -> DeviceUse | None:
     """The use within ``spans`` of time (begin and end in seconds, on the clock of the samples); None without a sample
     there. A sample tells of the time before it, so the first period of a span belongs to what was before."""
     inside = [one for one in samples if any(begin + PERIOD <= one.at <= end for begin, end in spans)]
     if not inside:
         return None
-    return Use(
+    return DeviceUse(
         _mean([one.busy for one in inside if one.busy is not None]),
         max((one.memory for one in inside if one.memory is not None), default=None),
         _mean([one.power for one in inside if one.power is not None]),
@@ -77,13 +46,11 @@ class GpuWatch:
 
     Args:
         uuid: of the GPU, as torch or the driver writes it; empty where the training has none.
-
-    Attributes:
-        samples: in the order of time; complete once the context has ended.
+        samples: takes them, in the order of time; on :func:`time.perf_counter`.
     """
 
-    def __init__(self, uuid: str) -> None:
-        self.samples: list[Sample] = []
+    def __init__(self, uuid: str, samples: list[Sample]) -> None:
+        self._samples = samples
         self._uuid = uuid
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._sample, name="gpu-watch", daemon=True)
@@ -106,7 +73,7 @@ class GpuWatch:
             if handle is None:
                 return
             while not self._over.wait(PERIOD):
-                self.samples.append(sample(library, handle, time.perf_counter()))
+                self._samples.append(sample(library, handle, time.perf_counter()))
 
 
 def _mean(values: list[float]) -> float | None:

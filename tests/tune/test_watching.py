@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
 
 from accel_advisor.gpus import Sample, gpus
-from accel_advisor.tune.watching import PERIOD, GpuWatch, Use, use
+from accel_advisor.tune.schema import DeviceUse
+from accel_advisor.tune.watching import PERIOD, GpuWatch, use
 
 GIB = 1 << 30
 
 
 def test_without_a_gpu_nothing_is_watched() -> None:
-    with GpuWatch("") as watch:
+    samples: list[Sample] = []
+    with GpuWatch("", samples):
+        assert not [one for one in threading.enumerate() if one.name == "gpu-watch"]
         time.sleep(2 * PERIOD)
-    assert watch.samples == []
-    with GpuWatch("GPU-00000000-0000-0000-0000-000000000000") as watch:
+    with GpuWatch("GPU-00000000-0000-0000-0000-000000000000", samples):
         time.sleep(2 * PERIOD)
-    assert watch.samples == []
+    assert samples == []
 
 
 def test_samples_outside_of_every_block_do_not_count() -> None:
@@ -35,14 +38,14 @@ def test_means_and_the_most() -> None:
         Sample(9.0, 1.0, GIB, 0.0, 0),
     ]
     found = use(samples, [(0.5, 2.5)])
-    assert found == Use(pytest.approx(0.3), 3 * GIB, 200.0, 1500.0)
+    assert found == DeviceUse(pytest.approx(0.3), 3 * GIB, 200.0, 1500.0)
     assert found is not None
     assert found.sentence == "30 % busy, 3.0 GiB in use, 200 W, 1,500 MHz"
 
 
 def test_what_the_driver_does_not_tell_stays_open() -> None:
     found = use([Sample(1.0, None, GIB, None, None)], [(0.0, 2.0)])
-    assert found == Use(None, GIB, None, None)
+    assert found == DeviceUse(None, GIB, None, None)
     assert found is not None
     assert found.sentence == "1.0 GiB in use"
 
@@ -52,7 +55,8 @@ def test_a_gpu_is_watched() -> None:
     found = gpus()
     if not found:
         pytest.skip("no NVIDIA GPU, or no driver that tells of it")
-    with GpuWatch(found[0].uuid) as watch:
+    samples: list[Sample] = []
+    with GpuWatch(found[0].uuid, samples):
         time.sleep(5 * PERIOD)
-    assert len(watch.samples) >= 2
-    assert all(one.memory is not None for one in watch.samples) or found[0].divided
+    assert len(samples) >= 2
+    assert all(one.memory is not None for one in samples) or found[0].divided

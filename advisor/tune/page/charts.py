@@ -271,7 +271,7 @@ def timeline(record: Record) -> Timeline | None:
     """The blocks in the order of time, a lane for each kind; None where a record has none."""
     if not record.blocks:
         return None
-    scale = Scale(max(record.seconds, max(block.began + block.seconds for block in record.blocks)))
+    scale = run_scale(record)
     groups: dict[tuple[str, int | None], list[BlockRecord]] = {}
     for block in record.blocks:
         groups.setdefault((block.what, block.tried), []).append(block)
@@ -279,6 +279,11 @@ def timeline(record: Record) -> Timeline | None:
     most = max(own, default=1.0)
     lanes = tuple(_lane(record, what, tried, blocks, scale, most) for (what, tried), blocks in groups.items())
     return Timeline(lanes, _bands(record, scale), scale.ticks(lambda seconds: f"{seconds:g} s"))
+
+
+def run_scale(record: Record) -> Scale:
+    """From the start of a run to its end, in seconds."""
+    return Scale(max([record.seconds, *(block.began + block.seconds for block in record.blocks)]))
 
 
 def _real(what: str) -> bool:

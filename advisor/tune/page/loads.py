@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import fmean
 
 from ..schema import Record
 from ..wording import label, share_text
-from .charts import kind_of
+from .charts import kind_of, run_scale
 from .scale import Scale
+
+_COLUMNS, _HEIGHT = 120, 32.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,40 @@ def memory(record: Record) -> tuple[Load, ...]:
     """Memory of all workers together by candidate; empty where none had workers that were measured."""
     rows = [(number, float(row.worker_bytes)) for number, row in enumerate(record.tried) if row.worker_bytes]
     return _loads(record, rows, 0.0, lambda size: f"{size / (1 << 20):,.0f} MiB")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How busy the device was over a while: a column as high as that, in pixels from the top."""
+
+    left: float
+    width: float
+    top: float
+    height: float
+    said: str
+
+
+def busy_over_time(record: Record) -> tuple[Column, ...]:
+    """How busy the device was over the run, on the scale of its timeline; empty where nobody told."""
+    scale = run_scale(record)
+    found: dict[int, list[float]] = {}
+    for one in record.samples:
+        if one.busy is not None:
+            found.setdefault(min(int(scale.at(one.at) / 100 * _COLUMNS), _COLUMNS - 1), []).append(one.busy)
+    return tuple(_column(number, fmean(values), scale.most) for number, values in sorted(found.items()))
+
+
+def _column(number: int, busy: float, seconds: float) -> Column:
+    height = round(_HEIGHT * min(max(busy, 0.0), 1.0), 2)
+    said = f"{number * seconds / _COLUMNS:.1f} s: {share_text(busy)} busy"
+    return Column(round(100 * number / _COLUMNS, 3), round(100 / _COLUMNS, 3), round(_HEIGHT - height, 2), height, said)
+
+
+def device_use(record: Record) -> dict[str, str]:
+    """What the device did in the blocks of the settings in the source, and of those that are recommended, in words."""
+    rows = {"Now": 0} | ({"Recommended": record.recommended} if record.recommended is not None else {})
+    uses = {name: record.tried[number].device for name, number in rows.items() if number < len(record.tried)}
+    return {name: use.sentence for name, use in uses.items() if use is not None and use.sentence}
 
 
 def _loads(

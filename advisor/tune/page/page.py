@@ -97,6 +97,8 @@ def trial_view(record: Record) -> dict[str, Any]:
         "steps": charts.step_bars(record),
         "bars": charts.throughput(record),
         "lanes": charts.timeline(record),
+        "busy": loads.busy_over_time(record),
+        "use": loads.device_use(record),
         "loads": {
             "Device busy": loads.device_busy(record),
             "Memory in use on the device": loads.device_memory(record),

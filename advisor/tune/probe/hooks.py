@@ -233,9 +233,9 @@ def _leaves_host(torch: Any, name: str, args: Sequence[Any], kwargs: dict[str, A
     if name != "to":
         return len(args) < 2
     target = kwargs.get("device", kwargs.get("other", args[0] if args else None))
-    like = isinstance(target, torch.Tensor)  # to(other, non_blocking), but to(device, dtype, non_blocking)
-    if like:
-        target = target.device
+    most = 3
+    if isinstance(target, torch.Tensor):
+        target, most = target.device, 2  # to(other, non_blocking), but to(device, dtype, non_blocking)
     if isinstance(target, (str, int)):
         target = torch.device(target)
-    return isinstance(target, torch.device) and target.type != "cpu" and len(args) < (2 if like else 3)
+    return isinstance(target, torch.device) and target.type != "cpu" and len(args) < most
