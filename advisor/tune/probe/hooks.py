@@ -220,6 +220,27 @@ class Hooks:
         for name in ("to", "cuda", "xpu"):
             if hasattr(torch.Tensor, name):
                 wrap(name)
+        self._wrap_copy(torch)
+
+    def _wrap_copy(self, torch: Any) -> None:
+        """Loops that replay CUDA graphs copy their batches into tensors that stay where they are."""
+        meter, copy = self._meter, torch.Tensor.copy_
+        compiling: Callable[[], bool] = torch.compiler.is_compiling
+
+        @functools.wraps(copy)
+        def copy_(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            if meter.device is None or not meter.running or compiling() or tensor.device.type == "cpu":
+                return copy(tensor, *args, **kwargs)
+            source = args[0] if args else kwargs.get("other")
+            if not isinstance(source, torch.Tensor) or source.device.type != "cpu":
+                return copy(tensor, *args, **kwargs)
+            token = meter.enter(TRANSFER)
+            try:
+                return copy(tensor, *args, **kwargs)
+            finally:
+                meter.leave(TRANSFER, token)
+
+        torch.Tensor.copy_ = copy_
 
 
 def _device_of(tensors: Any) -> str | None:
