@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import libcst as cst
 
@@ -33,6 +33,9 @@ class Frame(Protocol):
     def end_row(self) -> int: ...
     @property
     def end_column(self) -> int: ...
+
+
+AnyFrame = TypeVar("AnyFrame", bound=Frame)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ def plan_edits(
     Raises:
         DocumentError: a file of the user's own in the stack cannot be read or parsed.
     """
-    own = _own_frames(stack, root)
+    own = own_frames(stack, root)
     if not own:
         return EditPlan("", 0, "", (), "", ("the loader is built by a library, out of reach of the script's source",))
     found = _locate(own, root)
@@ -104,11 +107,28 @@ def loader_of(stack: Sequence[Frame], *, root: Path) -> LoaderCall | None:
     Raises:
         DocumentError: a file of the user's own in the stack cannot be read or parsed.
     """
-    found = _locate(_own_frames(stack, root), root)
+    found = _locate(own_frames(stack, root), root)
     return found[0] if found is not None else None
 
 
-def _own_frames(stack: Sequence[Frame], root: Path) -> list[Frame]:
+def call_at(frame: Frame, root: Path, beginning: str) -> tuple[Document, cst.Call] | None:
+    """The call of something that a frame was executing, whose full name begins so; None where it is not recognised.
+
+    Raises:
+        DocumentError: the frame's file cannot be read or parsed.
+    """
+    document = Document.read(frame.filename)
+    _ = document.tree
+    facts = analyze([document], root).facts.get(frame.filename)
+    for operation in facts.operations if facts is not None else ():
+        node = operation.node
+        if operation.name.startswith(beginning) and isinstance(node, cst.Call) and is_at(document, node, frame):
+            return document, node
+    return None
+
+
+def own_frames(stack: Sequence[AnyFrame], root: Path) -> list[AnyFrame]:
+    """Those of a stack's frames that are the project's own code, which may be edited."""
     return [frame for frame in stack if _is_own(frame.filename, root)]
 
 

@@ -20,7 +20,7 @@ from ..machine import INSTALL_TORCH
 from .failure import Failure, console_here
 from .launcher import LaunchError, check_nodes, missing_rank, parse_ranks
 from .outputs import FALLEN, Outputs
-from .settings import KNOBS, UnknownKnobError, parse_knobs
+from .settings import KNOBS, TRAINING_KNOBS, UnknownKnobError, parse_knobs
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,7 +69,14 @@ class _ScriptCommand(click.Command):
 @click.option(
     "--budget", type=float, default=60.0, show_default=True, metavar="SECONDS", help="For the search, beyond start-up."
 )
-@click.option("--knobs", default=",".join(KNOBS), metavar="NAMES", help=f"What may be changed, of: {', '.join(KNOBS)}.")
+@click.option(
+    "--knobs",
+    default=",".join(KNOBS),
+    metavar="NAMES",
+    help=f"What may be changed, of: {', '.join(KNOBS)}; and of the training itself, only where it is named: "
+    f"{', '.join(TRAINING_KNOBS)}. `all` is all but batch_size.",
+)
+@click.option("--unsafe-fixes", is_flag=True, help="With --apply: write knobs of the training, too.")
 @click.option("--explain", is_flag=True, help="Say where the loader spends its time, function by function.")
 @click.option("--check", is_flag=True, help="Exit with status 1 when a measured gain is left on the table.")
 @click.option(
@@ -99,6 +106,7 @@ def tune(
     apply: bool,
     budget: float,
     knobs: str,
+    unsafe_fixes: bool,
     explain: bool,
     check: bool,
     tolerance: str | None,
@@ -124,14 +132,19 @@ def tune(
         chosen = parse_knobs(knobs)
     except UnknownKnobError as error:
         raise Failure(f"--knobs: {error}") from error
+    if unsafe_fixes and not apply:
+        raise Failure("--unsafe-fixes says what --apply may write: give both")
     outputs = Outputs(json_file, page, trace, history, _tolerance(tolerance, check))
     outputs.check()
     config, command = _command(script, module, ctx.meta[_ARGUMENTS])
     command = _launched(command, processes, nnodes)
+    if command.ranks is not None and chosen & set(TRAINING_KNOBS):
+        names = ", ".join(sorted(chosen & set(TRAINING_KNOBS)))
+        raise Failure(f"--knobs {names}: a knob of the training is tried in one process; leave out --nproc-per-node")
     if find_spec("torch") is None:
         raise Failure(INSTALL_TORCH)
     console = console_here()
-    options = Options(knobs=chosen, budget=budget, seed=seed, apply=apply, explain=explain)
+    options = Options(knobs=chosen, budget=budget, seed=seed, apply=apply, explain=explain, unsafe=unsafe_fixes)
     try:
         outcome = _watched(run, command, options, config.root, console)
     except ScriptFailed as error:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..finding import Edit
 from ..gpus import Sample
 from ..machine import Accelerator, Machine
 from .diagnosis import Diagnosis
 from .probe.wire import Block, LoaderInfo, Settings
-from .rewrite import Recommendation
+from .rewrite import Recommendation, Rewrite
 from .schema import Explanation
 from .statistics import Interval
 from .timeline import Served
@@ -53,6 +54,57 @@ class Verification:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A knob of the training, and what became of it.
+
+    Attributes:
+        name: of the knob.
+        setting: what was tried, as it would be written.
+        gain: how many times as fast the training ran with it, in samples; None where that was not measured.
+        loss: by which share of itself the mean loss changed; None where it was not compared.
+        warm_up: seconds that the start took beyond the script's own, compiling included; None where not measured.
+        refused: why it is not recommended, in words; empty where it pays.
+        edits: what turns it in the source; empty where the place is not certain.
+        remedy: what to do by hand then.
+        diff: what the edits change.
+        caution: what a person must know before taking it over.
+    """
+
+    name: str
+    setting: str
+    gain: Interval | None = None
+    loss: float | None = None
+    warm_up: float | None = None
+    refused: str = ""
+    edits: tuple[Edit, ...] = ()
+    remedy: str = ""
+    diff: str = ""
+    caution: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """What became of the knobs of the training that were named.
+
+    Attributes:
+        tried: in the order in which it was done.
+        rewrite: what those that pay make of the source together.
+        verification: old source against new, with all of them; None where they were not run together.
+        written: whether the new source is in place.
+    """
+
+    tried: tuple[Turn, ...]
+    rewrite: Rewrite = field(default_factory=Rewrite)
+    verification: Verification | None = None
+    written: bool = False
+
+    @property
+    def remain(self) -> bool:
+        """Whether one of them pays and is not in the source."""
+        return not self.written and any(not turn.refused for turn in self.tried)
+
+
 @dataclass(slots=True)
 class Outcome:
     """Everything that a tuning run has to say.
@@ -77,6 +129,7 @@ class Outcome:
         budget: seconds that the search might take.
         machine, accelerators: where.
         timeline: what was done one after the other.
+        turns: of the knobs of the training; None where none was named.
         samples: what the GPU did, on the clock of the blocks; empty where there is none, or its driver does not tell.
         clock: when the run began, on that clock.
         explained: where the loader spends its time, if that was asked for: now, and under what is recommended.
@@ -110,6 +163,7 @@ class Outcome:
     explained: tuple[Explanation, ...] = ()
     baseline_interval: Interval | None = None
     recommended_interval: Interval | None = None
+    turns: Turns | None = None
 
     @property
     def verified(self) -> bool | None:
@@ -119,4 +173,5 @@ class Outcome:
     @property
     def left_on_the_table(self) -> bool:
         """Whether a measured gain is not in the source."""
-        return self.recommendation is not None and not self.verified
+        loader = self.recommendation is not None and not self.verified
+        return loader or (self.turns is not None and self.turns.remain)

@@ -13,7 +13,7 @@ from .. import __version__
 from ..finding import Edit, Location
 from ..fixer import write_atomically
 from ..machine import Accelerator, Machine
-from .outcome import Outcome, Row
+from .outcome import Outcome, Row, Verification
 from .probe.wire import BASELINE, Block, LoaderInfo, Settings
 from .rewrite import display_name, own_frame
 from .schema import (
@@ -32,6 +32,8 @@ from .schema import (
     Record,
     Spot,
     TriedRecord,
+    TurnRecord,
+    TurnsRecord,
     VerificationRecord,
 )
 from .statistics import Interval
@@ -58,7 +60,6 @@ def recorded(outcome: Outcome) -> Record:
     """The outcome as a record, the trained loader first."""
     diagnosis, found = outcome.diagnosis, outcome.recommendation
     shares = diagnosis.shares if diagnosis else None
-    verification = outcome.verification
     return Record(
         schema=SCHEMA,
         version=__version__,
@@ -86,17 +87,14 @@ def recorded(outcome: Outcome) -> Record:
         interrupted=outcome.interrupted,
         applied=outcome.verified is True,
         verified=outcome.verified,
-        verification=VerificationRecord(
-            verification.holds, _ratio(verification.gain) if verification.gain else None, verification.reason
-        )
-        if verification
-        else None,
+        verification=_verification(outcome.verification),
         changed=tuple(display_name(path, outcome.root) for path in found.rewrite.after) if found else (),
         seconds=round(outcome.seconds, 3),
         budget=outcome.budget,
         blocks=_blocks(outcome),
         samples=_samples(outcome),
         explained=outcome.explained,
+        turns=_turns(outcome),
     )
 
 
@@ -235,6 +233,38 @@ def _machine(machine: Machine, devices: tuple[Accelerator, ...]) -> MachineRecor
         memory=machine.memory_total,
         shared_memory=machine.shared_memory_total,
         devices=tuple(DeviceRecord(one.kind, one.name, one.memory) for one in devices),
+    )
+
+
+def _verification(found: Verification | None) -> VerificationRecord | None:
+    if found is None:
+        return None
+    return VerificationRecord(found.holds, _ratio(found.gain) if found.gain else None, found.reason)
+
+
+def _turns(outcome: Outcome) -> TurnsRecord | None:
+    turns = outcome.turns
+    if turns is None:
+        return None
+    return TurnsRecord(
+        tried=tuple(
+            TurnRecord(
+                turn.name,
+                turn.setting,
+                _ratio(turn.gain) if turn.gain else None,
+                turn.loss,
+                None if turn.warm_up is None else round(turn.warm_up, 3),
+                turn.refused or None,
+                turn.diff,
+                turn.remedy or None,
+                turn.caution or None,
+            )
+            for turn in turns.tried
+        ),
+        diff=turns.rewrite.diff,
+        changed=tuple(display_name(path, outcome.root) for path in turns.rewrite.after),
+        written=turns.written,
+        verification=_verification(turns.verification),
     )
 
 

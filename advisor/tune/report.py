@@ -11,7 +11,7 @@ from rich.text import Text
 from .diagnosis import times
 from .probe.wire import NO_TRANSFER, NO_WAIT
 from .record import recorded
-from .schema import Choice, Explanation, Record, TriedRecord, VerificationRecord
+from .schema import Choice, Explanation, Record, TriedRecord, TurnsRecord, VerificationRecord
 from .settings import describe
 from .wording import interval_text, rate_text, visible
 
@@ -49,6 +49,8 @@ def print_record(record: Record, console: Console) -> None:
         _print_recommendation(record, choice, console)
     else:
         console.print(_text(f"Nothing to change: {record.kept}."))
+    if record.turns is not None:
+        _print_turns(record.turns, console)
     for note in record.notes:
         console.print(_text(f"Note: {note}.", "dim"))
     if record.leaked:
@@ -67,7 +69,11 @@ def built(record: Record) -> str:
 
 def verdict(record: Record, result: VerificationRecord) -> str:
     """What became of the change, in words."""
-    names = ", ".join(record.changed)
+    return _verdict(record.changed, result)
+
+
+def _verdict(changed: tuple[str, ...], result: VerificationRecord) -> str:
+    names = ", ".join(changed)
     measured = f": the new source runs {interval_text(result.gain)} as fast" if result.gain is not None else ""
     if result.holds:
         return f"Applied and verified{measured}. Changed: {names}."
@@ -142,6 +148,39 @@ def _print_recommendation(record: Record, choice: Choice, console: Console) -> N
         console.print(_text(verdict(record, result), "green" if result.holds else "yellow"))
     elif record.diff and not record.interrupted:
         console.print("Run again with --apply to write this and verify it.")
+
+
+def _print_turns(turns: TurnsRecord, console: Console) -> None:
+    console.print()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("Of the training")
+    table.add_column("against now (95 %)", no_wrap=True)
+    table.add_column("loss", justify="right", no_wrap=True)
+    table.add_column("warm-up", justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    for turn in turns.tried:
+        gain = interval_text(turn.gain) if turn.gain is not None else ""
+        loss = "" if turn.loss is None else f"{turn.loss:+.2%}".replace("%", " %")
+        warm_up = "" if turn.warm_up is None else f"{turn.warm_up:+.1f} s"
+        remark = turn.refused or f"{turn.setting}{'; ' if turn.caution else ''}{turn.caution or ''}"
+        style = "" if turn.refused else "green"
+        table.add_row(*(_text(cell) for cell in (turn.name, gain, loss, warm_up, remark)), style=style)
+    console.print(table)
+    console.print()
+    for turn in turns.tried:
+        if turn.remedy and not turn.refused:
+            console.print(_text(f"By hand: {turn.remedy.rstrip('.')}."))
+    if turns.diff:
+        _print_diff(turns.diff, console)
+    result = turns.verification
+    if turns.written and result is not None:
+        console.print(_text(_verdict(turns.changed, result), "green"))
+    elif result is not None and not result.holds:
+        console.print(_text(_verdict(turns.changed, result), "yellow"))
+    elif turns.diff:
+        together = f"Together they run {interval_text(result.gain)} as fast. " if result and result.gain else ""
+        changes = "This changes the training. Run again with --apply --unsafe-fixes to write it and verify it."
+        console.print(_text(together + changes))
 
 
 def _print_diff(diff: str, console: Console) -> None:

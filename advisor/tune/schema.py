@@ -247,6 +247,33 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """A knob of the training; what was not measured is None. ``loss`` is the change of the mean loss as a share of it,
+    ``warm_up`` seconds."""
+
+    name: str
+    setting: str
+    gain: Ratio | None
+    loss: float | None
+    warm_up: float | None
+    refused: str | None
+    diff: str = ""
+    remedy: str | None = None
+    caution: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsRecord:
+    """The knobs of the training that were named, and what those that pay make of the source together."""
+
+    tried: tuple[TurnRecord, ...]
+    diff: str
+    changed: tuple[str, ...]
+    written: bool
+    verification: VerificationRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """One run of ``tune``."""
 
@@ -283,6 +310,7 @@ class Record:
     blocks: tuple[BlockRecord, ...] = field(default=())
     samples: tuple[DeviceSample, ...] = ()
     explained: tuple[Explanation, ...] = ()
+    turns: TurnsRecord | None = None
 
     @property
     def trained(self) -> LoaderRecord:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from ..gpus import Sample
-from .probe.wire import BASELINE, Ready
+from .probe.wire import BASELINE, Ready, Stopped
 from .search import Answer, Request, Search
 from .timeline import START, Served
 from .trial import CandidateError, Command, NotMeasurable, ScriptFinished, TimedOut, Trial, TrialEnded
@@ -37,6 +37,8 @@ class Session:
         contained, leaked: paths that the script wrote, over all trials that ended.
         notes: what could not be checked.
         sources: what further trials are to find in place of files of the script, by their paths.
+        knob: what further trials are to turn besides the loader's settings, as :class:`Trial` has it.
+        stopped: the last word of the latest trial that ended.
         start_seconds: that the first start took, until the loop was warm.
         samples: what the GPU did while trials ran, on the clock of the blocks; empty where there is none.
         clock: when the session began, on that clock.
@@ -52,6 +54,8 @@ class Session:
         self.leaked: set[str] = set()
         self.notes: set[str] = set()
         self.sources: Mapping[Path, bytes] = {}
+        self.knob: Mapping[str, Any] | None = None
+        self.stopped = Stopped()
         self.start_seconds = 0.0
         self.timeline: list[Served] = []
         self.samples: list[Sample] = []
@@ -98,6 +102,7 @@ class Session:
             start_timeout=self.start_timeout,
             extend_epochs=self._extend,
             sources=self.sources,
+            knob=self.knob,
         )
         try:
             self.ready = self._trial.start()
@@ -210,7 +215,7 @@ class Session:
         if trial is None:
             return
         try:
-            trial.stop()
+            self.stopped = trial.stop()
         finally:
             trial.__exit__(None, None, None)
             self.contained.update(trial.contained)

@@ -8,7 +8,21 @@ from dataclasses import asdict, dataclass, replace
 from .probe.wire import Settings
 
 KNOBS: tuple[str, ...] = ("num_workers", "prefetch_factor", "persistent_workers", "pin_memory", "non_blocking")
-"""Every knob that a trial can turn, under DataLoader's own argument names, in the order of trust."""
+"""The knobs of a loader, free of meaning, under DataLoader's own argument names, in the order of trust."""
+TRAINING_KNOBS: tuple[str, ...] = (
+    "threads",
+    "thread_binding",
+    "tf32",
+    "cudnn_benchmark",
+    "fused_optimizer",
+    "channels_last",
+    "autocast",
+    "compile",
+    "batch_size",
+)
+"""Knobs of the training itself, which may change what it computes: each is turned only where it is named."""
+ALL = "all"
+"""Names every knob but ``batch_size``: another one is another training."""
 ACCELERATOR_KNOBS = frozenset({"pin_memory", "non_blocking"})
 """Knobs that do nothing where the model is on the CPU."""
 DEFAULT_PREFETCH = 2
@@ -31,13 +45,15 @@ def parse_knobs(text: str) -> frozenset[str]:
     Raises:
         UnknownKnobError: a name that is no knob, or no name at all.
     """
+    known = (*KNOBS, *TRAINING_KNOBS)
+    listed = f"the knobs are {', '.join(known)}, and {ALL} for all but batch_size"
     names = [name.strip().replace("-", "_") for name in text.split(",") if name.strip()]
     for name in names:
-        if name not in KNOBS:
-            raise UnknownKnobError(f"unknown knob {name!r}: the knobs are {', '.join(KNOBS)}")
+        if name not in (*known, ALL):
+            raise UnknownKnobError(f"unknown knob {name!r}: {listed}")
     if not names:
-        raise UnknownKnobError(f"no knob is named: the knobs are {', '.join(KNOBS)}")
-    return frozenset(names)
+        raise UnknownKnobError(f"no knob is named: {listed}")
+    return frozenset(names) - {ALL} | (frozenset(known) - {"batch_size"} if ALL in names else frozenset())
 
 
 def consistent(settings: Settings) -> Settings:

@@ -138,6 +138,7 @@ class Trial:
             hung; four times as long while its workers start.
         extend_epochs: never end an epoch: for scripts that end before they can be measured.
         sources: what the script is to find in place of some files of its own, by their paths.
+        knob: what :class:`accel_advisor.tune.probe.turning.Turning` is to do; None for nothing.
 
     Attributes:
         contained: paths that the script wrote and that went to the scratch overlay, known after the end.
@@ -156,6 +157,7 @@ class Trial:
         stall_timeout: float = 30.0,
         extend_epochs: bool = False,
         sources: Mapping[Path, bytes] | None = None,
+        knob: Mapping[str, Any] | None = None,
     ) -> None:
         self.command = command
         self.deadline = deadline
@@ -163,6 +165,7 @@ class Trial:
         self.stall_timeout = stall_timeout
         self.extend_epochs = extend_epochs
         self._sources = sources
+        self._knob = knob
         self._child: ChildProcess | None = None
         self._tree: Tree | None = None
         self._closed = False
@@ -206,6 +209,7 @@ class Trial:
             "args": list(command.args),
             "cwd": str(command.cwd),
             "extend_epochs": self.extend_epochs,
+            "knob": self._knob,
         }
         folders = project_folders(command.cwd, command.script)
         if not folders:

@@ -20,11 +20,12 @@ from .rewrite import Planner, Recommendation, RewriteError, display_name, recomm
 from .schema import Explanation
 from .search import BaselineError, Request, Search, block_seconds
 from .session import Session, Watch
-from .settings import KNOBS, Limits, consistent, prefetch
+from .settings import KNOBS, TRAINING_KNOBS, Limits, consistent, prefetch
 from .standing import Standing, standing_of
 from .statistics import Interval, gain, interval
 from .timeline import NEW_SOURCE, OLD_SOURCE
 from .trial import Command, NotMeasurable, TimedOut, TrialEnded, TrialError
+from .turns import Turner, run_turns
 
 TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
 """Devices to which pinned memory and copies that do not block may be recommended: on others they do nothing, or lose
@@ -37,12 +38,14 @@ STOP_SECONDS = 1.0
 """Beyond the search's own limit, in seconds, before its trial is ended whatever it does."""
 _VERIFY_BLOCKS = 4
 _EXPLAIN_SHARE = 0.15
+_NO_LOADER_KNOB = "no knob of the loader was to be turned"
 _NOISY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user asked for; ``budget`` and ``start_timeout`` in seconds."""
+    """What the user asked for; ``budget`` and ``start_timeout`` in seconds. With ``unsafe``, what may change the
+    training is applied, too."""
 
     knobs: frozenset[str] = frozenset(KNOBS)
     budget: float = 60.0
@@ -50,6 +53,7 @@ class Options:
     apply: bool = False
     start_timeout: float = 300.0
     explain: bool = False
+    unsafe: bool = False
 
 
 class TuneError(Exception):
@@ -138,7 +142,7 @@ def tune(
                 outcome.verification = Verification(False, None, "the verification was interrupted")
                 outcome.interrupted = True
     else:
-        outcome.kept = _kept(search, interrupted or bool(cut))
+        outcome.kept = _kept(search, interrupted or bool(cut)) if options.knobs & set(KNOBS) else _NO_LOADER_KNOB
         outcome.notes += barred_notes(info.settings, standing)
     noise = search.readings.noise()
     if noise > _NOISY:
@@ -150,6 +154,8 @@ def tune(
     outcome.contained, outcome.leaked = tuple(sorted(session.contained)), tuple(sorted(session.leaked))
     outcome.timeline, outcome.samples, outcome.clock = tuple(session.timeline), tuple(session.samples), session.clock
     outcome.accelerators = accelerators() if outcome.device != "cpu" else ()
+    if options.knobs & set(TRAINING_KNOBS) and not outcome.interrupted:
+        _turn(command, options, outcome, machine, watch)
     outcome.seconds = time.monotonic() - began
     return outcome
 
@@ -173,6 +179,26 @@ def _explain(session: Session, search: Search, options: Options, root: Path) -> 
         if told is not None:
             found.append(told)
     return tuple(found)
+
+
+def _turn(command: Command, options: Options, outcome: Outcome, machine: Machine, watch: Watch) -> None:
+    """Tries the knobs of the training, against the script as it now is."""
+    with Session(command, deadline=math.inf, start_timeout=options.start_timeout) as session:
+        turner = Turner(
+            session,
+            command,
+            machine,
+            root=outcome.root,
+            block=block_seconds(options.budget),
+            memory=min((one.memory for one in outcome.accelerators if one.memory), default=None),
+            say=lambda words: watch(words, None),
+        )
+        try:
+            outcome.turns = run_turns(turner, options.knobs, write=options.apply and options.unsafe)
+        except KeyboardInterrupt:
+            outcome.interrupted = True
+    outcome.contained = tuple(sorted({*outcome.contained, *session.contained}))
+    outcome.leaked = tuple(sorted({*outcome.leaked, *session.leaked}))
 
 
 def _deadline(options: Options) -> float:

@@ -17,6 +17,7 @@ from accel_advisor.tune.probe.overlay import Overlay
 from accel_advisor.tune.probe.records import Records
 from accel_advisor.tune.probe.server import Server
 from accel_advisor.tune.probe.session import Session
+from accel_advisor.tune.probe.turning import Turning
 from accel_advisor.tune.probe.wire import ScriptEnded
 
 
@@ -53,6 +54,10 @@ class Child:
         Containment(overlay).install()
         hooks = Hooks(server, self._records, meter)
         ImportHook("torch", hooks.install).install()
+        if plan["knob"] is not None:
+            turning = Turning(plan["knob"], self._session)
+            self._session.turned = turning.told
+            ImportHook("torch", turning.install).install()
         ImportHook(STATEFUL, hooks.install_stateful).install()
 
     def run(self) -> None:

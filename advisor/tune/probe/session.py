@@ -23,6 +23,7 @@ from accel_advisor.tune.probe.wire import (
     Measure,
     Stop,
     Stopped,
+    Turned,
 )
 
 HEARTBEAT_SECONDS = 0.5
@@ -40,6 +41,7 @@ class Session:
     Attributes:
         phase: what the child is doing, told with every heartbeat: one of the phases of the wire.
         beats: called with every heartbeat, in its thread.
+        turned: asked for the last word.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Session:
         self.phase = STARTING
         self.batches = 0
         self.beats: Callable[[], None] = lambda: None
+        self.turned: Callable[[], Turned | None] = lambda: None
         self.rank = rank
         self.ranks = ranks
         if ranks > 1:
@@ -107,7 +110,7 @@ class Session:
 
     def leave(self) -> NoReturn:
         """Say the last word and leave the process: no exception, no ``finally``, no atexit handler of the script."""
-        self.send(Stopped(self._contained()))
+        self.send(Stopped(self._contained(), self.turned()))
         while self.ranks > 1:
             # A rank that is gone breaks the others' collectives, into the user's code: the parent ends all at once.
             time.sleep(GUARD_SECONDS)

@@ -288,8 +288,38 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Site:
+    """One frame of a stack, and the names that it has for what was turned there."""
+
+    frame: Frame
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """What became of a training with a knob turned, or with none.
+
+    Attributes:
+        losses: the values that were given to backward, from the first on.
+        sites: for each optimizer, model or loader that was turned, the stack that built or called it, outermost first.
+        threads, precision, benchmark: intra-op threads, precision of float32 products, and cuDNN's choice by trial, as
+            they were at the end.
+        memory: the most that was in use, in bytes: of the accelerator where there is one.
+    """
+
+    losses: tuple[float, ...]
+    sites: tuple[tuple[Site, ...], ...]
+    threads: int
+    precision: str
+    benchmark: bool
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
 class Stopped:
     """The last word of a child that was told to stop."""
 
     contained: tuple[str, ...] = field(default=())
     """Paths that the script wrote and that went to the scratch overlay."""
+    turned: Turned | None = None
+    """Only of a child that was started to compare a knob."""

@@ -1,0 +1,181 @@
+"""The knobs of the training itself: what each needs, and the patch that turns it in the source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..finding import Edit
+from .probe.wire import Frame, LoaderInfo, Site, Turned
+
+if TYPE_CHECKING:
+    from ..source.document import Document
+
+Setting = int | None
+"""The value of a knob that has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """One of them.
+
+    Attributes:
+        name: as ``--knobs`` takes it.
+        device: the only kind of device on which it does anything; empty for any.
+        statement: what turns it in the source; ``{torch}``, ``{model}``, ``{device}`` and ``{value}`` stand for what
+            was measured.
+    """
+
+    name: str
+    statement: str
+    device: str = ""
+
+    def refusal(self, device: str, base: Turned) -> str:
+        """Why it need not be tried on a device, in words; empty where it may be."""
+        if self.device and self.device != device:
+            return f"it does something on {self.device} alone, and the model is on {device}"
+        if self.name == "tf32" and base.precision != "highest":
+            return "the script allows less than full float32 already"
+        if self.name == "cudnn_benchmark" and base.benchmark:
+            return "the script asks for it already"
+        return ""
+
+
+TURNED: tuple[Knob, ...] = (
+    Knob("threads", "{torch}.set_num_threads({value})", "cpu"),
+    Knob("thread_binding", "OMP_PROC_BIND=close", "cpu"),
+    Knob("tf32", '{torch}.set_float32_matmul_precision("high")', "cuda"),
+    Knob("cudnn_benchmark", "{torch}.backends.cudnn.benchmark = True", "cuda"),
+    Knob("fused_optimizer", "fused=True"),
+    Knob("channels_last", "{model}.to(memory_format={torch}.channels_last)"),
+    Knob("autocast", '{model}.forward = {torch}.autocast("{device}", {torch}.bfloat16)({model}.forward)'),
+    Knob("compile", "{model}.compile()"),
+    Knob("batch_size", "batch_size={value}"),
+)
+"""In the order in which they are tried, and in which their statements follow each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """How to turn a knob in the source.
+
+    Attributes:
+        edits: empty where the place is not certain.
+        remedy: what to do by hand then, in one sentence.
+    """
+
+    edits: tuple[Edit, ...] = ()
+    remedy: str = ""
+
+
+def patch(
+    knob: Knob, value: Setting, turned: Turned, info: LoaderInfo, *, device: str, root: Path, argv: tuple[str, ...]
+) -> Patch:
+    """The edits that do in the source what was measured, each where it is certain to do the same."""
+    from ..source.document import DocumentError
+
+    try:
+        if knob.name == "thread_binding":
+            return Patch(remedy=f"start the script with {knob.statement} in its environment")
+        if knob.name == "batch_size":
+            return _at_loader(value, info, root, argv)
+        if knob.name == "fused_optimizer":
+            return _at_optimizers(turned, root)
+        if "{model}" in knob.statement:
+            return _at_models(knob, turned, device, root)
+        return _behind_imports(knob, value, info, root)
+    except DocumentError as error:
+        return Patch(remedy=f"the source {error}")
+
+
+def _own(stack: Sequence[Frame], root: Path) -> list[Frame]:
+    from ..semantics.locate import own_frames
+
+    return own_frames(stack, root)
+
+
+def _behind_imports(knob: Knob, value: Setting, info: LoaderInfo, root: Path) -> Patch:
+    from ..semantics.insertion import after_imports, torch_name
+    from ..source.document import Document
+
+    own = _own(info.stack, root)
+    edit = None
+    name: str | None = "torch"
+    if own:
+        document = Document.read(own[0].filename)
+        name = torch_name(document)
+        edit = after_imports(document, knob.statement.format(torch=name, value=value)) if name else None
+    if edit is None:
+        return Patch(remedy=f"write `{knob.statement.format(torch=name or 'torch', value=value)}` behind the imports")
+    return Patch((edit,))
+
+
+def _at_loader(value: Setting, info: LoaderInfo, root: Path, argv: tuple[str, ...]) -> Patch:
+    from ..semantics.locate import plan_edits
+
+    plan = plan_edits(info.stack, {"batch_size": value}, root=root, argv=argv, current={"batch_size": info.batch_size})
+    if plan.refusals or not plan.edits:
+        return Patch(remedy=" ".join(plan.refusals) or f"pass batch_size={value} to the loader")
+    return Patch(plan.edits)
+
+
+def _at_optimizers(turned: Turned, root: Path) -> Patch:
+    from ..semantics.edits import add_keyword
+    from ..semantics.locate import call_at
+
+    edits: list[Edit] = []
+    for stack in turned.sites:
+        own = _own([site.frame for site in stack], root)
+        found = call_at(own[-1], root, "torch.optim.") if own else None
+        edit = add_keyword(*found, "fused", "True") if found is not None else None
+        if edit is None:
+            where = f" ({Path(own[-1].filename).name}:{own[-1].row})" if own else ""
+            return Patch(remedy=f"pass fused=True to the optimizer{where}")
+        edits.append(edit)
+    return Patch(tuple(dict.fromkeys(edits)))
+
+
+def _at_models(knob: Knob, turned: Turned, device: str, root: Path) -> Patch:
+    from ..semantics.insertion import torch_name
+    from ..source.document import Document
+
+    edits: list[Edit] = []
+    for stack in turned.sites:
+        own = _own([site.frame for site in stack], root)
+        sites = [site for site in stack if site.frame in own]
+        documents = {frame.filename: Document.read(frame.filename) for frame in own}
+        edit, place = None, _naming(sites, documents)
+        if place is not None:
+            document, row, name = place
+            torch = torch_name(document) if "{torch}" in knob.statement else "torch"
+            if torch is not None:
+                edit = _before_loop(document, row, name, knob.statement.format(torch=torch, model=name, device=device))
+        if edit is None:
+            where = f", which is called in {Path(own[-1].filename).name}:{own[-1].row}" if own else ""
+            statement = knob.statement.format(torch="torch", model="model", device=device)
+            return Patch(remedy=f"write `{statement}` once before the training loop, for the model{where}")
+        edits.append(edit)
+    return Patch(tuple(dict.fromkeys(edits)))
+
+
+def _naming(sites: Sequence[Site], documents: dict[str, Document]) -> tuple[Document, int, str] | None:
+    """The outermost place at which the model has a name, unless it is come by several times."""
+    from ..semantics.insertion import in_loop
+
+    for site in sites:
+        document, row = documents[site.frame.filename], site.frame.row
+        if site.names:
+            return document, row, site.names[0]
+        if site.frame.function.startswith("<") and site.frame.function != "<module>":
+            return None
+        if in_loop(document, row):
+            return None
+    return None
+
+
+def _before_loop(document: Document, row: int, name: str, statement: str) -> Edit | None:
+    from ..semantics.insertion import before_loop
+
+    return before_loop(document, row, name, statement)

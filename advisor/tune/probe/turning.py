@@ -1,0 +1,265 @@
+"""Turns one knob of the training from outside, as an edit of the script would, and keeps the losses to compare.
+
+Both sides of a comparison run under it, the script as it is with no knob: seeded alike, and with the same hooks. Where
+the knob cannot be turned, or the script itself decides otherwise, the child says so and leaves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import os
+import random
+import resource
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+from accel_advisor.tune.probe import stack
+from accel_advisor.tune.probe.session import Session
+from accel_advisor.tune.probe.wire import Refused, Site, Turned
+
+LOSSES_MOST = 512
+"""Losses that are kept, from the first on."""
+LOOK_AT = 3
+"""Training steps before it is looked whether the knob is in force; no loop is warm before."""
+SEED = 0
+FUSIBLE = ("Adagrad", "Adam", "AdamW", "SGD")
+
+
+class Turning:
+    """One knob, or none.
+
+    Args:
+        plan: ``name`` of the knob, empty for none; its ``value``, where it has one; ``stack`` of the loader that it is
+            a knob of.
+    """
+
+    def __init__(self, plan: dict[str, Any], session: Session) -> None:
+        self._name: str = plan["name"]
+        self._value: Any = plan.get("value")
+        self._loader = [list(frame) for frame in plan.get("stack", ())]
+        self._session = session
+        self._losses: list[Any] = []
+        self._events = 0
+        self._own = ""
+        self._stepped = ""
+        self._sites: list[tuple[Site, ...]] = []
+        self._seen: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._turn_module: Callable[[Any, Any], None] | None = {
+            "autocast": self._autocast,
+            "channels_last": self._channels_last,
+            "compile": self._compile,
+        }.get(self._name)
+        if self._name == "thread_binding":
+            os.environ["OMP_PROC_BIND"] = "close"  # read when torch loads its OpenMP
+
+    def install(self) -> None:
+        """Take hold of torch, which must be imported."""
+        import torch
+
+        torch.manual_seed(SEED)
+        random.seed(SEED)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(SEED)
+        self._keep_losses(torch.autograd)
+        self._watch_steps()
+        self._watch_modules(torch)
+        if self._name == "threads":
+            torch.set_num_threads(self._value)
+        elif self._name == "tf32":
+            torch.set_float32_matmul_precision("high")
+        elif self._name == "cudnn_benchmark":
+            torch.backends.cudnn.benchmark = True
+        elif self._name == "fused_optimizer":
+            for name in FUSIBLE:
+                self._fuse(getattr(torch.optim, name))
+        elif self._name == "batch_size":
+            self._resize(torch.utils.data.DataLoader)
+
+    def told(self) -> Turned | None:
+        """What the parent is to know at the end; None where torch cannot be asked any more."""
+        torch = sys.modules.get("torch")
+        if torch is None:
+            return None
+        with contextlib.suppress(RuntimeError):
+            return Turned(
+                losses=tuple(float(loss) for loss in list(self._losses)),
+                sites=tuple(self._sites),
+                threads=torch.get_num_threads(),
+                precision=torch.get_float32_matmul_precision(),
+                benchmark=torch.backends.cudnn.benchmark,
+                memory=_memory(torch),
+            )
+        return None
+
+    # -- what both sides do -------------------------------------------------------------------------------------
+
+    def _keep_losses(self, autograd: Any) -> None:
+        backward = autograd.backward
+
+        @functools.wraps(backward)
+        def keeping(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+            loss = tensors[0] if isinstance(tensors, Sequence) and tensors else tensors
+            if len(self._losses) < LOSSES_MOST and getattr(loss, "numel", int)() == 1:
+                self._losses.append(loss.detach())
+            result = backward(tensors, *args, **kwargs)
+            self._event()
+            return result
+
+        autograd.backward = keeping
+
+    def _watch_steps(self) -> None:
+        from torch.optim.optimizer import register_optimizer_step_post_hook
+
+        def after(optimizer: Any, args: Any, kwargs: Any) -> None:
+            self._stepped = type(optimizer).__name__
+            self._event()
+
+        register_optimizer_step_post_hook(after)
+
+    def _watch_modules(self, torch: Any) -> None:
+        """Every model that trains is turned before it is first called: a module that no other one calls."""
+        call, compiling = torch.nn.Module.__call__, torch.compiler.is_compiling
+
+        @functools.wraps(call)
+        def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if not compiling() and module not in self._seen and torch.is_grad_enabled():
+                self._seen.update(module.modules())
+                if self._turn_module is not None and any(one.requires_grad for one in module.parameters()):
+                    self._turn_module(torch, module)
+                    self._sites.append(_sites_of(module, sys._getframe(1)))
+            return call(module, *args, **kwargs)
+
+        torch.nn.Module.__call__ = __call__
+
+    def _event(self) -> None:
+        self._events += 1
+        if self._events == LOOK_AT:
+            reason = self._missing()
+            if reason:
+                self._refuse(reason)
+
+    def _refuse(self, reason: str) -> None:
+        self._session.refuse(Refused(reason))
+
+    def _missing(self) -> str:
+        """Why the knob is not in force, in one sentence; empty where it is."""
+        import torch
+
+        if self._name == "threads" and torch.get_num_threads() != self._value:
+            return "the script sets the number of threads itself"
+        if self._name == "tf32" and torch.get_float32_matmul_precision() != "high":
+            return "the script sets the precision of float32 products itself"
+        if self._name == "cudnn_benchmark" and not torch.backends.cudnn.benchmark:
+            return "the script sets torch.backends.cudnn.benchmark itself"
+        if self._name == "fused_optimizer" and not self._sites:
+            return self._own or f"{self._stepped or 'its optimizer'} has no fused form in torch.optim"
+        if self._turn_module is not None and not self._sites:
+            return "no call of a module with parameters that train was seen"
+        if self._name == "batch_size" and not self._sites:
+            return self._own or "the loader that trains was not built again in the same place"
+        return ""
+
+    # -- one knob each ------------------------------------------------------------------------------------------
+
+    def _fuse(self, kind: Any) -> None:
+        build = kind.__init__
+        signature = inspect.signature(build)
+        if "fused" not in signature.parameters:
+            return
+
+        @functools.wraps(build)
+        def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            if type(optimizer) is not kind:
+                build(optimizer, *args, **kwargs)
+                return
+            with contextlib.suppress(TypeError):
+                given = signature.bind(optimizer, *args, **kwargs).arguments
+                chosen = [name for name in ("fused", "foreach", "differentiable") if given.get(name) is not None]
+                if chosen:
+                    self._own = f"the script itself passes {chosen[0]} to {kind.__name__}"
+            if self._own:
+                build(optimizer, *args, **kwargs)
+                return
+            try:
+                build(optimizer, *args, **kwargs, fused=True)
+            except (RuntimeError, ValueError) as error:
+                build(optimizer, *args, **kwargs)  # an error of the script's own is the script's
+                self._refuse(f"torch refuses fused=True: {_line(error)}")
+            self._sites.append(_sites_of(None, sys._getframe(1)))
+
+        kind.__init__ = __init__
+
+    def _resize(self, kind: Any) -> None:
+        build = kind.__init__
+
+        @functools.wraps(build)
+        def __init__(loader: Any, dataset: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            sites = _sites_of(None, sys._getframe(1))
+            if [_listed(site) for site in sites] == self._loader:
+                if kwargs.get("batch_sampler") is not None:
+                    self._own = "a batch sampler of the script's own decides the size of a batch"
+                elif kwargs.get("batch_size", args[0] if args else 1) is None:
+                    self._own = "the data set itself makes the batches"
+                else:
+                    args = (self._value, *args[1:]) if args else args
+                    kwargs = kwargs if args else {**kwargs, "batch_size": self._value}
+                    self._sites.append(sites)
+            build(loader, dataset, *args, **kwargs)
+
+        kind.__init__ = __init__
+
+    def _autocast(self, torch: Any, module: Any) -> None:
+        first = next(module.parameters())
+        if torch.is_autocast_enabled(first.device.type):
+            self._refuse("the script uses autocast itself")
+        if first.dtype != torch.float32:
+            self._refuse(f"the model's weights are {str(first.dtype).removeprefix('torch.')}, not float32")
+        module.forward = torch.autocast(first.device.type, torch.bfloat16)(module.forward)
+
+    def _channels_last(self, torch: Any, module: Any) -> None:
+        kernels = [one for one in module.parameters() if one.dim() == 4]
+        if not kernels:
+            self._refuse("the model has no convolution of images")
+        if all(one.is_contiguous(memory_format=torch.channels_last) for one in kernels):
+            self._refuse("the weights of the model's convolutions have their channels last already")
+        module.to(memory_format=torch.channels_last)
+
+    def _compile(self, torch: Any, module: Any) -> None:
+        if module._compiled_call_impl is not None or type(module).__name__ == "OptimizedModule":
+            self._refuse("the script compiles its model itself")
+        module.compile()
+
+
+def _sites_of(value: Any, frame: FrameType | None) -> tuple[Site, ...]:
+    """The frames outwards from ``frame``, outermost first, each with the names that it has for ``value``."""
+    sites: list[Site] = []
+    while frame is not None:
+        code = frame.f_code
+        if not stack.is_probe(code.co_filename):
+            names = () if value is None else tuple(n for n, one in list(frame.f_locals.items()) if one is value)
+            sites.append(Site(stack.place(code, frame.f_lasti, frame.f_lineno), names))
+        frame = frame.f_back
+    sites.reverse()
+    return tuple(sites)
+
+
+def _listed(site: Site) -> list[Any]:
+    frame = site.frame
+    return [frame.filename, frame.function, frame.row, frame.column, frame.end_row, frame.end_column]
+
+
+def _memory(torch: Any) -> int:
+    """The most memory that was in use, in bytes: the accelerator's where CUDA was used, else the process's own."""
+    if torch.cuda.is_initialized():
+        return int(torch.cuda.max_memory_reserved())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak if sys.platform == "darwin" else peak * 1024)
+
+
+def _line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
