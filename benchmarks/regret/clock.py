@@ -53,10 +53,21 @@ class Stopwatch:
         self.steps += 1
         now, counted = time.perf_counter(), self.steps - self.reading.warm
         if counted == 0:
-            self.began = now
+            settle()
+            self.began = time.perf_counter()
         elif counted > 0 and counted % self.reading.unit == 0 and now - self.began >= self.reading.seconds:
-            os.write(self.answer, json.dumps({"steps": counted, "seconds": now - self.began}).encode())
+            settle()
+            seconds = time.perf_counter() - self.began
+            os.write(self.answer, json.dumps({"steps": counted, "seconds": seconds}).encode())
             os._exit(0)
+
+
+def settle() -> None:
+    """Waits for an accelerator, which is behind the host, to have done what it was given."""
+    import torch
+
+    if hasattr(torch, "accelerator") and torch.accelerator.is_available():
+        torch.accelerator.synchronize()
 
 
 def train(script: str, stepped: Callable[..., None]) -> None:

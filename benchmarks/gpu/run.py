@@ -1,0 +1,135 @@
+"""Scores what `tune` chooses on a GPU against a grid, and puts the claims about pinned memory to the test.
+
+    python benchmarks/gpu/run.py            with a GPU: under ten minutes, writes benchmarks/results/gpu.json
+    python benchmarks/gpu/run.py --quick    small, on whatever machine: proves that it runs, and records nothing
+
+It needs torch, Pillow and what accel-advisor depends on, and no network. Where accel-advisor is not installed, it is
+found beside this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "benchmarks" / "results" / "gpu.json"
+MINUTES = 8.5
+"""For everything, so that ten are not reached."""
+SAID = 200
+
+
+def find_ourselves(folder: Path) -> None:
+    """Lets this process, and those that it starts, import accel-advisor where it is not installed."""
+    paths = [str(ROOT)]
+    if find_spec("accel_advisor") is None:
+        package = folder / "accel_advisor"  # laid out as pyproject.toml has it
+        package.mkdir()
+        for part in (*(ROOT / "advisor").iterdir(), ROOT / "rules"):
+            (package / part.name).symlink_to(part)
+        paths.append(str(folder))
+    sys.path[:0] = paths
+    os.environ["PYTHONPATH"] = os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def about(kind: str) -> dict[str, Any]:
+    """Where, when and with what."""
+    import torch
+
+    from accel_advisor.gpus import gpus
+    from accel_advisor.machine import inspect_machine
+
+    machine, commit = inspect_machine(), ""
+    with contextlib.suppress(OSError):
+        asked = ["git", "rev-parse", "--short", "HEAD"]
+        commit = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    here = {"cpu": machine.processor or platform.machine(), "cores": machine.cores, "system": platform.system()}
+    found = [{"name": gpu.name, "driver": gpu.driver, "memory": gpu.memory} for gpu in gpus()]
+    try:
+        torch_version = version("torch")
+    except PackageNotFoundError:
+        torch_version = torch.__version__
+    return {
+        "machine": here | {"device": kind, "gpus": found, "shared_memory": machine.shared_memory_total},
+        "date": datetime.date.today().isoformat(),
+        "commit": commit,
+        "versions": {"python": platform.python_version(), "torch": torch_version, "cuda": torch.version.cuda},
+    }
+
+
+def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Everything, within the time; what there is of it is written after each workload."""
+    import torch
+
+    from accel_advisor.bandwidth import measure
+    from accel_advisor.fixer import write_atomically
+    from accel_advisor.machine import inspect_machine
+    from benchmarks.gpu.scoring import score
+    from benchmarks.gpu.workloads import make_data, trainings
+
+    deadline = time.monotonic() + 60 * options.minutes
+    device = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    found = about(device.type if device is not None else "cpu") | {"quick": options.quick, "workloads": {}}
+    print("making data", flush=True)
+    make_data(folder, photos=48 if options.quick else 512, documents=100 if options.quick else 2000)
+    copies = measure()
+    found["copies"] = copies if isinstance(copies, str) else copies.sentence
+    print(found["copies"], flush=True)
+    workloads = trainings(folder, int(inspect_machine().cores), quick=options.quick)
+    workloads = tuple(one for one in workloads if not options.only or one.name in options.only)
+    for number, workload in enumerate(workloads):
+        print(workload.name, flush=True)
+        began = time.monotonic()
+        share = (deadline - began) / (len(workloads) - number)
+        try:
+            result = score(workload, began + share, quick=options.quick)
+        except (RuntimeError, OSError, ValueError, subprocess.SubprocessError) as error:
+            result = {"about": workload.about, "failed": str(error)[:SAID]}  # the others are worth having
+        found["workloads"][workload.name] = result | {"seconds": round(time.monotonic() - began, 1)}
+        if options.json is not None:
+            options.json.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(options.json, (json.dumps(found, indent=1, allow_nan=False) + "\n").encode())
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--quick", action="store_true", help="small, for a proof; written only with --json")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="what to write; else the recorded result")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only this workload")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="for everything")
+    options = parser.parse_args()
+    for name in ("torch", "PIL"):
+        if find_spec(name) is None:
+            print(f"{name} is missing here, and the scripts that are timed need it", file=sys.stderr)
+            return 2
+    import torch
+
+    if not options.quick:
+        if not torch.accelerator.is_available():
+            print("there is no accelerator here: --quick proves that the benchmark runs", file=sys.stderr)
+            return 2
+        options.json = options.json or RESULTS
+    with tempfile.TemporaryDirectory(prefix="gpu-benchmark-") as name:
+        find_ourselves(Path(name))
+        from benchmarks.gpu.scoring import tables
+
+        found = run(options, Path(name) / "data")
+        print(f"\n{tables(found)}")
+    return 1 if any("failed" in one for one in found["workloads"].values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
