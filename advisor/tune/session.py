@@ -31,6 +31,7 @@ class Session:
         command: what to run.
         deadline: on :func:`time.monotonic`, when everything ends.
         start_timeout: seconds that one start-up may take.
+        restarts: children that may be lost before it gives up.
 
     Attributes:
         ready: what the latest start told.
@@ -45,7 +46,9 @@ class Session:
         timeline: every start and every block, in seconds since the session began.
     """
 
-    def __init__(self, command: Command, *, deadline: float, start_timeout: float) -> None:
+    def __init__(
+        self, command: Command, *, deadline: float, start_timeout: float, restarts: int = MOST_RESTARTS
+    ) -> None:
         self.command = command
         self.deadline = deadline
         self.start_timeout = start_timeout
@@ -65,6 +68,7 @@ class Session:
         self._cores: float | None = None
         self._extend = False
         self._restarts = 0
+        self._most_restarts = restarts
         self._trial: Trial | None = None
 
     def __enter__(self) -> Self:
@@ -171,7 +175,7 @@ class Session:
             except TrialEnded as error:
                 self.close()
                 self._restarts += 1
-                if self._restarts > MOST_RESTARTS:
+                if self._restarts > self._most_restarts:
                     raise
                 if isinstance(error, ScriptFinished):
                     self._extend = True

@@ -13,7 +13,7 @@ from ..machine import Machine, accelerators, inspect_machine
 from . import applying
 from .diagnosis import diagnose
 from .explain import explain
-from .outcome import Outcome, Row, Verification
+from .outcome import Outcome, Row, Turns, Verification
 from .probe.wire import BASELINE, LoaderInfo, Ready, Settings
 from .readings import Loop, Readings
 from .rewrite import Planner, Recommendation, RewriteError, display_name, recommend
@@ -183,7 +183,7 @@ def _explain(session: Session, search: Search, options: Options, root: Path) -> 
 
 def _turn(command: Command, options: Options, outcome: Outcome, machine: Machine, watch: Watch) -> None:
     """Tries the knobs of the training, against the script as it now is."""
-    with Session(command, deadline=math.inf, start_timeout=options.start_timeout) as session:
+    with Session(command, deadline=math.inf, start_timeout=options.start_timeout, restarts=1) as session:
         turner = Turner(
             session,
             command,
@@ -196,7 +196,7 @@ def _turn(command: Command, options: Options, outcome: Outcome, machine: Machine
         try:
             outcome.turns = run_turns(turner, options.knobs, write=options.apply and options.unsafe)
         except KeyboardInterrupt:
-            outcome.interrupted = True
+            outcome.turns, outcome.interrupted = Turns(tuple(turner.tried)), True
     outcome.contained = tuple(sorted({*outcome.contained, *session.contained}))
     outcome.leaked = tuple(sorted({*outcome.leaked, *session.leaked}))
 

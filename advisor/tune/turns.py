@@ -64,6 +64,9 @@ class Turner:
         memory: bytes that training may take: of the accelerator, else of the machine.
         block: seconds that a block lasts at least.
         say: told what is being done, in words.
+
+    Attributes:
+        tried: what became of each knob so far.
     """
 
     def __init__(
@@ -85,11 +88,15 @@ class Turner:
         self._block = block
         self._say = say
         self._base: _Run | None = None
+        self.tried: list[Turn] = []
 
     def turn(self, knob: Knob) -> Turn:
-        """Tries a knob with each of its values, and chooses among them."""
-        name = knob.name.replace("_", " ")
-        self._say(name)
+        """Tries a knob with each of its values, and chooses among them; :attr:`tried` keeps what became of it."""
+        self.tried.append(self._turned(knob))
+        return self.tried[-1]
+
+    def _turned(self, knob: Knob) -> Turn:
+        self._say(knob.name.replace("_", " "))
         try:
             base = self._first()
             refusal = knob.refusal(base.device, base.turned)

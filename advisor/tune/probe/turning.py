@@ -185,11 +185,7 @@ class Turning:
             if self._own:
                 build(optimizer, *args, **kwargs)
                 return
-            try:
-                build(optimizer, *args, **kwargs, fused=True)
-            except (RuntimeError, ValueError) as error:
-                build(optimizer, *args, **kwargs)  # an error of the script's own is the script's
-                self._refuse(f"torch refuses fused=True: {_line(error)}")
+            build(optimizer, *args, **kwargs, fused=True)
             self._sites.append(_sites_of(None, sys._getframe(1)))
 
         kind.__init__ = __init__
@@ -259,7 +255,3 @@ def _memory(torch: Any) -> int:
         return int(torch.cuda.max_memory_reserved())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(peak if sys.platform == "darwin" else peak * 1024)
-
-
-def _line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")

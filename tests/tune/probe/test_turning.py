@@ -1,0 +1,212 @@
+"""One knob turned in a training that knows nothing of it: it is in force, or the reason why it is not is told.
+
+Each training runs in a fork of one process that has imported torch, and ends there.
+"""
+
+import json
+import subprocess
+import sys
+from functools import cache
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+PROGRAM = '''
+import json, os, sys, threading, traceback
+from dataclasses import astuple
+import torch, torch._dynamo
+from accel_advisor.tune.probe.stack import capture
+from accel_advisor.tune.probe.turning import Turning
+
+TRAINING = """
+import torch
+from torch import nn
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
+data = TensorDataset(torch.randn(64, 3, 8, 8))
+model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(144, 1))
+teacher = nn.Linear(192, 1).requires_grad_(False)
+build, made = torch.optim.AdamW, dict(batch_size=4, shuffle=True)
+{setup}
+optimizer = build(model.parameters())
+loader = DataLoader(data, **made)
+for (inputs,) in loader:
+    outputs = model(inputs)
+    loss = (outputs - teacher(inputs.flatten(1))).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+{check}
+"""
+
+class Refused(BaseException):
+    pass
+
+class Wire:
+    def refuse(self, message):
+        raise Refused(message.reason)
+
+def within(code, names):
+    """Runs code with nothing of this program in its stack."""
+    thread = threading.Thread(target=exec, args=(code, names))
+    thread.start()
+    thread.join()
+
+def train(plan, setup, check):
+    ended = []
+    threading.excepthook = lambda told: ended.append(told.exc_value)
+    names = {"sys": sys, "capture": capture}
+    within("frames = capture(sys._getframe())", names)
+    outer = [list(astuple(frame)) for frame in names["frames"][:-1]]
+    turning = Turning({**plan, "stack": [*outer, *plan["stack"]]}, Wire())
+    turning.install()
+    within(compile(TRAINING.format(setup=setup, check=check), "train.py", "exec"), {"__name__": "__main__"})
+    for error in ended:
+        if isinstance(error, Refused):
+            return {"refused": str(error)}
+        raise error
+    told = turning.told()
+    return {
+        "losses": told.losses, "threads": told.threads, "memory": told.memory,
+        "sites": [[[site.frame.row, list(site.names)] for site in stack][-1:] for stack in told.sites],
+    }
+
+torch.set_num_threads(1)
+for case in json.load(sys.stdin):
+    reading, writing = os.pipe()
+    if not os.fork():
+        try:
+            found = train(*case)
+        except BaseException:
+            found = {"failed": traceback.format_exc()}
+        os.write(writing, json.dumps(found).encode())
+        os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        print(pipe.read().decode(), flush=True)
+    os.wait()
+'''
+
+ROW = {"optimizer": 10, "loader": 11, "model": 13}
+PLACE = [["train.py", "<module>", ROW["loader"], 10, ROW["loader"], 34]]
+
+REFUSED = {
+    "threads that the script sets": ("threads", 3, "torch.set_num_threads(2)", "sets the number of threads itself"),
+    "an optimizer without a fused form": (
+        "fused_optimizer",
+        None,
+        "build = torch.optim.Rprop",
+        "Rprop has no fused form",
+    ),
+    "an optimizer that is told otherwise": (
+        "fused_optimizer",
+        None,
+        "build = lambda weights: torch.optim.AdamW(weights, foreach=True)",
+        "the script itself passes foreach to AdamW",
+    ),
+    "a precision that the script sets": (
+        "tf32",
+        None,
+        "torch.set_float32_matmul_precision('highest')",
+        "sets the precision of float32 products itself",
+    ),
+    "a benchmark that the script switches off": (
+        "cudnn_benchmark",
+        None,
+        "torch.backends.cudnn.benchmark = False",
+        "sets torch.backends.cudnn.benchmark itself",
+    ),
+    "no convolution": (
+        "channels_last",
+        None,
+        "model = nn.Sequential(nn.Flatten(), nn.Linear(192, 1))",
+        "no convolution of images",
+    ),
+    "channels last already": (
+        "channels_last",
+        None,
+        "model.to(memory_format=torch.channels_last)",
+        "have their channels last already",
+    ),
+    "autocast already": (
+        "autocast",
+        None,
+        "torch.autocast('cpu', torch.bfloat16).__enter__()",
+        "uses autocast itself",
+    ),
+    "weights in double": ("autocast", None, "model.double()", "weights are float64, not float32"),
+    "compiled already": ("compile", None, "model.compile(backend='eager')", "compiles its model itself"),
+    "a batch sampler": (
+        "batch_size",
+        8,
+        "made = dict(batch_sampler=BatchSampler(RandomSampler(data), 4, False))",
+        "a batch sampler of the script's own",
+    ),
+    "batches that the data set makes": (
+        "batch_size",
+        8,
+        "made = dict(batch_size=None, sampler=BatchSampler(RandomSampler(data), 4, False))",
+        "the data set itself makes the batches",
+    ),
+    "another loader": ("batch_size", 8, "\n", "was not built again in the same place"),
+}
+IN_FORCE = {
+    "none": ("", None, "", "", None),
+    "threads": ("threads", 2, "", "assert torch.get_num_threads() == 2", None),
+    "fused_optimizer": ("fused_optimizer", None, "", "assert optimizer.defaults['fused']", [ROW["optimizer"], []]),
+    "autocast": ("autocast", None, "", "assert outputs.dtype == torch.bfloat16", [ROW["model"], ["model"]]),
+    "channels_last": (
+        "channels_last",
+        None,
+        "",
+        "assert model[0].weight.is_contiguous(memory_format=torch.channels_last)",
+        [ROW["model"], ["model"]],
+    ),
+    "compile": (
+        "compile",
+        None,
+        "torch._dynamo.config.disable = True",
+        "assert model._compiled_call_impl is not None",
+        [ROW["model"], ["model"]],
+    ),
+    "batch_size": ("batch_size", 8, "", "assert len(inputs) == 8", [ROW["loader"], []]),
+}
+
+
+@cache
+def outcomes() -> dict[str, dict[str, Any]]:
+    cases = {name: (knob, value, setup, "") for name, (knob, value, setup, _) in REFUSED.items()}
+    cases |= {name: (knob, value, setup, check) for name, (knob, value, setup, check, _) in IN_FORCE.items()}
+    plans = [
+        ({"name": knob, "value": value, "stack": PLACE}, setup, check) for knob, value, setup, check in cases.values()
+    ]
+    result = subprocess.run(
+        [sys.executable, "-c", PROGRAM], input=json.dumps(plans), capture_output=True, text=True, check=False
+    )
+    lines = result.stdout.splitlines()
+    assert len(lines) == len(cases), result.stderr
+    return {name: json.loads(line) for name, line in zip(cases, lines, strict=True)}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_turned_is_told(name: str) -> None:
+    found = outcomes()[name]
+    assert REFUSED[name][3] in found.get("refused", ""), found
+
+
+@pytest.mark.parametrize("name", IN_FORCE)
+def test_a_knob_is_in_force(name: str) -> None:
+    found = outcomes()[name]
+    assert "losses" in found, found
+    assert len(found["losses"]) == (8 if name == "batch_size" else 16)
+    assert found["memory"] > 1 << 20
+    place = IN_FORCE[name][4]
+    assert found["sites"] == ([[place]] if place is not None else [])
+
+
+def test_both_sides_see_the_same_batches_from_the_same_weights() -> None:
+    found = outcomes()
+    assert found["threads"]["losses"] == pytest.approx(found["none"]["losses"], rel=1e-4)
+    assert found["fused_optimizer"]["losses"] == pytest.approx(found["none"]["losses"], rel=1e-4)
+    assert found["autocast"]["losses"] != found["none"]["losses"]

@@ -1,0 +1,119 @@
+"""Knobs of the training on real scripts: what pays is written and run again, what moves the loss is refused."""
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from accel_advisor.machine import inspect_machine
+from accel_advisor.tune.outcome import Turn, Turns
+from accel_advisor.tune.record import record
+from accel_advisor.tune.report import print_report
+from accel_advisor.tune.session import Session
+from accel_advisor.tune.stored import record_of
+from accel_advisor.tune.trial import Command
+from accel_advisor.tune.tuner import Options, tune
+from accel_advisor.tune.turns import Turner, run_turns
+
+pytest.importorskip("torch")
+
+SCRIPT = """\
+import time
+
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.set_num_threads(1)
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 1)
+
+    def forward(self, inputs):
+        return 1000 + self.layer(inputs)  # in bfloat16, numbers around 1000 lie 4 apart
+
+
+def train(model, optimizer):
+    loader = DataLoader(TensorDataset(torch.randn(640, 8)), batch_size=4, shuffle=True)
+    for (inputs,) in loader:
+        loss = (model(inputs) - 1000).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        time.sleep({step})
+
+
+if __name__ == "__main__":
+    model = Model()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    for epoch in range(1000):
+        train(model, optimizer)
+"""
+SLOW_UNLESS_FUSED = "0.002 if optimizer.defaults['fused'] else 0.02"
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def turner(session: Session, command: Command) -> Turner:
+    return Turner(session, command, inspect_machine(), root=command.cwd, block=0.1)
+
+
+def write(folder: Path, step: str) -> Command:
+    (folder / "pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")
+    (folder / "train.py").write_text(SCRIPT.format(step=step))
+    return Command(folder / "train.py", None, (), folder)
+
+
+def test_what_pays_is_written_and_what_moves_the_loss_is_refused(tmp_path: Path) -> None:
+    command = write(tmp_path, SLOW_UNLESS_FUSED)
+    before = files(tmp_path)
+    with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
+        names = frozenset({"fused_optimizer", "autocast", "channels_last"})
+        found = run_turns(turner(session, command), names, write=True)
+    fused, layout, autocast = found.tried
+    assert (fused.name, fused.refused) == ("fused_optimizer", "")
+    assert fused.gain is not None
+    assert fused.gain.low > 1.02
+    assert fused.loss == pytest.approx(0, abs=1e-3)
+    assert layout.refused == "the model has no convolution of images"
+    assert layout.gain is None
+    assert "changes the loss" in autocast.refused
+    assert (autocast.edits, autocast.diff) == ((), "")
+    assert found.written
+    assert found.verification is not None
+    assert found.verification.holds
+    after = before["train.py"].replace(b"lr=1e-3)", b"lr=1e-3, fused=True)")
+    assert files(tmp_path) == {**before, "train.py": after}
+
+
+def test_a_knob_of_another_device_is_refused_and_told(tmp_path: Path) -> None:
+    command = write(tmp_path, "0.005")
+    before = files(tmp_path)
+    outcome = tune(command, Options(budget=5, knobs=frozenset({"tf32", "cudnn_benchmark"}), apply=True, unsafe=True))
+    assert outcome.kept == "no knob of the loader was to be turned"
+    assert outcome.turns is not None
+    assert [turn.name for turn in outcome.turns.tried] == ["tf32", "cudnn_benchmark"]
+    assert not outcome.left_on_the_table
+    assert files(tmp_path) == before
+    console = Console(width=160, record=True, file=open(os.devnull, "w"))  # noqa: SIM115 -- closed with the process
+    print_report(outcome, console)
+    assert "it does something on cuda alone, and the model is on cpu" in console.export_text()
+    data: dict[str, Any] = record(outcome)
+    assert data["turns"]["tried"][0]["gain"] is None
+    stored = record_of(data)
+    assert stored.turns is not None
+    assert stored.turns.tried[1].name == "cudnn_benchmark"
+
+
+def test_what_pays_and_is_not_written_is_left_on_the_table() -> None:
+    pays, refused = Turn("threads", "torch.set_num_threads(2)"), Turn("tf32", "", refused="no")
+    assert Turns((refused, pays)).remain
+    assert not Turns((refused,)).remain
+    assert not Turns((refused, pays), written=True).remain
