@@ -20,7 +20,7 @@ from accel_advisor.tune.page.charts import legend, step_bars, throughput, timeli
 from accel_advisor.tune.page.page import comparison_page, history_page, trial_page
 from accel_advisor.tune.page.scale import Scale
 from accel_advisor.tune.probe.wire import Settings
-from accel_advisor.tune.schema import DeviceRecord, DeviceUse, Place, Record
+from accel_advisor.tune.schema import DeviceRecord, DeviceSample, DeviceUse, Place, Record
 from accel_advisor.tune.stored import read_record, record_of
 from accel_advisor.tune.wording import visible
 
@@ -241,11 +241,16 @@ def test_colours_can_be_told_apart(record: Record, mode: str) -> None:
 
 def test_a_device_is_shown_where_its_driver_told(record: Record) -> None:
     assert "Device busy" not in trial_page(record)
+    assert "GPU busy" not in trial_page(record)
     assert record.machine is not None
     machine = replace(record.machine, devices=(DeviceRecord("cuda", "GPU", 80 << 30),))
     use = DeviceUse(0.53, 20 << 30, 400.0, 1980.0)
-    page = trial_page(replace(record, machine=machine, tried=(replace(record.tried[0], device=use), *record.tried[1:])))
+    samples = tuple(DeviceSample(number / 5, 0.5, 20 << 30, None, None) for number in range(int(5 * record.seconds)))
+    tried = (replace(record.tried[0], device=use), *record.tried[1:])
+    page = trial_page(replace(record, machine=machine, tried=tried, samples=samples))
     check(page)
+    assert page.count("50 % busy</title>") == 120
+    assert "<dd>53 % busy, 20.0 GiB in use, 400 W, 1,980 MHz</dd>" in page
     assert "Device busy" in page
     assert '<div class="value">53 %</div>' in page
     assert 'width="25.0%"' in page

@@ -39,12 +39,17 @@ def intersect(left: Spans, right: Spans) -> Spans:
 def subtract(left: Spans, right: Spans) -> Spans:
     """The time that is in ``left`` and not in ``right``; both must be sorted and disjoint."""
     rest: Spans = []
+    passed = 0
     for begin, end in left:
-        for first, last in right:
-            if last > begin and first < end:
-                if first > begin:
-                    rest.append((begin, first))
-                begin = max(begin, last)
+        while passed < len(right) and right[passed][1] <= begin:
+            passed += 1
+        at = passed
+        while at < len(right) and right[at][0] < end:
+            first, last = right[at]
+            if first > begin:
+                rest.append((begin, first))
+            begin = max(begin, last)
+            at += 1
         if begin < end:
             rest.append((begin, end))
     return rest
