@@ -72,6 +72,17 @@ def verdict(record: Record, result: VerificationRecord) -> str:
     return _verdict(record.changed, result)
 
 
+def turned(turns: TurnsRecord) -> str:
+    """What became of the knobs of the training that pay, in words; empty where none has a patch."""
+    result = turns.verification
+    if result is not None and (turns.written or not result.holds):
+        return _verdict(turns.changed, result)
+    if not turns.diff:
+        return ""
+    together = f"Together they run {interval_text(result.gain)} as fast. " if result and result.gain else ""
+    return f"{together}This changes the training. Run again with --apply --unsafe-fixes to write it and verify it."
+
+
 def _verdict(changed: tuple[str, ...], result: VerificationRecord) -> str:
     names = ", ".join(changed)
     measured = f": the new source runs {interval_text(result.gain)} as fast" if result.gain is not None else ""
@@ -172,15 +183,9 @@ def _print_turns(turns: TurnsRecord, console: Console) -> None:
             console.print(_text(f"By hand: {turn.remedy.rstrip('.')}."))
     if turns.diff:
         _print_diff(turns.diff, console)
-    result = turns.verification
-    if turns.written and result is not None:
-        console.print(_text(_verdict(turns.changed, result), "green"))
-    elif result is not None and not result.holds:
-        console.print(_text(_verdict(turns.changed, result), "yellow"))
-    elif turns.diff:
-        together = f"Together they run {interval_text(result.gain)} as fast. " if result and result.gain else ""
-        changes = "This changes the training. Run again with --apply --unsafe-fixes to write it and verify it."
-        console.print(_text(together + changes))
+    if turned(turns):
+        failed = turns.verification is not None and not turns.verification.holds
+        console.print(_text(turned(turns), "yellow" if failed else "green" if turns.written else ""))
 
 
 def _print_diff(diff: str, console: Console) -> None:

@@ -108,6 +108,9 @@ def spoiled(record: Record, text: str) -> Record:
     data["verification"] = {"holds": False, "gain": None, "reason": text}
     data["tried"][-1].update(failed=text, rate=None)
     data["machine"]["devices"] = [{"kind": text, "name": text, "memory": 1 << 30}]
+    turn = {"name": text, "setting": text, "gain": None, "loss": 0.0, "warm_up": 1.0, "refused": None}
+    tried = [{**turn, "remedy": text, "caution": text, "diff": text}, {**turn, "refused": text}]
+    data["turns"] = {"tried": tried, "diff": data["diff"], "changed": [text], "written": False}
     return record_of(data)
 
 

@@ -14,7 +14,7 @@ from accel_advisor.finding import Edit, Location, Span
 from accel_advisor.gpus import Sample
 from accel_advisor.tune.command import _finish
 from accel_advisor.tune.diagnosis import Diagnosis, Shares
-from accel_advisor.tune.outcome import Outcome, Row, Verification
+from accel_advisor.tune.outcome import Outcome, Row, Turn, Turns, Verification
 from accel_advisor.tune.outputs import Outputs
 from accel_advisor.tune.page.loads import busy_over_time
 from accel_advisor.tune.page.page import trial_page
@@ -227,3 +227,36 @@ def test_paths_are_told_relative_to_the_project(tmp_path: Path) -> None:
     data = record(found)
     assert data["contained"] == ["out/model.pt", "/elsewhere/x"]
     assert data["leaked"] == ["notes.txt"]
+
+
+@pytest.mark.parametrize(
+    ("written", "verification", "words"),
+    [
+        (False, None, "This changes the training. Run again with --apply --unsafe-fixes to write it and verify it."),
+        (False, Verification(True, GAIN), "Together they run 2.65x (2.58-2.72) as fast. This changes the training."),
+        (True, Verification(True, GAIN), "Applied and verified: the new source runs 2.65x (2.58-2.72) as fast."),
+        (False, Verification(False, None, "the gain did not show"), "Left as it was, byte for byte: train.py."),
+    ],
+)
+def test_knobs_of_the_training_are_told_everywhere(
+    tmp_path: Path, written: bool, verification: Verification | None, words: str
+) -> None:
+    found = outcome(tmp_path, won=False)
+    assert found.recommendation is None
+    rewrite = Rewrite({tmp_path / "train.py": b"old"}, {tmp_path / "train.py": b"new"}, "--- a\n+++ b\n-old\n+fused\n")
+    tried = (
+        Turn("fused_optimizer", "fused=True", GAIN, 0.0001, 0.3, diff=rewrite.diff),
+        Turn("compile", "model.compile()", GAIN.inverse, 0.0, 12.5, refused="it is slower"),
+        Turn(
+            "thread_binding", "OMP_PROC_BIND=close", GAIN, 0.0, 0.0, remedy="start the script with it", caution="mind"
+        ),
+    )
+    found.turns = Turns(tried, rewrite, verification, written)
+    assert found.left_on_the_table is not written
+    text, page = printed(found), trial_page(record_of(record(found)))
+    for said in (words, "fused_optimizer", "+0.01 %", "it is slower", "+fused"):
+        assert said in text
+        assert said in page
+    assert "By hand: start the script with it." in text
+    assert "By hand: start the script with it" in page
+    assert "+12.5 s" in text

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ... import __version__
 from .. import comparison
 from ..probe.wire import BASELINE
-from ..report import built, verdict
+from ..report import built, turned, verdict
 from ..schema import BlockRecord, Record
 from ..settings import describe
 from ..wording import interval_text, label, rate_text, seconds_text, share_text, visible
@@ -94,6 +94,7 @@ def trial_view(record: Record) -> dict[str, Any]:
         "place": place(record),
         "verdict": verdict(record, record.verification) if record.verification else "",
         "where": built(record),
+        "turned": turned(record.turns) if record.turns else "",
         "steps": charts.step_bars(record),
         "bars": charts.throughput(record),
         "lanes": charts.timeline(record),
