@@ -108,10 +108,12 @@ def gpus() -> tuple[Gpu, ...]:
 
 
 def handle_of(library: Any, uuid: str) -> Any:
-    """The GPU with a UUID, as torch or the driver writes it; None where there is none, or where it is not told."""
+    """The GPU, or the MIG instance of one, with a UUID, as torch or the driver writes it; None where there is none, or
+    where it is not told."""
     if not uuid:
         return None
-    return _asked(library, library.nvmlDeviceGetHandleByUUID, uuid if uuid.startswith("GPU-") else f"GPU-{uuid}")
+    found = (_asked(library, library.nvmlDeviceGetHandleByUUID, f"{kind}{uuid}") for kind in ("", "GPU-", "MIG-"))
+    return next((handle for handle in found if handle is not None), None)
 
 
 def sample(library: Any, handle: Any, at: float) -> Sample:

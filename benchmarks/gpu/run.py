@@ -15,6 +15,7 @@ import datetime
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "gpu.json"
 MINUTES = 8.5
 """For everything, so that ten are not reached."""
+PATIENCE = 40.0
+"""Seconds that a workload may take beyond its share of them; then whatever it started is ended."""
 SAID = 200
 
 
@@ -42,6 +45,20 @@ def find_ourselves(folder: Path) -> None:
         paths.append(str(folder))
     sys.path[:0] = paths
     os.environ["PYTHONPATH"] = os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def overdue(*_: object) -> None:
+    """Something hangs: ends it.
+
+    Raises:
+        TimeoutError: always.
+    """
+    import psutil
+
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()
+    raise TimeoutError("it took too long, and was ended")
 
 
 def about(kind: str) -> dict[str, Any]:
@@ -79,6 +96,7 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     from benchmarks.gpu.scoring import score
     from benchmarks.gpu.workloads import make_data, trainings
 
+    signal.signal(signal.SIGALRM, overdue)
     deadline = time.monotonic() + 60 * options.minutes
     device = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     found = about(device.type if device is not None else "cpu") | {"quick": options.quick, "workloads": {}}
@@ -92,11 +110,15 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     for number, workload in enumerate(workloads):
         print(workload.name, flush=True)
         began = time.monotonic()
-        share = (deadline - began) / (len(workloads) - number)
+        share = max(0.0, deadline - began) / (len(workloads) - number)
+        signal.setitimer(signal.ITIMER_REAL, share + PATIENCE)
         try:
             result = score(workload, began + share, quick=options.quick)
         except (RuntimeError, OSError, ValueError, subprocess.SubprocessError) as error:
             result = {"about": workload.about, "failed": str(error)[:SAID]}  # the others are worth having
+            print(f"    failed: {error}", flush=True)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
         found["workloads"][workload.name] = result | {"seconds": round(time.monotonic() - began, 1)}
         if options.json is not None:
             options.json.parent.mkdir(parents=True, exist_ok=True)

@@ -107,7 +107,7 @@ class Cached:
             self._kept.append(_Kept(pristine, handed, handed._version))
             return self._kept[-1]
         if self._device is not None and hasattr(leaf, "to"):
-            leaf = leaf.to(self._device)
+            leaf = copy.deepcopy(leaf).to(self._device)  # torch_geometric's Data moves itself
         self._others.append(leaf)
         return _Deep(copy.deepcopy(leaf))
 
