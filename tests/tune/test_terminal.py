@@ -27,6 +27,7 @@ class Terminal:
             stdout=other,
             stderr=other,
             start_new_session=True,
+            preexec_fn=_heed_interrupts,
         )
         os.close(other)
         self.seen = b""
@@ -43,13 +44,22 @@ class Terminal:
         return bool(re.search(pattern, self.seen[begin:]))
 
 
+def _heed_interrupts() -> None:
+    """A shell that starts these tests in the background lets its children ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interrupt_of_the_start_is_one_sentence(project: Path, temporary: Path) -> None:
     terminal = Terminal(project, temporary, "plain_loop.py")
-    assert terminal.until(rb"starting the script"), terminal.seen
-    terminal.process.send_signal(signal.SIGINT)
-    assert terminal.until(rb"interrupted before anything was measured; nothing was changed"), terminal.seen
-    assert terminal.process.wait(60) == 128 + signal.SIGINT
-    os.close(terminal.number)
+    try:
+        assert terminal.until(rb"starting the script"), terminal.seen
+        terminal.process.send_signal(signal.SIGINT)
+        assert terminal.until(rb"interrupted before anything was measured; nothing was changed"), terminal.seen
+        assert terminal.process.wait(60) == 128 + signal.SIGINT
+    finally:
+        terminal.process.kill()
+        terminal.process.wait()
+        os.close(terminal.number)
     assert b"Traceback" not in terminal.seen
 
 
