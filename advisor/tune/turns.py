@@ -21,7 +21,7 @@ from .probe.wire import BASELINE, LoaderInfo, Turned
 from .rewrite import Rewrite, RewriteError, rewritten
 from .search import Request
 from .session import Session
-from .statistics import Interval, gain
+from .statistics import Interval, gain, interval
 from .trial import Command, TrialError
 
 PURPOSE = "a knob of the training"
@@ -33,15 +33,18 @@ _NONE = {"name": ""}
 _HEADROOM = 0.8
 _STEPS = 4
 _BETTER = 1.02
+_PLAIN = 1.1
+_MOST_PAIRS = 4
 _CAUTIONS = {
     "threads": "the number fits this machine: another one may need another",
+    "thread_binding": "workers of a loader that are forked run on the core of the process that forks them",
     "autocast": "it trains in bfloat16, which keeps 8 bits of a number: watch a whole training",
     "tf32": "products of float32 matrices keep 10 bits of a number",
     "cudnn_benchmark": "it pays where the shapes of batches stay the same, and runs are no longer alike bit by bit",
     "compile": "every start takes longer, by its warm-up",
     "batch_size": "it changes the training: the learning rate has to be found anew",
 }
-_ORDERS = ((True, False, False, True), (False, True, True, False))
+_ORDER = (True, False, False, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,25 +189,23 @@ class Turner:
         *,
         alike: bool,
     ) -> tuple[Interval, Moved, dict[bool, list[_Run]]]:
-        """New, old, old, new; where the answer is open the same again, the other way round.
+        """New, old, old, new; where that does not settle it the same again, the other way round.
 
         Raises:
             TrialError: either side could not be run.
         """
         base = self._first()
         runs: dict[bool, list[_Run]] = {False: [], True: []}
-        for order in _ORDERS:
-            for number, new in enumerate(order):
-                plan, sources = (knob, after) if new else (_NONE, before)
-                runs[new].append(self._run(plan, sources, BLOCKS))
-                if number % 2 == 0:
-                    continue
-                found = gain(*([time for run in runs[side] for time in run.times] for side in (False, True)))
+        pairs: list[tuple[list[float], list[float]]] = []
+        for number, new in enumerate((*_ORDER, *(not new for new in _ORDER))):
+            plan, sources = (knob, after) if new else (_NONE, before)
+            runs[new].append(self._run(plan, sources, BLOCKS))
+            if number % 2:
+                pairs.append((runs[False][-1].times, runs[True][-1].times))
+                found, settled = judged(pairs)
                 moved = _moved(base, runs, alike=alike)
-                if moved.reason or found.high < _BETTER:
-                    return found, moved, runs
-            if found.wins:
-                break
+                if settled or moved.reason:
+                    break
         return found, moved, runs
 
     def _first(self) -> _Run:
@@ -239,6 +240,21 @@ class Turner:
         if turned.memory <= _HEADROOM * self._memory:
             return ""
         return f"it takes {turned.memory / self._memory:.0%} of the memory".replace("%", " %")
+
+
+def judged(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[Interval, bool]:
+    """The gain from pairs of neighbouring runs, each with the times of its blocks, old and new; and whether that
+    settles it.
+
+    Blocks of one run have their process in common, and with it luck that blocks do not show. A loss can be told from
+    one pair of runs, a gain that is plain in both from two, and any other from the ratios of four pairs.
+    """
+    found = gain(*([time for pair in pairs for time in pair[side]] for side in (0, 1)))
+    ratios = [gain(old, new).ratio for old, new in pairs]
+    if len(pairs) >= _MOST_PAIRS:
+        return interval(ratios), True
+    plain = len(pairs) > 1 and found.wins and min(ratios) > _PLAIN
+    return found, plain or found.high < _BETTER
 
 
 def run_turns(turner: Turner, names: frozenset[str], *, write: bool) -> Turns:

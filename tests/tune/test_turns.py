@@ -3,6 +3,7 @@
 import math
 import os
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -16,9 +17,9 @@ from accel_advisor.tune.session import Session
 from accel_advisor.tune.stored import record_of
 from accel_advisor.tune.trial import Command
 from accel_advisor.tune.tuner import Options, tune
-from accel_advisor.tune.turns import Turner, run_turns
+from accel_advisor.tune.turns import Turner, judged, run_turns
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 SCRIPT = """\
 import time
@@ -112,8 +113,56 @@ def test_a_knob_of_another_device_is_refused_and_told(tmp_path: Path) -> None:
     assert stored.turns.tried[1].name == "cudnn_benchmark"
 
 
+@pytest.mark.parametrize("process", [0.0, 0.01, 0.03])
+@pytest.mark.parametrize("block", [0.005, 0.05])
+def test_luck_of_a_process_is_no_gain(process: float, block: float) -> None:
+    """Where nothing is to be gained, runs whose processes differ by some per cent win in no more than 2 % of cases."""
+    random, wins = Random(1), 0
+    for _ in range(1000):
+        pairs: list[tuple[list[float], list[float]]] = []
+        settled = False
+        while not settled:
+            pair = [[random.gauss(0, process)] * 3 for _ in range(2)]
+            old, new = ([math.exp(offset + random.gauss(0, block)) for offset in run] for run in pair)
+            pairs.append((old, new))
+            found, settled = judged(pairs)
+        wins += found.wins
+    assert wins <= 20
+
+
+@pytest.mark.parametrize(("gain", "pairs"), [(0.8, 1), (1.5, 2), (1.07, 4)])
+def test_a_plain_answer_needs_fewer_runs(gain: float, pairs: int) -> None:
+    random = Random(2)
+    served: list[tuple[list[float], list[float]]] = []
+    settled = False
+    while not settled:
+        old, new = ([by * random.uniform(0.99, 1.01) for _ in range(3)] for by in (gain, 1.0))
+        served.append((old, new))
+        found, settled = judged(served)
+    assert len(served) == pairs
+    assert found.wins is (gain > 1)
+
+
 def test_what_pays_and_is_not_written_is_left_on_the_table() -> None:
     pays, refused = Turn("threads", "torch.set_num_threads(2)"), Turn("tf32", "", refused="no")
     assert Turns((refused, pays)).remain
     assert not Turns((refused,)).remain
     assert not Turns((refused, pays), written=True).remain
+
+
+@pytest.mark.gpu
+def test_knobs_of_a_gpu_are_measured_there(tmp_path: Path) -> None:
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    command = write(tmp_path, "0.01")
+    source = command.cwd / "train.py"
+    text = source.read_text().replace("model = Model()", "model = Model().cuda()")
+    source.write_text(text.replace("(model(inputs) - 1000)", "(model(inputs.cuda()) - 1000)"))
+    with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
+        names = frozenset({"tf32", "cudnn_benchmark", "threads"})
+        found = run_turns(turner(session, command), names, write=False)
+    threads, tf32, benchmark = found.tried
+    assert "it does something on cpu alone, and the model is on cuda" in threads.refused
+    for turn in (tf32, benchmark):
+        assert turn.gain is not None, turn.refused
+        assert turn.loss is not None

@@ -54,6 +54,7 @@ class Turning:
             "channels_last": self._channels_last,
             "compile": self._compile,
         }.get(self._name)
+        self._cores = len(_cores())
         if self._name == "thread_binding":
             os.environ["OMP_PROC_BIND"] = "close"  # read when torch loads its OpenMP
 
@@ -152,6 +153,8 @@ class Turning:
 
         if self._name == "threads" and torch.get_num_threads() != self._value:
             return "the script sets the number of threads itself"
+        if self._name == "thread_binding" and len(_cores()) == self._cores:
+            return "the OpenMP of this torch does not bind its threads, or there is one core alone"
         if self._name == "tf32" and torch.get_float32_matmul_precision() != "high":
             return "the script sets the precision of float32 products itself"
         if self._name == "cudnn_benchmark" and not torch.backends.cudnn.benchmark:
@@ -247,6 +250,11 @@ def _sites_of(value: Any, frame: FrameType | None) -> tuple[Site, ...]:
 def _listed(site: Site) -> list[Any]:
     frame = site.frame
     return [frame.filename, frame.function, frame.row, frame.column, frame.end_row, frame.end_column]
+
+
+def _cores() -> set[int]:
+    """The cores that this thread may run on; none where the system does not tell."""
+    return set(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else set()
 
 
 def _memory(torch: Any) -> int:

@@ -4,6 +4,7 @@ Each training runs in a fork of one process that has imported torch, and ends th
 """
 
 import json
+import os
 import subprocess
 import sys
 from functools import cache
@@ -210,3 +211,21 @@ def test_both_sides_see_the_same_batches_from_the_same_weights() -> None:
     assert found["threads"]["losses"] == pytest.approx(found["none"]["losses"], rel=1e-4)
     assert found["fused_optimizer"]["losses"] == pytest.approx(found["none"]["losses"], rel=1e-4)
     assert found["autocast"]["losses"] != found["none"]["losses"]
+
+
+BINDING = """
+import os, sys
+from accel_advisor.tune.probe.turning import Turning
+before = len(os.sched_getaffinity(0))
+turning = Turning({"name": "thread_binding"}, None)
+import torch
+torch.randn(512, 512) @ torch.randn(512, 512)
+print(before, len(os.sched_getaffinity(0)), turning._missing())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system does not tell where a thread may run")
+def test_threads_are_bound_or_it_is_told() -> None:
+    result = subprocess.run([sys.executable, "-c", BINDING], capture_output=True, text=True, check=True)
+    before, after, *told = result.stdout.split(" ", 2)
+    assert (int(after) < int(before)) is (told == ["\n"])
