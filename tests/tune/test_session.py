@@ -1,4 +1,4 @@
-"""A session goes on where a ceiling is more than a script can take."""
+"""A session goes on where a ceiling is more than a script can take, and refuses what it cannot time."""
 
 import time
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from accel_advisor.tune.probe.wire import BASELINE, NO_WAIT
 from accel_advisor.tune.search import Request
 from accel_advisor.tune.session import Session
-from accel_advisor.tune.trial import Command
+from accel_advisor.tune.trial import Command, NotMeasurable
 
 pytest.importorskip("torch")
 
@@ -16,7 +16,7 @@ SCRIPT = """\
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-model = torch.nn.Linear(1, 1)
+model = torch.nn.Linear(1, 1, device="{device}")
 optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
 last = -1.0
 held = torch.empty(4, 1)
@@ -25,19 +25,28 @@ while True:
         assert inputs[0].item() > last or inputs[0].item() == 0, "the same batch again"
         last = inputs[0].item()
         optimizer.zero_grad()
-        model(held.copy_(other=inputs) / 1e5).mean().backward()
+        model(held.copy_(other=inputs / 1e5).to("{device}")).mean().backward()
         optimizer.step()
 """
 
 
+def session(folder: Path, device: str) -> Session:
+    script = folder / "train.py"
+    script.write_text(SCRIPT.format(device=device))
+    return Session(Command(script, None, (), folder), deadline=time.monotonic() + 120, start_timeout=60)
+
+
 def test_a_script_that_fails_in_a_ceiling_goes_on_without_it(tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(SCRIPT)
-    with Session(Command(script, None, (), tmp_path), deadline=time.monotonic() + 120, start_timeout=60) as session:
-        session.start()
-        failed = session.answer(Request(NO_WAIT, 8, 0.05, False, "ceilings"))
+    with session(tmp_path, "cpu") as running:
+        running.start()
+        failed = running.answer(Request(NO_WAIT, 8, 0.05, False, "ceilings"))
         assert failed.block is None
         assert "the same batch again" in failed.reason
-        found = session.answer(Request(BASELINE, 8, 0.05, False, "ceilings"))
+        found = running.answer(Request(BASELINE, 8, 0.05, False, "ceilings"))
         assert found.block is not None
         assert found.block.samples == 4 * found.block.batches
+
+
+def test_a_device_whose_work_torch_cannot_time_is_refused(tmp_path: Path) -> None:
+    with session(tmp_path, "meta") as running, pytest.raises(NotMeasurable, match="the model is on meta, whose work"):
+        running.start()

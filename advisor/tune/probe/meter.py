@@ -63,6 +63,16 @@ class Device:
         self._captures: Callable[[], bool] | None = getattr(own, "is_current_stream_capturing", None)
 
     @property
+    def timed(self) -> bool:
+        """Whether its work can be bracketed at all: torch knows no events of some devices, such as meta."""
+        try:
+            self.event()
+            self.synchronize()
+        except (AttributeError, TypeError, NotImplementedError, RuntimeError, ValueError):
+            return False
+        return True
+
+    @property
     def uuid(self) -> str:
         """Of the device, as torch writes it; empty where torch does not tell."""
         try:

@@ -153,6 +153,10 @@ class Server:
                 return False
             if self._device != "cpu":
                 self._meter.device = Device(self._device)
+                if not self._meter.device.timed:
+                    self._session.refuse(
+                        wire.Refused(f"the model is on {self._device}, whose work cannot be timed by events of torch")
+                    )
             feed = Feed(
                 self._session,
                 self._records,
