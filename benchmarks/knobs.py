@@ -1,0 +1,277 @@
+"""Tries each knob of the training on a workload on which it must pay, and on one on which it must be refused.
+
+Every workload is a script that knows nothing of this. A knob whose device is missing here must be refused for that.
+
+    python benchmarks/knobs.py [WORKLOAD...] --json benchmarks/results/knobs.json
+
+With WORKLOADs these alone are run, and take the place of their like in the file. Exits with 1 where an answer is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import torch
+
+from accel_advisor.fixer import write_atomically
+from accel_advisor.machine import inspect_machine
+from accel_advisor.tune.outcome import Turn
+from accel_advisor.tune.session import Session
+from accel_advisor.tune.trial import Command
+from accel_advisor.tune.turns import Turner, run_turns
+
+BLOCK = 0.3
+"""Seconds that a block lasts at least."""
+
+SCRIPT = """\
+import torch
+from torch import nn
+from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
+
+torch.manual_seed(0)
+device = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+{classes}
+
+
+def main():
+    data = TensorDataset(torch.randn({shape}))
+    model = {model}
+    model.to(device)
+    optimizer = torch.optim.{optimizer}
+    loader = DataLoader(data, {loader})
+    for epoch in range(1000):
+        for (inputs,) in loader:
+            loss = {loss}
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+
+if __name__ == "__main__":
+    main()
+"""
+POINTWISE = """\
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(4096))
+
+    def forward(self, inputs):
+        for step in range(12):
+            inputs = torch.sin(self.scale * inputs + step) * torch.sigmoid(inputs)
+        return inputs"""
+BROKEN = """\
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 64)
+
+    def forward(self, inputs):
+        for step in range(4):
+            inputs = self.layer(inputs)
+            torch._dynamo.graph_break()
+        return inputs"""
+FAR = """\
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(1024, 1024)
+
+    def forward(self, inputs):
+        return 1000 + self.layer(inputs)  # in bfloat16, numbers around 1000 lie 4 apart"""
+DEEP = "nn.Sequential(*[nn.Linear(32, 32) for _ in range(60)])"
+WIDE = "nn.Sequential(*[nn.Linear(1024, 1024) for _ in range(4)])"
+CONVOLUTIONS = (
+    "nn.Sequential(nn.Conv2d(3, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2), "
+    "*[layer for _ in range(3) for layer in (nn.Conv2d(64, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU())])"
+)
+SQUARE = "model(inputs.to(device)).float().square().mean()"
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A script, the knob to turn, and the answer: pays, or why it must be refused."""
+
+    knob: str
+    pays: bool
+    model: str
+    shape: str
+    why: str = ""
+    optimizer: str = "SGD(model.parameters(), lr=1e-4)"
+    loader: str = "batch_size=16, shuffle=True"
+    loss: str = SQUARE
+    classes: str = ""
+    threads: int | None = 1
+    device: str = ""
+
+    @property
+    def source(self) -> str:
+        """The script."""
+        keys = ("model", "shape", "optimizer", "loader", "loss", "classes")
+        return SCRIPT.format(**{key: getattr(self, key) for key in keys}).replace("\n\n\n\n\n", "\n\n")
+
+    def wrong(self, turn: Turn) -> str:
+        """What is wrong with an answer, in words; empty where nothing is."""
+        if self.device and not _present(self.device):
+            return "" if f"{self.device} alone" in turn.refused else "not refused for the missing device"
+        if self.pays:
+            return f"refused: {turn.refused}" if turn.refused else ""
+        if not turn.refused:
+            return "not refused"
+        return "" if self.why in turn.refused else f"refused for another reason: {turn.refused}"
+
+
+WORKLOADS = {
+    "threads, small operations on two threads": Workload(
+        "threads", True, "nn.Sequential(*[nn.Linear(96, 96) for _ in range(40)])", "4096, 96", threads=2
+    ),
+    "threads, small operations on one thread": Workload(
+        "threads", False, "nn.Sequential(*[nn.Linear(8, 8) for _ in range(40)])", "4096, 8"
+    ),
+    "thread_binding, small operations": Workload("thread_binding", False, DEEP, "4096, 32"),
+    "tf32, products": Workload("tf32", True, WIDE, "4096, 1024", loader="batch_size=1024", device="cuda"),
+    "cudnn_benchmark, convolutions": Workload("cudnn_benchmark", True, CONVOLUTIONS, "512, 3, 64, 64", device="cuda"),
+    "fused_optimizer, many small weights": Workload(
+        "fused_optimizer", True, DEEP, "4096, 32", optimizer="AdamW(model.parameters())"
+    ),
+    "fused_optimizer, no fused form": Workload(
+        "fused_optimizer", False, DEEP, "4096, 32", "no fused form", optimizer="Rprop(model.parameters())"
+    ),
+    "channels_last, convolutions": Workload("channels_last", True, CONVOLUTIONS, "128, 3, 32, 32"),
+    "channels_last, no convolution": Workload("channels_last", False, DEEP, "4096, 32", "no convolution"),
+    "autocast, products": Workload("autocast", True, WIDE, "4096, 1024", loader="batch_size=256, shuffle=True"),
+    "autocast, a loss that it moves": Workload(
+        "autocast",
+        False,
+        "Model()",
+        "4096, 1024",
+        "changes the loss",
+        loader="batch_size=256, shuffle=True",
+        loss="(model(inputs.to(device)) - 1000).float().square().mean()",
+        classes=FAR,
+    ),
+    "compile, pointwise operations": Workload("compile", True, "Model()", "1024, 4096", classes=POINTWISE),
+    "compile, a graph in pieces": Workload("compile", False, "Model()", "4096, 64", classes=BROKEN),
+    "batch_size, small batches": Workload(
+        "batch_size", True, DEEP, "8192, 32", loader="batch_size=8, shuffle=True", optimizer="AdamW(model.parameters())"
+    ),
+    "batch_size, a batch sampler": Workload(
+        "batch_size",
+        False,
+        DEEP,
+        "4096, 32",
+        "batch sampler",
+        loader="batch_sampler=BatchSampler(RandomSampler(data), 8, False)",
+    ),
+}
+"""Each by its name: the knob, then what it meets."""
+
+
+def _present(device: str) -> bool:
+    return bool(getattr(torch, device).is_available())
+
+
+@contextmanager
+def _threads(count: int | None) -> Iterator[None]:
+    """Scripts that are started within have so many threads by their environment."""
+    before = os.environ.get("OMP_NUM_THREADS")
+    if count is not None:
+        os.environ["OMP_NUM_THREADS"] = str(count)
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop("OMP_NUM_THREADS", None)
+        else:
+            os.environ["OMP_NUM_THREADS"] = before
+
+
+def run(workload: Workload) -> dict[str, Any]:
+    """Tries a workload's knob on it."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, _threads(workload.threads):
+        script = Path(folder).resolve() / "train.py"
+        script.write_text(workload.source)
+        command = Command(script, None, (), script.parent)
+        with Session(command, deadline=math.inf, start_timeout=300, restarts=1) as session:
+            turner = Turner(session, command, inspect_machine(), root=script.parent, block=BLOCK)
+            (turn,) = run_turns(turner, frozenset({workload.knob}), write=False).tried
+    gain = turn.gain
+    return {
+        "knob": turn.name,
+        "expected": "pays" if workload.pays else "is refused",
+        "setting": turn.setting,
+        "gain": [round(one, 4) for one in (gain.ratio, gain.low, gain.high)] if gain else None,
+        "loss": None if turn.loss is None else round(turn.loss, 6),
+        "warm_up": None if turn.warm_up is None else round(turn.warm_up, 2),
+        "refused": turn.refused,
+        "patch": [line for line in turn.diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")],
+        "by_hand": turn.remedy,
+        "wrong": workload.wrong(turn),
+        "seconds": round(time.monotonic() - began, 1),
+        "load": round(os.getloadavg()[0], 1),
+    }
+
+
+def _about() -> dict[str, Any]:
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=False
+    ).stdout.strip()
+    machine = inspect_machine()
+    devices = [torch.cuda.get_device_name(one) for one in range(torch.cuda.device_count())]
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit,
+        "machine": f"{platform.system()} {platform.machine()}, {machine.processor}, {machine.cores:g} cores",
+        "accelerators": devices,
+        "torch": torch.__version__,
+    }
+
+
+def main() -> int:
+    """Runs the workloads; 1 where an answer is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help="name of one, or of a knob")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    known = {*WORKLOADS, *(one.knob for one in WORKLOADS.values())}
+    for name in options.workloads:
+        if name not in known:
+            parser.error(f"no workload is called {name!r}: there are {', '.join(sorted(known))}")
+    chosen = [
+        name
+        for name, one in WORKLOADS.items()
+        if not options.workloads or name in options.workloads or one.knob in options.workloads
+    ]
+    before = json.loads(options.json.read_text())["workloads"] if options.json and options.json.exists() else {}
+    results: dict[str, Any] = {name: before[name] for name in WORKLOADS if name in before}
+    for name in chosen:
+        results[name] = {**run(WORKLOADS[name]), "at": datetime.now(UTC).isoformat(timespec="seconds")}
+        print(f"{name}: {results[name]}", flush=True)
+        if options.json:
+            ordered = {one: results[one] for one in WORKLOADS if one in results}
+            text = json.dumps({**_about(), "workloads": ordered}, indent=1)
+            write_atomically(options.json, (text + "\n").encode())
+    return int(any(results[name]["wrong"] for name in chosen))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
