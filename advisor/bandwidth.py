@@ -20,7 +20,6 @@ BYTES = 64 << 20
 """Bytes of one copy: long enough that starting it does not count, and no more than a large batch."""
 ROUNDS = 7
 TIME_LIMIT = 120.0
-"""Seconds for the whole process, the start of the device included."""
 PAYS = 1.1
 """Times as fast that pinned copies must be for pinning to be worth a word."""
 
@@ -54,18 +53,19 @@ class Bandwidth:
         return f"pinned copies to {self.device} run {self.ratio:.1f} times as fast as pageable ones here ({rates})"
 
 
-def measure(python: str = sys.executable) -> Bandwidth | str:
+def measure(python: str = sys.executable, limit: float = TIME_LIMIT) -> Bandwidth | str:
     """The bandwidth of the current accelerator, or in words why there is none to tell.
 
     Args:
         python: the interpreter whose torch is used.
+        limit: seconds for the whole process, the start of the device included.
     """
     try:
         done = subprocess.run(
-            [python, "-P", __file__], capture_output=True, text=True, timeout=TIME_LIMIT, stdin=subprocess.DEVNULL
+            [python, "-P", __file__], capture_output=True, text=True, timeout=limit, stdin=subprocess.DEVNULL
         )
     except subprocess.TimeoutExpired:
-        return f"copies to the accelerator were not done within {TIME_LIMIT:.0f} s"
+        return f"copies to the accelerator were not done within {limit:.0f} s"
     except OSError as error:
         return f"{python} cannot be run: {error.strerror or error}"
     try:

@@ -34,6 +34,8 @@ SLOW_START = 5.0
 """Seconds that a start of the verification may take beyond twice the first one."""
 SHORT_START = 20.0
 """Seconds of start-up up to which old and new source are both started twice for the verification."""
+COPIES_SECONDS = 20.0
+"""That measuring copies to the accelerator may take, the start of a process included."""
 STOP_SECONDS = 1.0
 """Beyond the search's own limit, in seconds, before its trial is ended whatever it does."""
 _VERIFY_BLOCKS = 4
@@ -124,7 +126,7 @@ def tune(
     if ready.device in TRANSFER_DEVICES and not interrupted:
         watch("copies to the accelerator", search)
         try:
-            copies = measure(command.python)
+            copies = measure(command.python, COPIES_SECONDS)
             outcome.notes.append(copies if isinstance(copies, str) else copies.sentence)
         except KeyboardInterrupt:
             interrupted = outcome.interrupted = True
