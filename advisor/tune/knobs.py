@@ -86,8 +86,9 @@ def patch(
         if "{model}" in knob.statement:
             return _at_models(knob, turned, device, root)
         return _behind_imports(knob, value, info, root)
-    except DocumentError as error:
-        return Patch(remedy=f"the source {error}")
+    except (DocumentError, SyntaxError) as error:
+        shown = knob.statement.format(torch="torch", model="model", device=device, value=value)
+        return Patch(remedy=f"write `{shown}` by hand, since the source cannot be read: {error}")
 
 
 def _own(stack: Sequence[Frame], root: Path) -> list[Frame]:

@@ -27,7 +27,7 @@ from .trial import Command, TrialError
 PURPOSE = "a knob of the training"
 BLOCKS = 3
 """Blocks of a run that count; one more goes before them."""
-PATIENCE = 60.0
+PATIENCE = 240.0
 """Seconds that one run may take beyond twice the first start: compiling is slow."""
 _NONE = {"name": ""}
 _HEADROOM = 0.8

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accel_advisor.tune.knobs import TURNED
 from accel_advisor.tune.probe.wire import Settings
 from accel_advisor.tune.settings import (
     KNOBS,
+    TRAINING_KNOBS,
     Limits,
     UnknownKnobError,
     arguments,
@@ -70,6 +72,12 @@ def test_knobs_are_parsed_and_unknown_ones_named() -> None:
         parse_knobs("num_workers,batch")
     with pytest.raises(UnknownKnobError, match="no knob"):
         parse_knobs(" , ")
+
+
+def test_all_knobs_are_all_but_the_one_that_is_another_training() -> None:
+    assert parse_knobs("all") == {*KNOBS, *TRAINING_KNOBS} - {"batch_size"}
+    assert parse_knobs("batch-size,all") == {*KNOBS, *TRAINING_KNOBS}
+    assert tuple(knob.name for knob in TURNED) == TRAINING_KNOBS
 
 
 def test_settings_are_described_as_they_are_written() -> None:

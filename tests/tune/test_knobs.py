@@ -1,0 +1,176 @@
+"""The patch of each knob of the training: where it lands, and that it is told in words where no place is certain."""
+
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.tune.knobs import TURNED, Patch, patch
+from accel_advisor.tune.probe.wire import Frame, LoaderInfo, Settings, Site, Turned
+from accel_advisor.tune.rewrite import rewritten
+
+KNOBS = {knob.name: knob for knob in TURNED}
+MAIN = """\
+import argparse
+import torch
+from torch.utils.data import DataLoader
+from build import make
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch", type=int, default=16)
+args = parser.parse_args()
+loader = DataLoader(data, batch_size=args.batch)
+
+
+def train(net, optimizer):
+    for (inputs,) in loader:
+        net(inputs).sum().backward()
+
+
+def main():
+    model, optimizer = make()
+    for epoch in range(3):
+        train(model, optimizer)
+
+
+main()
+"""
+BUILD = """\
+from torch import optim
+
+
+def make(**more):
+    model = Model()
+    spread = optim.SGD(model.parameters(), **more)
+    return model, optim.AdamW(
+        model.parameters(),
+        lr=1e-3,
+    )
+"""
+TRAINER = """\
+class Trainer:
+    def epoch(self):
+        for (inputs,) in self.loader:
+            self.model(inputs)
+
+    def named(self):
+        model = self.model
+        for (inputs,) in self.loader:
+            model(inputs)
+
+    def fit(self):
+        for epoch in range(3):
+            self.epoch()
+
+    def once(self):
+        self.named()
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name, text in {"main.py": MAIN, "build.py": BUILD, "trainer.py": TRAINER}.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def site(root: Path, name: str, call: str, *names: str, function: str = "<module>") -> Site:
+    """The frame that executes the only place of ``call`` in a file."""
+    text = (root / name).read_text()
+    assert text.count(call) == 1
+    start = text.index(call)
+    end = start + len(call)
+    row, end_row = (text.count("\n", 0, place) + 1 for place in (start, end))
+    column, end_column = (place - text.rfind("\n", 0, place) for place in (start, end))
+    return Site(Frame(str(root / name), function, row, column, end_row, end_column), names)
+
+
+def planned(root: Path, knob: str, *sites: Site, value: int | None = None, argv: tuple[str, ...] = ()) -> Patch:
+    stack = (site(root, "main.py", "DataLoader(data, batch_size=args.batch)").frame,)
+    info = LoaderInfo(0, "train", stack, Settings(), 16, 40, 1024, "__main__.Data", "fork")
+    turned = Turned((), (sites,) if sites else (), 1, "highest", False, 1)
+    return patch(KNOBS[knob], value, turned, info, device="cpu", root=root, argv=argv)
+
+
+def added(root: Path, found: Patch) -> dict[str, list[str]]:
+    """The lines that a patch adds, by file."""
+    rewrite = rewritten(found.edits, root)
+    return {
+        path.name: [line for line in after.decode().splitlines() if line not in rewrite.before[path].decode()]
+        for path, after in rewrite.after.items()
+    }
+
+
+def test_settings_of_the_process_stand_behind_the_imports(root: Path) -> None:
+    assert added(root, planned(root, "threads", value=4)) == {"main.py": ["torch.set_num_threads(4)"]}
+    assert added(root, planned(root, "tf32")) == {"main.py": ['torch.set_float32_matmul_precision("high")']}
+
+
+def test_without_torch_by_name_it_is_told(root: Path) -> None:
+    (root / "main.py").write_text(MAIN.replace("import torch\n", ""))
+    found = planned(root, "threads", value=4)
+    assert found == Patch(remedy="write `torch.set_num_threads(4)` behind the imports")
+
+
+def test_what_no_source_decides_is_told(root: Path) -> None:
+    assert planned(root, "thread_binding").remedy == "start the script with OMP_PROC_BIND=close in its environment"
+
+
+def test_an_optimizer_is_changed_where_it_is_built(root: Path) -> None:
+    text = "optim.AdamW(\n        model.parameters(),\n        lr=1e-3,\n    )"
+    sites = site(root, "main.py", "make()", function="main"), site(root, "build.py", text, function="make")
+    assert added(root, planned(root, "fused_optimizer", *sites)) == {"build.py": ["        fused=True,"]}
+
+
+def test_an_optimizer_with_a_splat_is_told(root: Path) -> None:
+    sites = (site(root, "build.py", "optim.SGD(model.parameters(), **more)", function="make"),)
+    assert planned(root, "fused_optimizer", *sites) == Patch(remedy="pass fused=True to the optimizer (build.py:6)")
+
+
+@pytest.mark.parametrize("knob", ["compile", "channels_last", "autocast"])
+def test_a_model_is_changed_before_the_outermost_loop(root: Path, knob: str) -> None:
+    inner = site(root, "main.py", "net(inputs)", "net", function="train")
+    outer = site(root, "main.py", "train(model, optimizer)", "model", function="main")
+    found = planned(root, knob, site(root, "main.py", "\nmain()"), outer, inner)
+    (after,) = rewritten(found.edits, root).after.values()
+    statement = KNOBS[knob].statement.format(model="model", torch="torch", device="cpu")
+    assert f"    {statement}\n    for epoch in range(3):\n" in after.decode()
+
+
+def test_a_model_without_a_name_is_told(root: Path) -> None:
+    sites = site(root, "trainer.py", "self.epoch()", function="fit"), site(root, "trainer.py", "self.model(inputs)")
+    assert planned(root, "compile", *sites) == Patch(
+        remedy="write `model.compile()` once before the training loop, for the model, which is called in trainer.py:4"
+    )
+
+
+def test_a_name_that_is_come_by_in_a_loop_is_no_place(root: Path) -> None:
+    inner = site(root, "trainer.py", " model(inputs)", "model", function="named")
+    assert planned(root, "compile", site(root, "trainer.py", "self.epoch()", function="fit"), inner).edits == ()
+    once = planned(root, "compile", site(root, "trainer.py", "self.named()", function="once"), inner)
+    assert added(root, once) == {"trainer.py": ["        model.compile()"]}
+
+
+def test_what_names_torch_needs_its_name(root: Path) -> None:
+    inner = site(root, "trainer.py", " model(inputs)", "model", function="named")
+    assert "write `model.forward = torch.autocast" in planned(root, "autocast", inner).remedy
+
+
+def test_the_size_of_a_batch_is_changed_where_it_is_decided(root: Path) -> None:
+    found = planned(root, "batch_size", value=32)
+    assert added(root, found) == {"main.py": ['parser.add_argument("--batch", type=int, default=32)']}
+    given = planned(root, "batch_size", value=32, argv=("--batch", "16"))
+    assert given.edits == ()
+    assert "run the script with `--batch 32`" in given.remedy
+
+
+def test_a_source_that_cannot_be_parsed_is_told(root: Path) -> None:
+    found = site(root, "main.py", "net(inputs)", "net", function="train")
+    (root / "main.py").write_text("def broken(:\n")
+    stack = (found.frame,)
+    info = LoaderInfo(0, "train", stack, Settings(), 16, 40, 1024, "__main__.Data", "fork")
+    turned = Turned((), ((found,),), 1, "highest", False, 1)
+    for knob in TURNED:
+        if knob.name != "thread_binding":
+            told = patch(knob, 2, turned, info, device="cpu", root=root, argv=())
+            assert told.edits == ()
+            assert told.remedy.startswith(f"write `{knob.statement.partition('{')[0]}")
