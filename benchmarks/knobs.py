@@ -75,8 +75,9 @@ class Model(nn.Module):
         self.scale = nn.Parameter(torch.ones(4096))
 
     def forward(self, inputs):
-        for step in range(12):
-            inputs = torch.sin(self.scale * inputs + step) * torch.sigmoid(inputs)
+        inputs = inputs * self.scale
+        for step in range(30):
+            inputs = torch.relu(inputs + 0.01 * step) * 0.9 - 0.1 * inputs
         return inputs"""
 BROKEN = """\
 class Model(nn.Module):
@@ -102,6 +103,10 @@ WIDE = "nn.Sequential(*[nn.Linear(1024, 1024) for _ in range(4)])"
 CONVOLUTIONS = (
     "nn.Sequential(nn.Conv2d(3, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2), "
     "*[layer for _ in range(3) for layer in (nn.Conv2d(64, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU())])"
+)
+DEPTHWISE = (
+    "nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), *[layer for _ in range(4) "
+    "for layer in (nn.Conv2d(32, 32, 3, padding=1, groups=32), nn.MaxPool2d(3, 1, 1), nn.ReLU())])"
 )
 SQUARE = "model(inputs.to(device)).float().square().mean()"
 
@@ -155,7 +160,7 @@ WORKLOADS = {
     "fused_optimizer, no fused form": Workload(
         "fused_optimizer", False, DEEP, "4096, 32", "no fused form", optimizer="Rprop(model.parameters())"
     ),
-    "channels_last, convolutions": Workload("channels_last", True, CONVOLUTIONS, "128, 3, 32, 32"),
+    "channels_last, convolutions": Workload("channels_last", True, DEPTHWISE, "512, 3, 32, 32"),
     "channels_last, no convolution": Workload("channels_last", False, DEEP, "4096, 32", "no convolution"),
     "autocast, products": Workload("autocast", True, WIDE, "4096, 1024", loader="batch_size=256, shuffle=True"),
     "autocast, a loss that it moves": Workload(
@@ -168,7 +173,9 @@ WORKLOADS = {
         loss="(model(inputs.to(device)) - 1000).float().square().mean()",
         classes=FAR,
     ),
-    "compile, pointwise operations": Workload("compile", True, "Model()", "1024, 4096", classes=POINTWISE),
+    "compile, pointwise operations": Workload(
+        "compile", True, "Model()", "2048, 4096", loader="batch_size=128, shuffle=True", classes=POINTWISE
+    ),
     "compile, a graph in pieces": Workload("compile", False, "Model()", "4096, 64", classes=BROKEN),
     "batch_size, small batches": Workload(
         "batch_size", True, DEEP, "8192, 32", loader="batch_size=8, shuffle=True", optimizer="AdamW(model.parameters())"
@@ -263,12 +270,13 @@ def main() -> int:
     ]
     before = json.loads(options.json.read_text())["workloads"] if options.json and options.json.exists() else {}
     results: dict[str, Any] = {name: before[name] for name in WORKLOADS if name in before}
+    about = _about()
     for name in chosen:
-        results[name] = {**run(WORKLOADS[name]), "at": datetime.now(UTC).isoformat(timespec="seconds")}
+        results[name] = {**run(WORKLOADS[name]), "commit": about["commit"]}
         print(f"{name}: {results[name]}", flush=True)
         if options.json:
             ordered = {one: results[one] for one in WORKLOADS if one in results}
-            text = json.dumps({**_about(), "workloads": ordered}, indent=1)
+            text = json.dumps({**about, "workloads": ordered}, indent=1)
             write_atomically(options.json, (text + "\n").encode())
     return int(any(results[name]["wrong"] for name in chosen))
 
