@@ -27,13 +27,13 @@ from .trial import Command, TrialError
 PURPOSE = "a knob of the training"
 BLOCKS = 3
 """Blocks of a run that count; one more goes before them."""
-PATIENCE = 240.0
-"""Seconds that one run may take beyond twice the first start: compiling is slow."""
+STARTS = 8
+"""Blocks of a run may take so many times as long as a start, in which there are some steps, too."""
 _NONE = {"name": ""}
-_HEADROOM = 0.8
-_STEPS = 4
+_HEADROOM = 0.8  # of the memory
+_STEPS = 4  # doublings of a batch
 _BETTER = 1.02
-_PLAIN = 1.1
+_PLAIN = 1.1  # in every pair of runs
 _MOST_PAIRS = 4
 _CAUTIONS = {
     "threads": "the number fits this machine: another one may need another",
@@ -215,8 +215,8 @@ class Turner:
 
     def _run(self, knob: Mapping[str, Any], sources: Mapping[Path, bytes], blocks: int) -> _Run:
         session = self._session
-        seconds = 2 * session.start_seconds + PATIENCE if session.start_seconds else session.start_timeout
-        session.renew(time.monotonic() + seconds + 10 * (blocks + 1) * self._block)
+        longest = session.start_timeout + STARTS * session.start_seconds + 10 * (blocks + 1) * self._block
+        session.renew(time.monotonic() + longest)
         session.knob, session.sources = knob, sources
         began = time.monotonic()
         times = []
