@@ -36,9 +36,6 @@ from accel_advisor.tune.session import Session
 from accel_advisor.tune.trial import Command
 from accel_advisor.tune.turns import Turner, run_turns
 
-BLOCK = 0.3
-"""Seconds that a block lasts at least."""
-
 SCRIPT = """\
 import torch
 from torch import nn
@@ -113,7 +110,8 @@ SQUARE = "model(inputs.to(device)).float().square().mean()"
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A script, the knob to turn, and the answer: pays, or why it must be refused."""
+    """A script, the knob to turn, and the answer: pays, or why it must be refused. ``block`` is the least number of
+    seconds of a block: threads that wait for each other run unsteadily beside a neighbour."""
 
     knob: str
     pays: bool
@@ -126,6 +124,7 @@ class Workload:
     classes: str = ""
     threads: int | None = 1
     device: str = ""
+    block: float = 0.3
 
     @property
     def source(self) -> str:
@@ -146,7 +145,7 @@ class Workload:
 
 WORKLOADS = {
     "threads, small operations on two threads": Workload(
-        "threads", True, "nn.Sequential(*[nn.Linear(96, 96) for _ in range(40)])", "4096, 96", threads=2
+        "threads", True, "nn.Sequential(*[nn.Linear(96, 96) for _ in range(40)])", "4096, 96", threads=2, block=2.0
     ),
     "threads, small operations on one thread": Workload(
         "threads", False, "nn.Sequential(*[nn.Linear(8, 8) for _ in range(40)])", "4096, 8"
@@ -219,7 +218,7 @@ def run(workload: Workload) -> dict[str, Any]:
         script.write_text(workload.source)
         command = Command(script, None, (), script.parent)
         with Session(command, deadline=math.inf, start_timeout=300, restarts=1) as session:
-            turner = Turner(session, command, inspect_machine(), root=script.parent, block=BLOCK)
+            turner = Turner(session, command, inspect_machine(), root=script.parent, block=workload.block)
             (turn,) = run_turns(turner, frozenset({workload.knob}), write=False).tried
     gain = turn.gain
     return {
