@@ -1,7 +1,8 @@
 """Whether an iterable data set shares itself out among workers: read from the code that its iteration would run.
 
-Nothing is run for it. A data set that asks :func:`torch.utils.data.get_worker_info`, and speaks of the number of
-workers, divides its samples by them; one that does not would yield all of them in each worker.
+Nothing is run for it. A data set that asks :func:`torch.utils.data.get_worker_info`, and speaks of a worker's number
+and of how many there are, divides its samples by them; one that does not would yield all of them in each worker. A
+worker that is asked for its seed alone divides nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 MOST_VISITED = 1000
 """Objects that are looked at before it is given up."""
+_DIVIDES = {"get_worker_info", "num_workers", "id"}
 _FOREIGN = frozenset({"torch", "numpy", "builtins", *sys.stdlib_module_names}) - {"__main__"}
 
 
@@ -26,14 +28,18 @@ def shares_of(loader: Any) -> int | None:
     dataset = loader.dataset
     if not isinstance(dataset, IterableDataset):
         return None
-    reading = _Reading()
-    reading.visit(dataset)
-    reading.visit(loader.worker_init_fn)
-    if not {"get_worker_info", "num_workers"} <= reading.names:
+    start = _names(loader.worker_init_fn)  # which is told the worker's number, and need not ask for it
+    if not (_names(dataset) >= _DIVIDES or start >= _DIVIDES - {"id"}):
         return 1
     # datasets.IterableDataset has no work for more workers than it has files.
     shards = getattr(dataset, "num_shards", None) if type(dataset).__module__.startswith("datasets.") else None
     return shards if isinstance(shards, int) and shards > 0 else None
+
+
+def _names(value: Any) -> set[str]:
+    reading = _Reading()
+    reading.visit(value)
+    return reading.names
 
 
 class _Reading:

@@ -30,6 +30,15 @@ class Seeded(IterableDataset[int]):
         return iter(range(seed, seed + 10))
 
 
+class Shuffled(Whole):
+    """Asks for its worker's seed alone, and knows how many there are for another purpose."""
+
+    def __iter__(self) -> Iterator[int]:
+        info = get_worker_info()
+        first = (info.seed if info else 0) % (self.num_workers or 1)
+        return iter(range(first, first + 10))
+
+
 class Unused(Whole):
     """Could share itself out, but its iteration does not."""
 
@@ -85,7 +94,9 @@ def loader(dataset: IterableDataset[int], **arguments: Any) -> DataLoader[int]:
     return DataLoader(dataset, **arguments)
 
 
-@pytest.mark.parametrize("dataset", [Whole(), Seeded(), Unused(), Wrapped(Whole()), Wrapped([1, 2]), Staged(sorted)])
+@pytest.mark.parametrize(
+    "dataset", [Whole(), Seeded(), Shuffled(), Unused(), Wrapped(Whole()), Wrapped([1, 2]), Staged(sorted)]
+)
 def test_nothing_shows_that_it_is_shared_out(dataset: IterableDataset[int]) -> None:
     assert shares_of(loader(dataset)) == 1
 
