@@ -11,6 +11,8 @@ import pytest
 from accel_advisor.tune.usage import processor_seconds
 
 BUSY = "import time\nwhile time.process_time() < {seconds}: pass\n"
+LEAST = 0.25
+"""Seconds that must be seen of 0.3: the system counts user and system time in ticks of 10 ms and cuts off the rest of each."""
 
 
 def test_nobody_knows_a_process_that_is_not_there() -> None:
@@ -25,7 +27,7 @@ def test_children_count_while_they_live_and_when_they_have_ended() -> None:
     subprocess.run([sys.executable, "-c", BUSY.format(seconds=0.3)], check=True)
     ended = processor_seconds(os.getpid())
     assert ended is not None
-    assert ended - before >= 0.29
+    assert ended - before >= LEAST
     program = BUSY.format(seconds=0.3) + "print('done', flush=True)\ninput()\n"
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
@@ -34,5 +36,5 @@ def test_children_count_while_they_live_and_when_they_have_ended() -> None:
         child.communicate(b"\n")
     assert alive is not None
     assert own is not None
-    assert alive - ended >= 0.29
-    assert 0.29 <= own <= alive
+    assert alive - ended >= LEAST
+    assert LEAST <= own <= alive
