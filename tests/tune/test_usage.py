@@ -12,7 +12,7 @@ from accel_advisor.tune.usage import processor_seconds
 
 BUSY = "import time\nwhile time.process_time() < {seconds}: pass\n"
 LEAST = 0.25
-"""Seconds that must be seen of 0.3: the system counts user and system time in ticks of 10 ms and cuts off the rest of each."""
+"""Seconds that must be seen of 0.3: the system tells user and system time in ticks of 10 ms and cuts off the rest."""
 
 
 def test_nobody_knows_a_process_that_is_not_there() -> None:
