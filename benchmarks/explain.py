@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.recording import commit
 from tests.tune.test_explain import Samples, Stream, join, watch
 
 INJECTED = {"decode": 32 / 60, "augment": 8 / 60, "join": 20 / 60}
@@ -35,12 +35,9 @@ def main() -> None:
         errors = {key: round(100 * (shares.get(key, 0.0) - share), 2) for key, share in INJECTED.items()}
         rows.append({"data set": name, "workers": workers, "batches": found.batches, "error in points": errors})
         print(rows[-1])
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True
-    )
     result = {
         "began": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": commit.stdout.strip(),
+        "commit": commit(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}, shared with other work",
         "injected": {key: round(share, 4) for key, share in INJECTED.items()},
         "runs": rows,

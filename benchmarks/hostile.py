@@ -14,7 +14,6 @@ shared memory of its own: ``unshare -m sh -c 'mount -t tmpfs shm /dev/shm && exe
 from __future__ import annotations
 
 import argparse
-import datetime
 import hashlib
 import json
 import os
@@ -29,8 +28,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from accel_advisor.fixer import write_atomically
 from accel_advisor.machine import inspect_machine
+from benchmarks.recording import commit, today
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT / "tests" / "tune" / "hostile"
@@ -195,11 +197,6 @@ def killed(number: int, random: Random, budget: float) -> dict[str, Any]:
     return result
 
 
-def commit() -> str:
-    found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
-    return found.stdout.strip()
-
-
 def main() -> int:
     """Runs everything, prints a line each, and writes the record."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -212,7 +209,7 @@ def main() -> int:
     names = [path.stem for path in sorted(SCRIPTS.glob("*.py")) if path.stem not in ("plain", ORDINARY)]
     names = [ORDINARY, *(name for name in names if not options.only or name in options.only)]
     data: dict[str, Any] = {
-        "date": datetime.date.today().isoformat(),
+        "date": today(),
         "commit": commit(),
         "machine": f"{platform.system()} {platform.machine()}, {inspect_machine().cores:g} cores",
         "budget": options.budget,

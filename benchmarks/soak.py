@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import datetime
 import json
 import os
 import platform
@@ -45,6 +44,7 @@ from accel_advisor.source.discovery import mentions_accelerators
 from accel_advisor.source.document import Document
 from accel_advisor.source.imports import programs
 from benchmarks.fix_check import named_rows, stray_lines
+from benchmarks.recording import processor, today
 
 LONG = 16_384
 """Bytes beyond which a file is taken later, so that a run that is cut short has seen many files."""
@@ -267,15 +267,6 @@ def packages(folders: Iterable[Path], wheels: Path | None) -> list[str]:
     return sorted({f"{one[1]} {one[2]}" for one in split if one}, key=str.lower)
 
 
-def processor() -> str:
-    """The model of this machine's processor, as far as it says."""
-    try:
-        model = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    except OSError:
-        model = None
-    return model[1] if model else platform.processor() or platform.machine()
-
-
 def shortened(text: str, folders: Iterable[Path]) -> str:
     """A sentence without the folders of this machine."""
     for folder in folders:
@@ -321,7 +312,7 @@ def main() -> int:
     record["refused"], record["failures"] = sorted(total.refused), sorted(total.failures)
     record["slowest"] = [{"seconds": round(one[0], 2), "bytes": one[1], "file": one[2]} for one in slowest]
     record["mode"] = "together" if options.together else "alone"
-    record["date"] = datetime.date.today().isoformat()
+    record["date"] = today()
     record["machine"] = {"processor": processor(), "cores": os.cpu_count(), "python": platform.python_version()}
     record["packages"] = packages(folders, options.wheels)
     print(

@@ -12,19 +12,14 @@ Exits with 1 where a share is further than 3 points from what was put in.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import datetime
 import json
-import os
-import platform
-import re
-import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import torch
 from loop import Plan
@@ -34,6 +29,7 @@ from accel_advisor.tune.diagnosis import Shares, diagnose
 from accel_advisor.tune.probe.wire import BASELINE
 from accel_advisor.tune.readings import Loop, Readings
 from accel_advisor.tune.trial import Command, Trial
+from benchmarks.recording import machine
 
 POINTS = 3.0
 BLOCKS = 2
@@ -133,25 +129,6 @@ def cases(accelerator: str) -> dict[str, Plan]:
     return found
 
 
-def machine() -> dict[str, Any]:
-    """What the figures were measured on, without a name or a path."""
-    model = None
-    with contextlib.suppress(OSError):
-        model = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short=12", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True
-    )
-    return {
-        "processor": model[1] if model else platform.machine(),
-        "cores": os.cpu_count(),
-        "accelerator": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
-        "python": platform.python_version(),
-        "torch": str(torch.__version__),
-        "date": datetime.date.today().isoformat(),
-        "commit": commit.stdout.strip(),
-    }
-
-
 def points(shares: Shares) -> dict[str, float]:
     """Shares in per cent of the step."""
     return {name: round(100 * share, 2) for name, share in asdict(shares).items()}
@@ -174,7 +151,9 @@ def main() -> int:
     worst = max((case["off"] for case in found), default=0.0)
     print(f"worst of {len(found)} cases: {worst} points")
     if options.json is not None:
-        record = {"machine": machine(), "limit": POINTS, "worst": worst, "cases": found}
+        accelerator = torch.cuda.get_device_name() if torch.cuda.is_available() else None
+        about = {"machine": machine() | {"accelerator": accelerator}, "limit": POINTS}
+        record = about | {"worst": worst, "cases": found}
         write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
     return int(worst > POINTS)
 

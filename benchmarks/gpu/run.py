@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import datetime
 import json
 import os
 import platform
@@ -67,12 +66,10 @@ def about(kind: str) -> dict[str, Any]:
 
     from accel_advisor.gpus import gpus
     from accel_advisor.machine import inspect_machine
+    from benchmarks.recording import commit, processor, today
 
-    machine, commit = inspect_machine(), ""
-    with contextlib.suppress(OSError):
-        asked = ["git", "rev-parse", "--short", "HEAD"]
-        commit = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    here = {"cpu": machine.processor or platform.machine(), "cores": machine.cores, "system": platform.system()}
+    machine = inspect_machine()
+    here = {"cpu": processor(), "cores": machine.cores, "system": platform.system()}
     found = [{"name": gpu.name, "driver": gpu.driver, "memory": gpu.memory} for gpu in gpus()]
     try:
         torch_version = version("torch")
@@ -80,8 +77,8 @@ def about(kind: str) -> dict[str, Any]:
         torch_version = torch.__version__
     return {
         "machine": here | {"device": kind, "gpus": found, "shared_memory": machine.shared_memory_total},
-        "date": datetime.date.today().isoformat(),
-        "commit": commit,
+        "date": today(),
+        "commit": commit(),
         "versions": {"python": platform.python_version(), "torch": torch_version, "cuda": torch.version.cuda},
     }
 

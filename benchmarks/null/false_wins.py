@@ -15,11 +15,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import datetime
 import json
-import os
-import platform
-import re
 import shutil
 import subprocess
 import sys
@@ -30,10 +26,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from accel_advisor.fixer import write_atomically
 from accel_advisor.machine import inspect_machine
 from accel_advisor.tune.trial import Command
 from accel_advisor.tune.tuner import Options, tune
+from benchmarks.recording import machine
 
 KINDS: tuple[tuple[str, int], ...] = (
     ("serial", 0),
@@ -120,26 +119,6 @@ def truth(kind: str) -> dict[str, float]:
             )
             seconds[str(workers)] = round(float(done.stdout), 5)
     return seconds
-
-
-def machine() -> dict[str, Any]:
-    """What the figures were measured on, without a name or a path."""
-    import torch
-
-    model = None
-    with contextlib.suppress(OSError):
-        model = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short=12", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True
-    )
-    return {
-        "processor": model[1] if model else platform.machine(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "torch": str(torch.__version__),
-        "date": datetime.date.today().isoformat(),
-        "commit": commit.stdout.strip(),
-    }
 
 
 def main() -> int:

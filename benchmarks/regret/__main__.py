@@ -10,8 +10,6 @@ Each workload's result is written as soon as it is there, so a run that was cut 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import datetime
 import json
 import os
 import platform
@@ -25,6 +23,7 @@ from accel_advisor.fixer import write_atomically
 from accel_advisor.machine import inspect_machine
 from accel_advisor.tune.probe.wire import Settings
 
+from ..recording import commit, processor, today
 from .grid import Grid, neighbour, record, recorded, spelled
 from .ours import ours
 from .rivals import PACKAGES, RIVALS, environment
@@ -36,26 +35,13 @@ RESULTS = HERE.parent / "results" / "regret.json"
 PARTS = ("grid", "ours", "rivals")
 
 
-def machine() -> dict[str, Any]:
-    """What it ran on."""
-    names: list[str] = []
-    with contextlib.suppress(OSError):
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return {
-        "cores": int(inspect_machine().cores),
-        "cpu": names[0] if names else platform.processor(),
-        "system": platform.system(),
-    }
-
-
 def stamp() -> dict[str, Any]:
     """When and with what."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True).stdout
+    machine = {"cores": int(inspect_machine().cores), "cpu": processor(), "system": platform.system()}
     return {
-        "machine": machine(),
-        "date": datetime.date.today().isoformat(),
-        "commit": commit.strip(),
+        "machine": machine,
+        "date": today(),
+        "commit": commit(),
         "versions": {"python": platform.python_version(), "torch": version("torch"), "rivals": list(PACKAGES[1:])},
     }
 
@@ -101,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
         began = time.monotonic()
         result = dict(found["workloads"].get(workload.name, {}))
         try:
-            run_one(workload, result, options, machine()["cores"])
+            run_one(workload, result, options, int(inspect_machine().cores))
         except (RuntimeError, OSError, ValueError, subprocess.SubprocessError) as error:
             # The others are worth having; another run takes this one up again.
             print(f"    not complete: {error}", flush=True)

@@ -1,0 +1,44 @@
+"""When, at which commit and on what the figures of a benchmark were measured, without a name or a path."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from accel_advisor.machine import inspect_machine
+
+
+def today() -> str:
+    """The day, as JSON has it."""
+    return datetime.date.today().isoformat()
+
+
+def commit() -> str:
+    """The commit of this checkout, in twelve digits; nothing where that cannot be told."""
+    command = ["git", "rev-parse", "--short=12", "HEAD"]
+    with contextlib.suppress(OSError):
+        return subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True).stdout.strip()
+    return ""
+
+
+def processor() -> str:
+    """The model of the processor, or its architecture where nobody tells."""
+    return inspect_machine().processor or platform.machine()
+
+
+def machine() -> dict[str, Any]:
+    """The machine of a record, together with its software, the day and the commit."""
+    import torch
+
+    return {
+        "processor": processor(),
+        "cores": int(inspect_machine().cores),
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "date": today(),
+        "commit": commit(),
+    }
