@@ -70,6 +70,15 @@ class _ScriptCommand(click.Command):
     "--budget", type=float, default=60.0, show_default=True, metavar="SECONDS", help="For the search, beyond start-up."
 )
 @click.option(
+    "--start-timeout",
+    "start_timeout",
+    type=float,
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For one start-up of the script, until its training loop is warm.",
+)
+@click.option(
     "--knobs",
     default=",".join(KNOBS),
     metavar="NAMES",
@@ -105,6 +114,7 @@ def tune(
     nnodes: str,
     apply: bool,
     budget: float,
+    start_timeout: float,
     knobs: str,
     unsafe_fixes: bool,
     explain: bool,
@@ -122,12 +132,14 @@ def tune(
     end, and nothing that it writes stays. Without SCRIPT, the script of the configuration is run (tune.script), or the
     one training script in this folder.
     """
-    from .trial import ScriptFailed, TrialError
+    from .trial import ScriptFailed, SlowStart, TrialError
     from .tuner import Options, TuneError
     from .tuner import tune as run
 
     if not math.isfinite(budget) or budget < 5:
         raise Failure(f"--budget {budget:g} is too short: a search takes at least 5 seconds")
+    if not math.isfinite(start_timeout) or start_timeout <= 0:
+        raise Failure(f"--start-timeout {start_timeout:g}: give the seconds that the script may take to start")
     try:
         chosen = parse_knobs(knobs)
     except UnknownKnobError as error:
@@ -144,7 +156,7 @@ def tune(
     if find_spec("torch") is None:
         raise Failure(INSTALL_TORCH)
     console = console_here()
-    options = Options(knobs=chosen, budget=budget, seed=seed, apply=apply, explain=explain, unsafe=unsafe_fixes)
+    options = Options(chosen, budget, seed, apply, start_timeout, explain, unsafe_fixes)
     try:
         outcome = _watched(run, command, options, config.root, console)
     except ScriptFailed as error:
@@ -153,6 +165,8 @@ def tune(
         remedy = missing_rank(error.traceback, _own(command), os.environ) if command.ranks is None else ""
         remedy = remedy or f"make `{_spelled(command)}` run by itself, then tune it"
         raise Failure(f"{error.reason}: {remedy}") from error
+    except SlowStart as error:
+        raise Failure(f"{error.reason}: give it longer with --start-timeout SECONDS") from error
     except TrialError as error:
         raise Failure(error.reason) from error
     except TuneError as error:

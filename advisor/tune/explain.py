@@ -1,15 +1,14 @@
-"""Where the loader spends its time: from what the probe saw of it at work to stages, functions and, where a measured
-share gives the reason, advice. Pure code."""
+"""Where the loader spends its time: from what the probe saw of it at work to stages and functions. Pure code."""
 
 from __future__ import annotations
 
-import linecache
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+from .advice import advise, expression
 from .probe.wire import COLLATE, DATA_SET, Block, Frame, Settings, Stack
 from .rewrite import display_name, own_frame
 from .schema import Explanation, FunctionTime, StageTime
@@ -17,28 +16,16 @@ from .schema import Explanation, FunctionTime, StageTime
 LEAST_SHARE = 0.01
 """A function with less of the fetching thread's time is not named."""
 _MOST_FUNCTIONS = 8
-_ADVISED_SHARE = 0.15
-_LEAST_WAIT = 0.03
 _Z_975 = 1.959964
 _PLUMBING = ("torch.utils.data.", "torch.nn.modules.module.", "torchvision.datasets.", "__mp_main__", "contextlib.")
-_DECODERS = (
-    "PIL.ImageFile.",
-    "PIL.Image.open",
-    "imageio",
-    "torchvision.io.",
-    "torchaudio",
-    "soundfile",
-    "librosa.",
-    "av.",
-)
-_DECODING = ("cv2.imread", "cv2.imdecode")
 
 Key = tuple[str, str, str, int, str]
 """Stage, the user's own function, its file and row, and the library's function that it called, if any."""
 
 
-def explain(settings: Settings, block: Block, root: Path) -> Explanation | None:
-    """What one watched block tells of a loader under ``settings``; None where nothing was seen."""
+def explain(settings: Settings, block: Block, root: Path, device: str = "cpu") -> Explanation | None:
+    """What one watched block tells of a loader under ``settings`` that feeds a ``device``; None where nothing was
+    seen."""
     watched = block.watched
     if watched is None or not watched.passages:
         return None
@@ -53,16 +40,8 @@ def explain(settings: Settings, block: Block, root: Path) -> Explanation | None:
     functions = _functions(watched.stacks, seconds, root)
     fetch = seconds[DATA_SET] + seconds[COLLATE]
     idle = min(mean("idle") / fetch, 1.0) if fetch else 0.0
-    advice = tuple(_advice(settings, block, seconds, idle, functions))
-    return Explanation(settings, count, idle, stages, functions, advice)
-
-
-def at_most(block: Block, workers: int, seconds: float) -> float:
-    """How many times as fast the loop could run at most without a part that costs a batch ``seconds``: workers share
-    it among them, and the loop saves no more than it waits."""
-    step = block.seconds / block.batches
-    saved = min(seconds / max(workers, 1), block.wait / block.batches)
-    return step / max(step - saved, 1e-9)
+    advice = advise(settings, block, watched.stacks, seconds, idle, device)
+    return Explanation(settings, count, idle, stages, functions, tuple(advice))
 
 
 def wilson(share: float, samples: float) -> tuple[float, float]:
@@ -133,41 +112,8 @@ def _calls(own: str, called: str, last: Frame) -> str:
         return _short(last.function) if last.function != called or own else ""
     if called:
         return _short(called)
-    line = linecache.getline(last.filename, last.row)
-    return line[last.column - 1 : last.end_column - 1].strip() if last.column > 0 and last.row == last.end_row else ""
+    return expression(last)
 
 
 def _short(name: str) -> str:
     return name.removeprefix("__main__.").removeprefix("__mp_main__.").replace(".<locals>", "")
-
-
-def _advice(
-    settings: Settings, block: Block, seconds: dict[str, float], idle: float, functions: Sequence[FunctionTime]
-) -> list[str]:
-    """What a measured share gives reason for; nothing where the loop hardly waits."""
-    if block.wait < _LEAST_WAIT * block.seconds:
-        return []
-    fetch = seconds[DATA_SET] + seconds[COLLATE]
-    decoding = math.fsum(one.seconds for one in functions if _decodes(one))
-    found = []
-
-    def say(part: float, whole: float, words: str) -> None:
-        if whole and part / whole >= _ADVISED_SHARE:
-            most = at_most(block, settings.num_workers, part)
-            found.append(f"{part / whole:.0%} {words}; without it the loop would run at most {most:.2g} times as fast")
-
-    say(decoding, fetch, "of the fetching is decoding: a faster decoder, or data stored at the size that is used")
-    say(
-        idle * fetch,
-        fetch,
-        "of the fetching waits for storage, a network or a lock: larger files that are read in sequence, or "
-        "`__getitems__` for a whole batch at once",
-    )
-    say(seconds[COLLATE], fetch, "of the fetching is the collate function: samples that are tensors already")
-    path = math.fsum(seconds.values())
-    say(seconds["hand-over"], path, "of a batch's way is the hand-over from the workers: fewer bytes, or tensors alone")
-    return [one.replace("% ", " % ", 1) for one in found]
-
-
-def _decodes(one: FunctionTime) -> bool:
-    return one.function.startswith(_DECODERS) or one.calls.startswith((*_DECODERS, *_DECODING))

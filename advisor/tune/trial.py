@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import queue
-import signal
 import sys
 import time
 from collections.abc import Mapping
@@ -17,10 +16,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from accel_advisor.tune.endings import died, last_words, named, slow_start, spoken
 from accel_advisor.tune.probe.guard import put_back
 from accel_advisor.tune.probe.layer import read_log
 from accel_advisor.tune.probe.wire import (
-    BASELINE,
     FETCHING,
     STARTING,
     STARTING_WORKERS,
@@ -43,8 +42,6 @@ STOP_SECONDS = 2.5
 """How long a child may take to leave before it is killed."""
 START_PATIENCE = 4
 """Workers that start may take so many times longer than a batch: by spawn each imports the script anew."""
-SAID_MOST = 120
-"""How many characters are shown of what a script said last."""
 LATE_SECONDS = 2.0
 """How long after the end of a block's time a child that serves no batch may still say so itself."""
 ATEXIT_SECONDS = 5.0
@@ -124,6 +121,10 @@ class TimedOut(TrialEnded):
     """The deadline, or the limit on the start-up, passed; the child was killed."""
 
 
+class SlowStart(TimedOut):
+    """It was the limit on the start-up."""
+
+
 class Trial:
     """One run of the user's command under the probe, in a child process of its own session.
 
@@ -198,7 +199,8 @@ class Trial:
             ScriptFailed: the script failed before its training loop was warm.
             ScriptFinished: it trained, but ended before it was warm.
             NoLoader, NeverTrained, NotMeasurable: there is nothing to measure, and why.
-            TimedOut: ``start_timeout`` or the deadline passed.
+            SlowStart: ``start_timeout`` passed.
+            TimedOut: the deadline passed.
         """
         if self._child is not None or self._closed:
             raise RuntimeError("a trial starts once")
@@ -232,9 +234,10 @@ class Trial:
                 case ScriptEnded() | ProcessEnded() | RankLost():
                     raise self._ended(event)
                 case None:
-                    batches, phase = self._batches, self._phase
+                    batches, said = self._batches, self._child.output()[0]
                     self._close()
-                    raise TimedOut(_slow_start(limit - self._started, batches, phase))
+                    late = TimedOut if limit == self.deadline else SlowStart
+                    raise late(slow_start(limit - self._started, batches, said))
 
     def measure(
         self,
@@ -281,10 +284,10 @@ class Trial:
                         moved, batches = time.monotonic(), self._batches
                 case None if time.monotonic() >= self.deadline:
                     self._close()
-                    raise TimedOut(f"the time for the trial was spent while {_named(what)} was measured")
+                    raise TimedOut(f"the time for the trial was spent while {named(what)} was measured")
                 case None:
                     self._close()
-                    raise TrialEnded(f"no batch came for {stall:.0f} s with {_named(what)}, so its workers hang")
+                    raise TrialEnded(f"no batch came for {stall:.0f} s with {named(what)}, so its workers hang")
 
     def stop(self) -> Stopped:
         """End the child without returning into user code, and return its last word."""
@@ -325,14 +328,14 @@ class Trial:
             output, errors = self._child.output()
             self._close()
             if event.status != 0 or event.traceback:
-                said = _last_words(event.traceback or errors)
+                said = last_words(event.traceback or errors)
                 who = "the script" if event.rank is None else f"rank {event.rank} of the script"
                 reason = f"{who} failed with exit status {event.status}" + (f": {said}" if said else "")
                 return ScriptFailed(reason, event.traceback or errors, event.status, event.trained)
             if not event.batches:
-                said = output.strip().rpartition("\n")[2].strip()
+                said = spoken(output)
                 reason = "the script ended without iterating a DataLoader"
-                return NoLoader(f"{reason}; its last words were: {said[:SAID_MOST]}" if said else reason)
+                return NoLoader(f"{reason}; its last words were: {said}" if said else reason)
             if not event.trained:
                 return NeverTrained("the script iterates DataLoaders, but no training step happens between its batches")
             return ScriptFinished(
@@ -353,8 +356,8 @@ class Trial:
         if isinstance(event, ProcessEnded) and event.failure:
             return ScriptFailed(f"the script could not be started: {event.failure}", event.failure, 1)
         if what is not None:
-            return TrialEnded(f"{who} {_died(status)} while {_named(what)} was measured")
-        return ScriptFailed(f"{who} {_died(status)}", errors, status or 1)
+            return TrialEnded(f"{who} {died(status)} while {named(what)} was measured")
+        return ScriptFailed(f"{who} {died(status)}", errors, status or 1)
 
     def _close(self) -> None:
         if self._closed:
@@ -372,31 +375,3 @@ class Trial:
         child.close()
         if self._tree is not None:
             self.leaked = tuple(sorted({*self._tree.changed(), *lost}))
-
-
-def _named(what: Settings | str) -> str:
-    if isinstance(what, str):
-        return f"the {what} measurement" if what != BASELINE else "the script as it is"
-    return f"num_workers={what.num_workers}" + (
-        f", prefetch_factor={what.prefetch_factor}" if what.prefetch_factor is not None else ""
-    )
-
-
-def _last_words(output: str) -> str:
-    """The line that says what went wrong: the first of an exception's message, or the last one of all."""
-    lines = output.strip().splitlines()
-    frames = [number for number, line in enumerate(lines) if line.startswith('  File "')]
-    after = [line for line in lines[frames[-1] :] if not line.startswith(" ")] if frames else lines[-1:]
-    return after[0].rstrip(".: ") if after else ""
-
-
-def _died(status: int | None) -> str:
-    if status is not None and status < 0:
-        return f"was killed by {signal.Signals(-status).name}"
-    return "ended" if status is None else f"ended with exit status {status}"
-
-
-def _slow_start(seconds: float, batches: int, phase: str) -> str:
-    if batches:
-        return f"the script took {batches} batches in {seconds:.0f} s, but its training loop was not warm by then"
-    return f"the script did not reach its first batch within {seconds:.0f} s"

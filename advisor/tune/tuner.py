@@ -11,6 +11,7 @@ from pathlib import Path
 from ..bandwidth import measure
 from ..machine import Machine, accelerators, inspect_machine
 from . import applying
+from .allowance import FEW_RUNS, runs_seconds, whole
 from .diagnosis import diagnose
 from .explain import explain
 from .outcome import Outcome, Row, Turns, Verification
@@ -22,26 +23,26 @@ from .search import BaselineError, Request, Search, block_seconds
 from .session import Session, Watch
 from .settings import KNOBS, TRAINING_KNOBS, Limits, consistent, prefetch
 from .standing import Standing, standing_of
-from .statistics import Interval, gain, interval
+from .statistics import Interval, interval
 from .timeline import NEW_SOURCE, OLD_SOURCE
 from .trial import Command, NotMeasurable, TimedOut, TrialEnded, TrialError
 from .turns import Turner, run_turns
+from .verification import Comparison, Ran, Run
 
 TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
 """Devices to which pinned memory and copies that do not block may be recommended: on others they do nothing, or lose
 data (pytorch issue 139550)."""
 SLOW_START = 5.0
 """Seconds that a start of the verification may take beyond twice the first one."""
-SHORT_START = 20.0
-"""Seconds of start-up up to which old and new source are both started twice for the verification."""
 COPIES_SECONDS = 20.0
 """That measuring copies to the accelerator may take, the start of a process included."""
 STOP_SECONDS = 1.0
 """Beyond the search's own limit, in seconds, before its trial is ended whatever it does."""
-_VERIFY_BLOCKS = 4
+_SOON, _LONGER = 0.95, 1.5
 _EXPLAIN_SHARE = 0.15
 _NO_LOADER_KNOB = "no knob of the loader was to be turned"
 _NOISY = 0.1
+_UNEXPLAINED = "where the loader spends its time was not found out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,9 @@ def tune(
             knobs=options.knobs,
             budget=options.budget * (1 - _EXPLAIN_SHARE) if options.explain else options.budget,
             seed=options.seed,
+            start=session.start_seconds if options.apply else None,
         )
+        end = time.monotonic() + whole(options.budget)
         explained: tuple[Explanation, ...] = ()
         interrupted, cut = False, ""
         session.limit(time.monotonic() + search.time.limit + STOP_SECONDS)
@@ -101,7 +104,7 @@ def tune(
             session.run(search, watch)
             if options.explain:
                 watch("where the loader spends its time", search)
-                explained = _explain(session, search, options, root)
+                explained = _explain(session, search, options, root, ready.device)
         except KeyboardInterrupt:
             interrupted = True
         except BaselineError as error:
@@ -139,7 +142,7 @@ def tune(
         if options.apply and outcome.recommendation.editable and not interrupted:
             watch("old source against new", search)
             try:
-                outcome.verification = _apply(session, outcome.recommendation, search, options)
+                outcome.verification = _apply(session, outcome.recommendation, search, options, end)
             except KeyboardInterrupt:
                 outcome.verification = Verification(False, None, "the verification was interrupted")
                 outcome.interrupted = True
@@ -162,7 +165,7 @@ def tune(
     return outcome
 
 
-def _explain(session: Session, search: Search, options: Options, root: Path) -> tuple[Explanation, ...]:
+def _explain(session: Session, search: Search, options: Options, root: Path, device: str) -> tuple[Explanation, ...]:
     """Where the loader spends its time now, and under what is recommended, in blocks that serve nothing else."""
     seconds = options.budget * _EXPLAIN_SHARE
     session.limit(time.monotonic() + seconds + 2 * STOP_SECONDS)
@@ -173,13 +176,15 @@ def _explain(session: Session, search: Search, options: Options, root: Path) -> 
     for settings, what in wanted:
         request = Request(what, 8, seconds / len(wanted) / 2, True, "where the loader spends its time", seconds, True)
         try:
-            block = session.answer(request).block
+            answer = session.answer(request)
         except TrialEnded as error:
-            session.notes.add(f"where the loader spends its time was not found out: {error.reason}")
+            session.notes.add(f"{_UNEXPLAINED}: {error.reason}")
             break
-        told = explain(settings, block, root) if block is not None else None
+        told = explain(settings, answer.block, root, device) if answer.block is not None else None
         if told is not None:
             found.append(told)
+        else:
+            session.notes.add(f"{_UNEXPLAINED}: {answer.reason or 'no batch was seen on its way'}")
     return tuple(found)
 
 
@@ -306,14 +311,15 @@ def barred_notes(settings: Settings, standing: Standing) -> list[str]:
     return notes
 
 
-def _apply(session: Session, recommendation: Recommendation, search: Search, options: Options) -> Verification:
-    """Runs old source against new, and writes the new one only if its gain shows."""
-    starts = 8 if _quick(session) else 2
-    session.renew(time.monotonic() + options.budget + starts * (2 * session.start_seconds + SLOW_START))
+def _apply(
+    session: Session, recommendation: Recommendation, search: Search, options: Options, end: float
+) -> Verification:
+    """Runs old source against new, and writes the new one only if its gain shows. ``end`` is when that should be over,
+    on :func:`time.monotonic`."""
     verification = None
     try:
         applying.check(recommendation.rewrite)
-        verification = _verify(session, recommendation, search.readings, block_seconds(options.budget))
+        verification = _verify(session, recommendation, search, options.budget, end)
         if verification.holds:
             applying.write(recommendation.rewrite)
     except (RewriteError, OSError) as error:
@@ -321,67 +327,63 @@ def _apply(session: Session, recommendation: Recommendation, search: Search, opt
     return verification
 
 
-def _quick(session: Session) -> bool:
-    return session.start_seconds <= SHORT_START
-
-
-def _verify(session: Session, recommendation: Recommendation, readings: Readings, seconds: float) -> Verification:
-    """New, old, old, new: whole runs of either source, and the ratios of blocks in neighbouring runs. Where starting
-    is quick and the answer open, the same again, the other way round."""
-    quick = _quick(session)
-    blocks = _VERIFY_BLOCKS // 2 if quick else _VERIFY_BLOCKS
-    times: dict[bool, list[float]] = {False: [], True: []}
-    found = None
-    for runs in ((True, False, False, True), (False, True, True, False)) if quick else ((True, False),):
-        for number, new in enumerate(runs):
+def _verify(
+    session: Session, recommendation: Recommendation, search: Search, budget: float, end: float
+) -> Verification:
+    """Whole runs of either source. The first run of each has the time that it takes; then it is over at the end."""
+    start, now = session.start_seconds, time.monotonic()
+    block = search.time.pair(recommendation.settings) / 2
+    comparison = Comparison(
+        recommendation.gain,
+        start=start,
+        block=block,
+        limit=_SOON * (end - now),
+        remedy=f"try --budget {10 * math.ceil(_LONGER * budget / 10)}",
+    )
+    patience = runs_seconds(FEW_RUNS, comparison.blocks, 2 * start + SLOW_START, 2 * block)
+    session.renew(max(end, now + patience))
+    plan = comparison.plan()
+    try:
+        run = next(plan)
+        while True:
+            if comparison.pairs:
+                session.deadline = end
+            began = time.monotonic()
             try:
-                times[new] += _run_once(session, recommendation, readings, new=new, blocks=blocks, seconds=seconds)
+                times, reason, late = _run_once(session, recommendation, search.readings, run, budget), "", False
             except TrialError as error:
-                return Verification(False, None, f"the {_side(new)} source could not be measured: {error.reason}")
-            if number % 2:
-                found = gain(times[False], times[True])
-                if found.high < 1:
-                    return Verification(False, found, "the new source is slower")
-        if found is not None and found.low > 1:
-            return Verification(True, found)
-    return Verification(False, found, "the gain did not show when old and new source were run against each other")
+                times, reason, late = (), error.reason, isinstance(error, TimedOut)
+            run = plan.send(Ran(times, time.monotonic() - began, reason, late))
+    except StopIteration as stopped:
+        answer: Verification = stopped.value
+        return answer
 
 
 def _run_once(
-    session: Session,
-    recommendation: Recommendation,
-    readings: Readings,
-    *,
-    new: bool,
-    blocks: int,
-    seconds: float,
-) -> list[float]:
+    session: Session, recommendation: Recommendation, readings: Readings, run: Run, budget: float
+) -> tuple[float, ...]:
     """Seconds a batch in blocks of one run of the new or the old source. The child finds either in place of what is
     on disk, so that both come to it by the same way.
 
     Raises:
         TrialError: it could not be measured, or the loader did not get the new settings.
     """
-    session.sources = recommendation.rewrite.after if new else recommendation.rewrite.before
-    settings = recommendation.settings if new else recommendation.baseline
+    session.sources = recommendation.rewrite.after if run.new else recommendation.rewrite.before
+    settings = recommendation.settings if run.new else recommendation.baseline
     try:
         info = session.start().loaders[0]
-        if new and not _reached(info.settings, settings):
+        if run.new and not _reached(info.settings, settings):
             raise TrialError("the edit did not reach the loader that was measured")
+        fresh, purpose = readings.starts_anew(settings), NEW_SOURCE if run.new else OLD_SOURCE
         found = []
-        for _ in range(blocks):
-            fresh = readings.starts_matter(recommendation.baseline)
-            answer = session.answer(Request(BASELINE, 8, seconds, fresh, NEW_SOURCE if new else OLD_SOURCE))
+        for _ in range(run.blocks):
+            answer = session.answer(Request(BASELINE, 8, block_seconds(budget), fresh, purpose))
             if answer.block is None:
                 raise TrialError(answer.reason)
             found.append(readings.charged_itself(settings, answer.block))
-        return found
+        return tuple(found)
     finally:
         session.close()
-
-
-def _side(new: bool) -> str:
-    return "new" if new else "old"
 
 
 def _reached(actual: Settings, wanted: Settings) -> bool:

@@ -40,6 +40,8 @@ def listing(folder: Path) -> dict[str, bytes]:
         (["train.py", "--nproc-per-node", "2", "--knobs", "all,batch-size"], "a knob of the training is tried in one"),
         (["train.py", "--budget", "0"], "too short"),
         (["train.py", "--budget", "nan"], "too short"),
+        (["train.py", "--start-timeout", "0"], "--start-timeout 0: give the seconds"),
+        (["train.py", "--start-timeout", "inf"], "--start-timeout inf: give the seconds"),
         (["train.py", "--budget", "soon"], "'soon' is not a valid float"),
         (["train.py", "--json", "nowhere/out.json"], "folder nowhere does not exist"),
         (["train.py", "-m", "train"], "not both"),
@@ -113,4 +115,14 @@ def test_a_script_that_cannot_be_measured_says_why(folder: Path, name: str) -> N
     for each in words:
         assert each in result.stderr
     assert "accel_advisor" not in result.stderr
+    assert listing(folder) == before
+
+
+def test_a_script_that_takes_long_to_start_is_given_longer_by_an_option(folder: Path) -> None:
+    (folder / "train.py").write_text("import time\nprint('reading shard 3', flush=True)\ntime.sleep(600)\n")
+    before = listing(folder)
+    result = call("train.py", "--start-timeout", "4")
+    assert result.exit_code == 2
+    assert "did not reach its first batch within 4 s" in result.stderr
+    assert "(the last that it printed: reading shard 3): give it longer with --start-timeout SECONDS" in result.stderr
     assert listing(folder) == before

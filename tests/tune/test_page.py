@@ -19,8 +19,18 @@ from accel_advisor.tune.history import HISTORY, Entry, History
 from accel_advisor.tune.page.charts import legend, step_bars, throughput, timeline
 from accel_advisor.tune.page.page import comparison_page, history_page, trial_page
 from accel_advisor.tune.page.scale import Scale
+from accel_advisor.tune.page.ways import ways
 from accel_advisor.tune.probe.wire import Settings
-from accel_advisor.tune.schema import DeviceRecord, DeviceSample, DeviceUse, Place, Record
+from accel_advisor.tune.schema import (
+    DeviceRecord,
+    DeviceSample,
+    DeviceUse,
+    Explanation,
+    FunctionTime,
+    Place,
+    Record,
+    StageTime,
+)
 from accel_advisor.tune.stored import read_record, record_of
 from accel_advisor.tune.wording import visible
 
@@ -101,7 +111,7 @@ def spoiled(record: Record, text: str) -> Record:
             return [spoil(one, key) for one in value]
         return f"x{text}y" if isinstance(value, str) and key != "began" else value
 
-    data = spoil(json.loads(json.dumps(asdict(record))))
+    data = spoil(json.loads(json.dumps(asdict(explained(record)))))
     data.update(refusals=[text], leaked=[text], contained=[text], notes=[text], diff=f"--- {text}\n+{text}\n-{text}\n")
     del data["blocks"][4:]
     data["ceilings"] = {text: {"ratio": 1.5, "low": 1.4, "high": 1.6}}
@@ -112,6 +122,17 @@ def spoiled(record: Record, text: str) -> Record:
     tried = [{**turn, "remedy": text, "caution": text, "diff": text}, {**turn, "refused": text}]
     data["turns"] = {"tried": tried, "diff": data["diff"], "changed": [text], "written": False}
     return record_of(data)
+
+
+def explained(record: Record) -> Record:
+    """A record of a run with --explain: 40 ms a batch in the data set, 10 in the collate function."""
+    stages = (StageTime("data set", 0.04, 0.8), StageTime("collate", 0.01, 0.2), StageTime("hand-over", 0.0, 0.0))
+    functions = (
+        FunctionTime("data set", "Photos.__getitem__", "train.py", 31, "PIL.Image.open", 0.6, 0.5, 0.7, 0.03),
+        FunctionTime("collate", "join", "train.py", 40, "", 0.2, 0.1, 0.3, 0.01),
+    )
+    found = Explanation(Settings(0), 17, 0.25, stages, functions, ("60 % of the fetching is decoding",))
+    return replace(record, explained=(found, replace(found, settings=Settings(2), idle=0.0)))
 
 
 def entry(rate: float, text: str = "train.py", day: int = 1) -> Entry:
@@ -157,6 +178,7 @@ def test_the_page_of_a_run_has_its_parts_in_order(record: Record) -> None:
 
 def test_every_picture_has_a_title_or_is_hidden_and_told_beside(record: Record) -> None:
     pages = [trial_page(record), comparison_page([record, record], ["a", "b"]), history_page(History((entry(9),)))]
+    pages.append(trial_page(explained(record)))
     for page in pages:
         known = {one.attrib["id"] for one in elements(page) if "id" in one.attrib}
         assert len(known) == len([one for one in elements(page) if "id" in one.attrib])
@@ -164,6 +186,36 @@ def test_every_picture_has_a_title_or_is_hidden_and_told_beside(record: Record) 
             if picture.attrib.get("aria-hidden") != "true":
                 assert picture.attrib["role"] == "img"
                 assert set(picture.attrib["aria-labelledby"].split()) <= known
+
+
+def test_where_a_batch_comes_from_is_shown_where_it_was_asked_for(record: Record) -> None:
+    assert "Where a batch comes from" not in trial_page(record)
+    page = trial_page(explained(record))
+    check(page)
+    section = page[page.index("Where a batch comes from") : page.index("What was tried")]
+    said = (
+        "With no workers",
+        "40 ms",
+        "80 % of its way",
+        "Photos.__getitem__",
+        "train.py:31",
+        "PIL.Image.open",
+        "30 ms",
+    )
+    said += ("60 % (50-70)", "25 % of the fetching neither computes", "17 batches", "With 2 workers")
+    places = [section.index(words) for words in said]
+    assert places == sorted(places)
+    assert section.count("neither computes nor waits for a core") == 1
+    assert section.count("<li>60 % of the fetching is decoding.</li>") == 1
+    assert "hand-over" not in section
+
+
+def test_functions_are_drawn_on_the_scale_of_their_stages(record: Record) -> None:
+    now, _ = ways(explained(record))
+    assert [one.kind for one in now.stretches] == ["stage", "function", "stage", "function"]
+    assert [one.width for one in now.stretches] == [100, 75, 25, 25]
+    assert (now.stretches[1].low, now.stretches[1].high) == (62.5, 87.5)
+    assert now.stretches[0].low is None
 
 
 def test_a_run_with_nothing_to_change_and_one_that_knows_nothing(record: Record) -> None:

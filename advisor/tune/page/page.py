@@ -18,6 +18,7 @@ from ..schema import BlockRecord, Record
 from ..settings import describe
 from ..wording import interval_text, label, rate_text, seconds_text, share_text, visible
 from . import charts, courses, loads
+from .ways import ways
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -96,6 +97,7 @@ def trial_view(record: Record) -> dict[str, Any]:
         "where": built(record),
         "turned": turned(record.turns) if record.turns else "",
         "steps": charts.step_bars(record),
+        "ways": ways(record),
         "bars": charts.throughput(record),
         "lanes": charts.timeline(record),
         "busy": loads.busy_over_time(record),
