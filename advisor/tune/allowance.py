@@ -1,4 +1,5 @@
-"""What a search may still spend: the budget, what requests have cost, and what the next ones will."""
+"""What a search may still spend: the budget, what requests have cost and what the next ones will, and the time that the
+verification needs after it."""
 
 from __future__ import annotations
 
@@ -10,10 +11,39 @@ OVERTIME = 0.25
 OVERTIME_SECONDS = 6.0
 """By so much of the budget, and by no more than so many seconds, the last comparison may exceed it."""
 PAIRS = 4
+SURE_PAIRS = 3
 LEAST_PAIRS = 2
-"""Pairs of blocks that the last comparison should have, and those without which it says nothing."""
+"""Pairs of blocks that the last comparison should have; those that do where they are dear and agree; and those without
+which it says nothing."""
+
+VERIFY_SHARE, VERIFY_SECONDS = 0.5, 30.0
+"""By so much of the budget, and by so many seconds at least, a run with its verification may exceed the budget."""
+RUNS, LEAST_BLOCKS = 4, 2
+"""Runs of old and new source in the verification, and blocks of each at least."""
+FEW_RUNS, FEW_BLOCKS = 2, 3
+"""The same where starts are dear."""
 
 _LATE_SHARE, _LATE_BASELINE_SHARE = 1 / 3, 1 / 2
+_DEAR = 1 / 15
+_LEAST_SHARE = 1 / 2
+_AIM = 0.9
+
+
+def whole(budget: float) -> float:
+    """Seconds within which a run is to end beyond the first start of the script, the verification included."""
+    return budget + max(VERIFY_SHARE * budget, VERIFY_SECONDS)
+
+
+def runs_seconds(runs: int, blocks: int, start: float, block: float) -> float:
+    """What so many runs of the script take, each of ``blocks`` blocks."""
+    return runs * (start + blocks * block)
+
+
+def reserved(budget: float, start: float, block: float) -> float:
+    """Seconds that a search leaves to the verification: for the usual runs where they fit into the time beyond the
+    budget, else for few."""
+    usual, few = runs_seconds(RUNS, LEAST_BLOCKS, start, block), runs_seconds(FEW_RUNS, FEW_BLOCKS, start, block)
+    return usual if usual <= whole(budget) - budget else min(usual, few)
 
 
 class Allowance:
@@ -23,20 +53,35 @@ class Allowance:
         budget: what the search may spend.
         cores: that share the work of starting workers.
         baseline: the settings in the user's source.
+        start: what a start of the script takes, where old and new source are to be run against each other afterwards.
 
     Attributes:
         spent: so far.
-        limit: when nothing more is asked: the last comparison may take somewhat more than the budget.
     """
 
-    def __init__(self, budget: float, cores: float, baseline: Settings) -> None:
+    def __init__(self, budget: float, cores: float, baseline: Settings, start: float | None = None) -> None:
         self.budget = budget
-        self.limit = budget + min(OVERTIME * budget, OVERTIME_SECONDS)
         self.spent = 0.0
+        self._start = start
         self._cores = max(1.0, cores)
         self._baseline = baseline
         self._costs: dict[Settings | str, float] = {}
         self._starts: dict[int, float] = {}
+
+    @property
+    def limit(self) -> float:
+        """When nothing more is asked: the last comparison may take somewhat more than the budget, or less of it where
+        the verification is dear, but half of it in any case."""
+        full = self.budget + min(OVERTIME * self.budget, OVERTIME_SECONDS)
+        if self._start is None:
+            return full
+        left = _AIM * whole(self.budget) - reserved(self.budget, self._start, self.cost(BASELINE))
+        return max(_LEAST_SHARE * self.budget, min(full, left))
+
+    @property
+    def end(self) -> float:
+        """When the budget is spent, or what the verification leaves of it."""
+        return min(self.budget, self.limit)
 
     def spend(self, what: Settings | str, seconds: float, block: Block | None) -> None:
         """Notes what a request cost, and what of it was the start of workers."""
@@ -74,13 +119,22 @@ class Allowance:
     def within(self, share: float) -> bool:
         """Whether less than ``share`` of the budget is spent and enough is left for the last comparison."""
         dearest = max((cost for what, cost in self._costs.items() if isinstance(what, Settings)), default=0.0)
-        left = self.budget - self.spent - PAIRS * (self.cost(BASELINE) + dearest)
-        return self.spent < share * self.budget and left > 0
+        pair = self.cost(BASELINE) + dearest
+        left = self.end - self.spent - self._enough(pair) * pair
+        return self.spent < share * self.end and left > 0
+
+    def enough(self, settings: Settings) -> int:
+        """Pairs of blocks after which the last comparison may end, if they agree."""
+        return self._enough(self.pair(settings))
+
+    def _enough(self, pair: float) -> int:
+        return SURE_PAIRS if pair > _DEAR * self.budget else PAIRS
 
     def too_short_for(self, settings: Settings) -> str:
         """Why ``settings`` were not compared with the old ones, with the remedy."""
         pair = self.pair(settings)
-        enough = 10 * math.ceil((self.spent + 2 * PAIRS * pair) / 10)
+        needed = self.spent + 2 * PAIRS * pair
+        enough = 10 * math.ceil(max(needed, needed * self.budget / max(self.end, 1e-9)) / 10)
         return (
             f"a budget of {self.budget:g} s was too short to compare the best settings found with those in the source, "
             f"since one comparison takes about {pair:.1f} s: try --budget {enough}"

@@ -62,6 +62,7 @@ class Readings:
         self._fetch: float | None = None
         self._fetch_apart: float | None = None
         self._handover = _HANDOVER_GUESS
+        self._least_wait = math.inf
 
     @property
     def baseline(self) -> Settings:
@@ -84,7 +85,9 @@ class Readings:
         per_batch = block.seconds / block.batches
         if settings.num_workers == 0:
             self._fetch = block.wait / block.batches
-        elif block.wait > _WAITS * block.seconds:
+            return
+        self._least_wait = min(self._least_wait, block.wait / block.batches)
+        if block.wait > _WAITS * block.seconds:
             self._fetch_apart = min(self._fetch_apart or math.inf, settings.num_workers * per_batch)
         elif self.references[NO_WAIT]:
             step = self.step_seconds
@@ -124,18 +127,40 @@ class Readings:
     # Starts of epochs
 
     def epoch_start(self, settings: Settings) -> float:
-        """Seconds that the start of an epoch costs under ``settings`` beyond a batch of the steady state."""
+        """Seconds by which the start of an epoch under ``settings`` makes it longer than its batches alone."""
         if settings.num_workers == 0:
             return 0.0
         own = self.blocks(settings)
         kin = own + self.blocks(replace(settings, persistent_workers=not settings.persistent_workers))
         if not kin:
             return 0.0
-        starts = [block.epoch_seconds for block in own if block.epoch_seconds is not None]
+        starts = [start for block in own if (start := self._start_seen(settings, block))]
         if not starts and settings.persistent_workers:
             starts = [self._fetch or self._fetch_apart or 0.0]
         starts = starts or [block.pool_seconds for block in kin if block.pool_seconds > 0]
-        return max(0.0, _mean(starts) - min(block.seconds / block.batches for block in kin)) if starts else 0.0
+        return self._beyond(settings, _mean(starts), kin) if starts else 0.0
+
+    def _start_seen(self, settings: Settings, block: Block) -> float | None:
+        """Seconds from an epoch's end to the next one's first batch, as ``block`` saw them; None where it did not."""
+        if settings.persistent_workers:
+            return block.epoch_seconds
+        start = block.epoch_seconds or block.pool_seconds or None
+        # The first pool of a process has followed none: what stopping one takes is known from others.
+        return None if start is None else start + (self._stopping(settings) if start == block.pool_seconds else 0.0)
+
+    def _stopping(self, settings: Settings) -> float:
+        """Seconds that it takes to stop so many workers."""
+        seen = [b.epoch_seconds - b.pool_seconds for b in self.blocks(settings) if b.pool_seconds and b.epoch_seconds]
+        seen = [seconds for seconds in seen if seconds > 0]
+        return _mean(seen) if seen else 0.0
+
+    def _beyond(self, settings: Settings, start: float, blocks: list[Block]) -> float:
+        """What a ``start`` adds to an epoch whose batches run as in ``blocks``. The loop waits for all of it; but the
+        workers, which fetch all at once then, have the first batch of each ready: for these it does not wait again."""
+        waited = sum(block.wait for block in blocks) / sum(block.batches for block in blocks)
+        # Taking a batch over counts as waiting, and is not: it costs no more than the least that was ever waited.
+        late = max(0.0, waited - min(self._least_wait, max(_HANDOVER_GUESS, 0.5 * self.step_seconds)))
+        return max(0.0, start - min(settings.num_workers, self.loop.length or math.inf) * late)
 
     def charged(self, settings: Settings, block: Block) -> float:
         """Seconds a batch in ``block``, with the mean cost of an epoch's start under ``settings``."""
@@ -144,13 +169,10 @@ class Readings:
 
     def charged_itself(self, settings: Settings, block: Block) -> float:
         """As :meth:`charged`, with the start that this very block saw where it saw one."""
-        start = block.epoch_seconds
-        if start is None and not settings.persistent_workers:
-            start = block.pool_seconds or None
+        start = self._start_seen(settings, block)
         if self.loop.length is None or start is None or settings.num_workers == 0:
             return self.charged(settings, block)
-        steady = block.seconds / block.batches
-        return steady + max(0.0, start - steady) / self.loop.length
+        return block.seconds / block.batches + self._beyond(settings, start, [block]) / self.loop.length
 
     def starts_matter(self, settings: Settings) -> bool:
         """Whether the starts of epochs take a share of the time that shows."""
@@ -158,6 +180,11 @@ class Readings:
         if self.loop.length is None or seconds is None:
             return False
         return self.epoch_start(settings) / self.loop.length > _PERSISTENT_WORTH * seconds
+
+    def starts_anew(self, settings: Settings) -> bool:
+        """Whether a block of ``settings`` is to see the start of an epoch: where it shows, and workers do not outlive
+        it."""
+        return not settings.persistent_workers and self.starts_matter(settings)
 
     def preferred(self, settings: Settings) -> Settings:
         """``settings`` with workers that outlive the epoch, where they may and where their start is dear enough."""

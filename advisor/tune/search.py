@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 from random import Random
 
-from .allowance import PAIRS, Allowance
+from .allowance import Allowance
 from .counting import STARVED, TOLERANCE, Counting
 from .probe.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
 from .readings import Loop, Readings, Tried, What
@@ -80,6 +80,8 @@ class Search:
         knobs: those that may be turned.
         budget: seconds that the search may spend on measuring.
         seed: of the order in random rounds.
+        start: seconds of a start of the script, where old and new source are to be run against each other afterwards:
+            the search leaves time for that.
 
     Attributes:
         readings: everything that was measured.
@@ -90,7 +92,14 @@ class Search:
     """
 
     def __init__(
-        self, loop: Loop, limits: Limits, *, knobs: Iterable[str] = KNOBS, budget: float = 60.0, seed: int = 0
+        self,
+        loop: Loop,
+        limits: Limits,
+        *,
+        knobs: Iterable[str] = KNOBS,
+        budget: float = 60.0,
+        seed: int = 0,
+        start: float | None = None,
     ) -> None:
         self.knobs = frozenset(knobs) if loop.accelerator else frozenset(knobs) - ACCELERATOR_KNOBS
         self.readings = Readings(
@@ -98,7 +107,7 @@ class Search:
         )
         self.baseline = self.readings.baseline
         self.limits = limits
-        self.time = Allowance(budget, limits.cores, self.baseline)
+        self.time = Allowance(budget, limits.cores, self.baseline, start)
         self.chosen: Settings | None = None
         self.exhausted = ""
         self.final: list[tuple[Block, Block]] = []
@@ -301,19 +310,19 @@ class Search:
         self.chosen = chosen
         for number in range(_MOST_PAIRS):
             found = self.gain
-            if number >= PAIRS and found is not None:
+            if number >= self.time.enough(chosen) and found is not None:
                 precise = found.half_width <= max(0.015, abs(math.log(found.ratio)) / 4)
                 promising = found.ratio > MARGIN and not found.wins
-                if precise or self.spent >= (self.time.limit if promising else self.budget):
+                if precise or self.spent >= (self.time.limit if promising else self.time.end):
                     return
             if self.spent + self.time.pair(chosen) > self.time.limit:
                 if found is None:
                     self.exhausted = self.time.too_short_for(chosen)
                 return
-            fresh = self.readings.starts_matter(self.baseline) or self.readings.starts_matter(chosen)
             pair: dict[What, Block] = {}
             sides: list[What] = [BASELINE, chosen]
             for what in order(sides, number, self._random):
+                fresh = self.readings.starts_anew(self.baseline if what == BASELINE else chosen)
                 yield from self._measure(what, "old against new", kept=pair, fresh=fresh, last=True)
             if len(pair) == 2:
                 self.final.append((pair[BASELINE], pair[chosen]))

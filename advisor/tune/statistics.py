@@ -103,6 +103,16 @@ def gain(old: Sequence[float], new: Sequence[float]) -> Interval:
     return interval([before / after for before, after in zip(old, new, strict=True)])
 
 
+def pairs_for(found: Interval, most: int) -> int:
+    """Pairs of blocks that another comparison is likely to need to tell a gain like ``found`` from none; at most
+    ``most``."""
+    if found.pairs < 2 or found.ratio <= 1:
+        return most
+    spread = found.half_width * math.sqrt(found.pairs) / student(found.pairs - 1)
+    likely = 0.7 * math.log(found.ratio)
+    return next((n for n in range(2, most) if student(n - 1) * spread / math.sqrt(n) <= likely), most)
+
+
 def order(members: Sequence[T], number: int, random: Random) -> list[T]:
     """The order in which round ``number`` (from 0) visits ``members``: forward, backward, random, forward...
 
