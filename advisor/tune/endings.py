@@ -20,10 +20,12 @@ def named(what: Settings | str) -> str:
 
 
 def last_words(output: str) -> str:
-    """The line that says what went wrong: the first of an exception's message, or the last one of all."""
+    """The line that says what went wrong: the first of an exception's message, or the last one of all. Hydra says it
+    first, and how to learn more about it last."""
     lines = output.strip().splitlines()
     frames = [number for number, line in enumerate(lines) if line.startswith('  File "')]
-    after = [line for line in lines[frames[-1] :] if not line.startswith(" ")] if frames else lines[-1:]
+    last = lines[:1] if "HYDRA_FULL_ERROR" in output else lines[-1:]
+    after = [line for line in lines[frames[-1] :] if not line.startswith(" ")] if frames else last
     return after[0].rstrip(".: ") if after else ""
 
 

@@ -13,7 +13,7 @@ from ..gpus import Sample
 from .probe.wire import BASELINE, Ready, Stopped
 from .search import Answer, Request, Search
 from .timeline import START, Served
-from .trial import CandidateError, Command, NotMeasurable, ScriptFinished, TimedOut, Trial, TrialEnded
+from .trial import CandidateError, Command, NoRoom, NotMeasurable, ScriptFinished, TimedOut, Trial, TrialEnded
 from .usage import processor_seconds
 from .watching import GpuWatch
 
@@ -169,7 +169,7 @@ class Session:
                 return Answer(block, now - began)
             except CandidateError as error:
                 return Answer(None, time.monotonic() - began, error.reason)
-            except (NotMeasurable, TimedOut):
+            except (NotMeasurable, TimedOut, NoRoom):
                 self.close()
                 raise
             except TrialEnded as error:

@@ -36,6 +36,7 @@ from accel_advisor.tune.probe.wire import (
 )
 from accel_advisor.tune.process import ChildProcess, ProcessEnded, remaining
 from accel_advisor.tune.ranks import RankLost, root_cause
+from accel_advisor.tune.room import LOOK_SECONDS, Room
 from accel_advisor.tune.tree import Tree, project_folders
 
 STOP_SECONDS = 2.5
@@ -125,6 +126,10 @@ class SlowStart(TimedOut):
     """It was the limit on the start-up."""
 
 
+class NoRoom(TrialEnded):
+    """What the script writes would have filled the disk."""
+
+
 class Trial:
     """One run of the user's command under the probe, in a child process of its own session.
 
@@ -169,6 +174,7 @@ class Trial:
         self._knob = knob
         self._child: ChildProcess | None = None
         self._tree: Tree | None = None
+        self._room: Room | None = None
         self._closed = False
         self._started = time.monotonic()
         self._batches = 0
@@ -201,6 +207,7 @@ class Trial:
             NoLoader, NeverTrained, NotMeasurable: there is nothing to measure, and why.
             SlowStart: ``start_timeout`` passed.
             TimedOut: the deadline passed.
+            NoRoom: what it writes would have filled the disk; also of :meth:`measure`.
         """
         if self._child is not None or self._closed:
             raise RuntimeError("a trial starts once")
@@ -222,9 +229,10 @@ class Trial:
         self._child = ChildProcess(
             plan, python=command.python, cwd=command.cwd, ranks=command.ranks, sources=self._sources
         )
+        self._room = Room(self._child.scratch, command.cwd)
         limit = min(time.monotonic() + self.start_timeout, self.deadline)
         while True:
-            event = self._next_event(limit)
+            event = self._wait(limit)
             match event:
                 case Ready():
                     return event
@@ -267,7 +275,7 @@ class Trial:
         while True:
             stall = self.stall_timeout * (START_PATIENCE if self._phase == STARTING_WORKERS else 1)
             stall = min(stall, most_seconds + LATE_SECONDS)
-            event = self._next_event(min(moved + stall, self.deadline))
+            event = self._wait(min(moved + stall, self.deadline))
             match event:
                 case Block():
                     return event
@@ -303,6 +311,17 @@ class Trial:
         self._close()
         return self._stopped
 
+    def _wait(self, limit: float) -> Any:
+        """As :meth:`_next_event`, with an eye on the disk that the script writes to."""
+        while True:
+            event = self._next_event(min(limit, time.monotonic() + LOOK_SECONDS))
+            lack = self._room.lack() if self._room is not None else ""
+            if lack:
+                self._close()
+                raise NoRoom(lack)
+            if event is not None or time.monotonic() >= limit:
+                return event
+
     def _next_event(self, limit: float) -> Any:
         """What the child says next; None at ``limit``. Heartbeats and last words are noted on the way."""
         assert self._child is not None
@@ -323,7 +342,7 @@ class Trial:
             # Its atexit handlers still run, with the overlay on.
             patience = ATEXIT_SECONDS if event.rank is None else 0.0  # one rank's end is not the others'
             limit = min(time.monotonic() + patience, self.deadline)
-            while not isinstance(self._next_event(limit), ProcessEnded) and time.monotonic() < limit:
+            while not isinstance(self._wait(limit), ProcessEnded) and time.monotonic() < limit:
                 pass
             output, errors = self._child.output()
             self._close()
@@ -345,7 +364,7 @@ class Trial:
         if isinstance(event, RankLost):
             # torchrun sees to the others, and writes what became of the first.
             limit = min(time.monotonic() + ATEXIT_SECONDS, self.deadline)
-            while not isinstance(self._next_event(limit), ProcessEnded) and time.monotonic() < limit:
+            while not isinstance(self._wait(limit), ProcessEnded) and time.monotonic() < limit:
                 pass
             who = f"rank {event.rank} of the script"
         errors = self._child.output()[1]
