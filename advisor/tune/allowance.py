@@ -24,7 +24,7 @@ FEW_RUNS, FEW_BLOCKS = 2, 3
 """The same where starts are dear."""
 
 _LATE_SHARE, _LATE_BASELINE_SHARE = 1 / 3, 1 / 2
-_DEAR = 1 / 15
+_DEAR, _DEAR_SECONDS = 1 / 15, 1.6
 _LEAST_SHARE = 1 / 2
 _AIM = 0.9
 
@@ -128,7 +128,7 @@ class Allowance:
         return self._enough(self.pair(settings))
 
     def _enough(self, pair: float) -> int:
-        return SURE_PAIRS if pair > _DEAR * self.budget else PAIRS
+        return SURE_PAIRS if pair > max(_DEAR_SECONDS, _DEAR * self.budget) else PAIRS
 
     def too_short_for(self, settings: Settings) -> str:
         """Why ``settings`` were not compared with the old ones, with the remedy."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from random import Random
 from typing import TypeVar
 
@@ -33,6 +34,7 @@ _T_975 = (
     2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
 _Z_975 = 1.959964
+_MOST_FREEDOM = 6
 
 T = TypeVar("T")
 
@@ -101,6 +103,27 @@ def gain(old: Sequence[float], new: Sequence[float]) -> Interval:
         ValueError: as :func:`interval`, or the two differ in length.
     """
     return interval([before / after for before, after in zip(old, new, strict=True)])
+
+
+def gain_of_runs(old: Sequence[Sequence[float]], new: Sequence[Sequence[float]]) -> Interval:
+    """As :func:`gain`, from whole runs with the times of their blocks, ``old[i]`` a neighbour of ``new[i]``. Blocks of
+    one run are no strangers to each other: the interval is no narrower than the means of runs differ among themselves.
+
+    Raises:
+        ValueError: as :func:`gain`.
+    """
+    found = gain(list(chain(*old)), list(chain(*new)))
+    count = len(old)
+    if count < 2:
+        return found
+    variance = 0.0
+    for side in (old, new):
+        means = [math.fsum(math.log(seconds) for seconds in run) / len(run) for run in side]
+        middle = math.fsum(means) / count
+        variance += math.fsum((mean - middle) ** 2 for mean in means) / (2 * (count - 1))
+    freedom = min(found.pairs - 1, _MOST_FREEDOM)
+    reach = max(found.half_width, student(freedom) * math.sqrt(2 * variance / count))
+    return Interval(found.ratio, found.ratio * math.exp(-reach), found.ratio * math.exp(reach), found.pairs)
 
 
 def pairs_for(found: Interval, most: int) -> int:

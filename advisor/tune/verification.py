@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from .allowance import FEW_BLOCKS, FEW_RUNS, LEAST_BLOCKS, RUNS, runs_seconds
 from .outcome import Verification
-from .statistics import Interval, gain, pairs_for
+from .statistics import MARGIN, Interval, gain_of_runs, pairs_for
 
 MOST_BLOCKS = 4
 """Blocks of one run at most: runs differ from each other more than blocks do."""
@@ -67,7 +67,7 @@ class Comparison:
 
     def plan(self) -> Generator[Run, Ran, Verification]:
         """Yields what to run next; returns whether the gain showed."""
-        times: dict[bool, list[float]] = {False: [], True: []}
+        times: dict[bool, list[tuple[float, ...]]] = {False: [], True: []}
         found, spent, last = None, 0.0, 0.0
         for runs in _ORDER:
             if found is not None and spent + last > self._limit:
@@ -81,19 +81,23 @@ class Comparison:
                 if ran.reason:
                     side = "new" if new else "old"
                     return Verification(False, None, f"the {side} source could not be measured: {ran.reason}")
-                times[new] += ran.times
+                times[new].append(ran.times)
             spent += last
             self.pairs += 1
-            found = gain(times[False], times[True])
+            found = gain_of_runs(times[False], times[True])
             if found.high < 1:
                 return Verification(False, found, "the new source is slower")
-            if 2 * self.pairs == RUNS and found.low > 1:
+            if 2 * self.pairs == RUNS and self._holds(found):
                 break
         assert found is not None
         return self._answer(found)
 
+    def _holds(self, found: Interval) -> bool:
+        """Whether the gain is beyond doubt: a single pair of runs does not tell by how much runs differ."""
+        return found.low > (1 if self.pairs > 1 else MARGIN)
+
     def _answer(self, found: Interval) -> Verification:
-        if found.low > 1:
+        if self._holds(found):
             return Verification(True, found)
         if found.ratio > 1 and self.pairs < len(_ORDER):
             reason = f"the time was too short to see the gain in runs of old and new source: {self._remedy}"

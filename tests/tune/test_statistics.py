@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accel_advisor.tune.statistics import CONFIDENCE, Interval, gain, interval, order, student
+from accel_advisor.tune.statistics import CONFIDENCE, Interval, gain, gain_of_runs, interval, order, pairs_for, student
 
 ratios = st.lists(st.floats(0.05, 20.0), min_size=2, max_size=30)
 
@@ -122,3 +122,25 @@ def test_two_take_turns_and_then_draw_lots() -> None:
 
 def test_an_open_interval_has_an_inverse() -> None:
     assert Interval(2.0, 0.0, math.inf, 1).inverse == Interval(0.5, 0.0, math.inf, 1)
+
+
+def test_runs_that_differ_widen_the_interval_that_their_blocks_would_give() -> None:
+    old, new = [[2.0, 2.01], [2.2, 2.21]], [[1.0, 1.005], [1.0, 1.005]]
+    blocks = gain([2.0, 2.01, 2.2, 2.21], [1.0, 1.005, 1.0, 1.005])
+    runs = gain_of_runs(old, new)
+    assert runs.ratio == pytest.approx(blocks.ratio)
+    assert runs.half_width > blocks.half_width
+    assert gain_of_runs(old[:1], new[:1]) == gain(old[0], new[0])
+
+
+def test_runs_alike_give_the_interval_of_their_blocks() -> None:
+    old, new = [[2.0, 2.2], [2.2, 2.0]], [[1.0, 1.0], [1.0, 1.0]]
+    assert gain_of_runs(old, new).half_width == pytest.approx(gain([2.0, 2.2, 2.2, 2.0], [1.0] * 4).half_width)
+
+
+def test_a_smaller_gain_or_a_wider_interval_needs_more_pairs() -> None:
+    assert pairs_for(Interval(2.0, 1.9, 2.1, 4), 16) == 2
+    assert pairs_for(Interval(1.1, 1.05, 1.15, 8), 16) > pairs_for(Interval(1.3, 1.25, 1.35, 8), 16)
+    assert pairs_for(Interval(1.1, 1.0, 1.2, 8), 16) > pairs_for(Interval(1.1, 1.05, 1.15, 8), 16)
+    assert pairs_for(Interval(0.9, 0.8, 1.0, 8), 16) == 16
+    assert pairs_for(Interval(1.1, 0.0, math.inf, 1), 16) == 16
