@@ -4,6 +4,7 @@ verification needs after it."""
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from .probe.wire import BASELINE, Block, Settings
 
@@ -69,14 +70,21 @@ class Allowance:
         self._starts: dict[int, float] = {}
 
     @property
+    def most(self) -> float:
+        """When nothing more is asked in any case: the last comparison may take somewhat more than the budget."""
+        return self.budget + min(OVERTIME * self.budget, OVERTIME_SECONDS)
+
+    @property
     def limit(self) -> float:
-        """When nothing more is asked: the last comparison may take somewhat more than the budget, or less of it where
-        the verification is dear, but half of it in any case."""
-        full = self.budget + min(OVERTIME * self.budget, OVERTIME_SECONDS)
+        """When nothing more is asked: before :attr:`most` where the verification is dear, but not in the first half of
+        the budget."""
+        return self._limit(_AIM)
+
+    def _limit(self, share: float) -> float:
         if self._start is None:
-            return full
-        left = _AIM * whole(self.budget) - reserved(self.budget, self._start, self.cost(BASELINE))
-        return max(_LEAST_SHARE * self.budget, min(full, left))
+            return self.most
+        left = share * whole(self.budget) - reserved(self.budget, self._start, self.cost(BASELINE))
+        return max(_LEAST_SHARE * self.budget, min(self.most, left))
 
     @property
     def end(self) -> float:
@@ -94,7 +102,7 @@ class Allowance:
     def late(self, what: Settings | str, *, last: bool) -> float:
         """How long one block may take, its workers' start included, so that a hopeless one does not cost all; whatever
         is left in the ``last`` comparison."""
-        left = max(0.0, self.limit - self.spent)
+        left = max(0.0, (self.most if last else self.limit) - self.spent)
         share = (_LATE_BASELINE_SHARE if what == BASELINE else _LATE_SHARE) * left
         return left if last else min(left, max(share, 2 * self._costs.get(BASELINE, 0.0)))
 
@@ -120,15 +128,22 @@ class Allowance:
         """Whether less than ``share`` of the budget is spent and enough is left for the last comparison."""
         dearest = max((cost for what, cost in self._costs.items() if isinstance(what, Settings)), default=0.0)
         pair = self.cost(BASELINE) + dearest
-        left = self.end - self.spent - self._enough(pair) * pair
+        left = self.end - self.spent - PAIRS * pair
         return self.spent < share * self.end and left > 0
+
+    def leaves(self, among: Sequence[Settings]) -> bool:
+        """Whether a block of each leaves enough for the last comparison."""
+        pair = max(self.pair(settings) for settings in among)
+        return self.spent + sum(self.cost(settings) for settings in among) + PAIRS * pair <= self.end
 
     def enough(self, settings: Settings) -> int:
         """Pairs of blocks after which the last comparison may end, if they agree."""
-        return self._enough(self.pair(settings))
+        return SURE_PAIRS if self.pair(settings) > max(_DEAR_SECONDS, _DEAR * self.budget) else PAIRS
 
-    def _enough(self, pair: float) -> int:
-        return SURE_PAIRS if pair > max(_DEAR_SECONDS, _DEAR * self.budget) else PAIRS
+    def compares(self, settings: Settings, pairs: int) -> bool:
+        """Whether there is time for one more pair; the first ones, without which all was in vain, may be dearer than
+        was expected."""
+        return self.spent + self.pair(settings) <= (self.limit if pairs >= SURE_PAIRS else self._limit(1.0))
 
     def too_short_for(self, settings: Settings) -> str:
         """Why ``settings`` were not compared with the old ones, with the remedy."""

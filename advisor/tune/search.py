@@ -277,7 +277,7 @@ class Search:
         )
         second = sorted(near, key=lambda s: times[s])[:1]
         self._finalists = list(dict.fromkeys([best, *near[:1], *second, *near]))[:4]
-        if not near:
+        if not near or not self.time.leaves(self._finalists):
             return
         members: list[What] = [BASELINE if settings == self.baseline else settings for settings in self._finalists]
         for number in range(6):
@@ -315,7 +315,7 @@ class Search:
                 promising = found.ratio > MARGIN and not found.wins
                 if precise or self.spent >= (self.time.limit if promising else self.time.end):
                     return
-            if self.spent + self.time.pair(chosen) > self.time.limit:
+            if not self.time.compares(chosen, number):
                 if found is None:
                     self.exhausted = self.time.too_short_for(chosen)
                 return

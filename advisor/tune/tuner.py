@@ -99,7 +99,7 @@ def tune(
         end = time.monotonic() + whole(options.budget)
         explained: tuple[Explanation, ...] = ()
         interrupted, cut = False, ""
-        session.limit(time.monotonic() + search.time.limit + STOP_SECONDS)
+        session.limit(time.monotonic() + search.time.most + STOP_SECONDS)
         try:
             session.run(search, watch)
             if options.explain:
@@ -368,6 +368,7 @@ def _run_once(
     Raises:
         TrialError: it could not be measured, or the loader did not get the new settings.
     """
+    began = time.monotonic()
     session.sources = recommendation.rewrite.after if run.new else recommendation.rewrite.before
     settings = recommendation.settings if run.new else recommendation.baseline
     try:
@@ -375,8 +376,8 @@ def _run_once(
         if run.new and not _reached(info.settings, settings):
             raise TrialError("the edit did not reach the loader that was measured")
         fresh, purpose = readings.starts_anew(settings), NEW_SOURCE if run.new else OLD_SOURCE
-        found = []
-        for _ in range(run.blocks):
+        found: list[float] = []
+        while len(found) < run.blocks and (len(found) < run.least or time.monotonic() - began < run.seconds):
             answer = session.answer(Request(BASELINE, 8, block_seconds(budget), fresh, purpose))
             if answer.block is None:
                 raise TrialError(answer.reason)

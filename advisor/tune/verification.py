@@ -23,10 +23,13 @@ _ORDER = ((True, False), (False, True), (False, True), (True, False))
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of the new or of the old source, for so many blocks."""
+    """One run of the new or of the old source, for so many blocks; for as few as ``least`` where these take longer than
+    ``seconds`` with the start."""
 
     new: bool
     blocks: int
+    least: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,10 @@ class Comparison:
         self._remedy = remedy
         if runs_seconds(RUNS, LEAST_BLOCKS, start, block) <= limit:
             wanted = math.ceil(pairs_for(expected, RUNS * MOST_BLOCKS) / (RUNS // 2))
+            self._least = LEAST_BLOCKS
             self.blocks = min(max(wanted, LEAST_BLOCKS), _room(RUNS, start, block, limit))
         else:
+            self._least = FEW_BLOCKS
             self.blocks = max(FEW_BLOCKS, _room(FEW_RUNS, start, block, limit))
 
     def plan(self) -> Generator[Run, Ran, Verification]:
@@ -73,8 +78,8 @@ class Comparison:
             if found is not None and spent + last > self._limit:
                 break
             last = 0.0
-            for new in runs:
-                ran = yield Run(new, self.blocks)
+            for number, new in enumerate(runs):
+                ran = yield Run(new, self.blocks, self._least, (self._limit - spent - last) / (2 - number))
                 last += ran.seconds
                 if ran.late and found is not None:
                     return self._answer(found)
@@ -84,6 +89,7 @@ class Comparison:
                 times[new].append(ran.times)
             spent += last
             self.pairs += 1
+            _pair(times)
             found = gain_of_runs(times[False], times[True])
             if found.high < 1:
                 return Verification(False, found, "the new source is slower")
@@ -104,6 +110,13 @@ class Comparison:
         else:
             reason = "the gain did not show when old and new source were run against each other"
         return Verification(False, found, reason)
+
+
+def _pair(times: dict[bool, list[tuple[float, ...]]]) -> None:
+    """Leaves as many blocks of either of the latest two runs as both have."""
+    both = min(len(runs[-1]) for runs in times.values())
+    for runs in times.values():
+        runs[-1] = runs[-1][:both]
 
 
 def _room(runs: int, start: float, block: float, limit: float) -> int:

@@ -137,6 +137,22 @@ def test_what_is_known_decides_when_the_time_is_up_in_a_later_run() -> None:
     assert len(asked) == 3
 
 
+def test_a_run_with_fewer_blocks_than_its_neighbour_is_compared_in_those_that_both_have() -> None:
+    plan = comparison(SMALL, limit=90.0).plan()
+    asked = next(plan)
+    plan.send(Ran((1.0, 1.0, 1.0, 9.0), asked.seconds))
+    with pytest.raises(StopIteration) as stopped:
+        plan.send(Ran((0.5, 0.51, 0.49), 90.0))
+    assert stopped.value.value.gain.ratio < 1
+    assert stopped.value.value.gain.pairs == 3
+
+
+def test_a_run_is_told_what_is_left_for_it() -> None:
+    _, asked = compared(comparison(), noisy(1, 2.0, run=0.0, block=0.02, seconds=7.0))
+    assert [run.seconds for run in asked] == pytest.approx([15.0, 23.0, 8.0, 9.0])
+    assert all(run.least <= run.blocks for run in asked)
+
+
 # In time
 
 
