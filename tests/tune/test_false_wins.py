@@ -111,8 +111,9 @@ NOISES = {
 }
 
 
-def compared(noise: Noise, seed: int, times: float = 1.0) -> Search:
-    """A search that compared its baseline with settings that are ``times`` as fast."""
+def compared(noise: Noise, seed: int, times: float = 1.0, cost: float = 1.0) -> Search:
+    """A search that compared its baseline with settings that are ``times`` as fast, in blocks that take ``cost``
+    seconds each with the start of their workers."""
     stream = noise(Random(seed))
     search = Search(Loop(Settings(4), None), Limits(cores=4), seed=seed)
 
@@ -126,16 +127,18 @@ def compared(noise: Noise, seed: int, times: float = 1.0) -> Search:
         request = next(plan)
         while True:
             assert isinstance(request.what, Settings) or request.what == BASELINE
-            request = plan.send(Answer(block(request.what), 1.0))
+            request = plan.send(Answer(block(request.what), cost))
     except StopIteration:
         return search
 
 
+@pytest.mark.parametrize("cost", [1.0, 7.0])
 @pytest.mark.parametrize("noise", NOISES)
-def test_nothing_wins_where_nothing_is_to_be_gained(noise: str) -> None:
+def test_nothing_wins_where_nothing_is_to_be_gained(noise: str, cost: float) -> None:
+    """Dear blocks are compared fewer times."""
     wins, covered = 0, 0
     for seed in range(RUNS):
-        search = compared(NOISES[noise], seed)
+        search = compared(NOISES[noise], seed, cost=cost)
         assert search.gain is not None
         wins += search.recommended is not None
         covered += search.gain.low <= 1 <= search.gain.high
