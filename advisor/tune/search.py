@@ -163,7 +163,8 @@ class Search:
         chosen = self.readings.preferred(self._simplest(self._finalists))
         while chosen != self.baseline:
             yield from self.confirm(chosen)
-            barred = chosen.persistent_workers and self.readings.tried[chosen].failed
+            tried = self.readings.tried.get(chosen)  # a short budget may end before it was asked for
+            barred = chosen.persistent_workers and tried is not None and tried.failed
             if not (barred and self.readings.loop.may_persist):
                 return
             # Workers that cannot outlive an epoch of this loop: once more without.

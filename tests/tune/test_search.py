@@ -5,6 +5,8 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from accel_advisor.tune.probe.wire import BASELINE, NO_TRANSFER, NO_WAIT, Settings
 from accel_advisor.tune.readings import Loop
@@ -226,6 +228,27 @@ def test_a_baseline_that_cannot_be_measured_ends_the_search() -> None:
     next(plan)
     with pytest.raises(BaselineError, match="no batches"):
         plan.send(Answer(None, 1.0, "no batches"))
+
+
+@given(
+    st.floats(0.02, 40),
+    st.integers(0, 4),
+    st.integers(2, 40),
+    st.floats(0.005, 1.0),
+    st.floats(0.1, 8),
+    st.floats(0, 2),
+)
+@settings(deadline=None)
+def test_a_short_budget_ends_with_an_answer_in_words(
+    budget: float, workers: int, length: int, step: float, fetch: float, start: float
+) -> None:
+    workload = Workload(fetch_io=fetch * step, step_cpu=0.0, step_device=step, start=start, length=length, cores=2)
+    try:
+        search, _ = search_for(workload, Settings(workers), budget=budget, start=budget / 5)
+    except BaselineError as error:
+        assert "longer --budget" in str(error)  # noqa: PT017 -- a budget may do, too
+        return
+    assert search.gain is not None or search.exhausted
 
 
 def test_an_interrupted_search_keeps_what_it_knows() -> None:
