@@ -20,6 +20,7 @@ from ..machine import INSTALL_TORCH
 from .failure import Failure, console_here
 from .launcher import LaunchError, check_nodes, missing_rank, parse_ranks
 from .outputs import FALLEN, Outputs
+from .remedies import remedy_of
 from .settings import KNOBS, TRAINING_KNOBS, UnknownKnobError, parse_knobs
 
 if TYPE_CHECKING:
@@ -135,6 +136,7 @@ def tune(
     from .trial import ScriptFailed, SlowStart, TrialError
     from .tuner import Options, TuneError
     from .tuner import tune as run
+    from .turns import most_starts
 
     if not math.isfinite(budget) or budget < 5:
         raise Failure(f"--budget {budget:g} is too short: a search takes at least 5 seconds")
@@ -157,12 +159,16 @@ def tune(
         raise Failure(INSTALL_TORCH)
     console = console_here()
     options = Options(chosen, budget, seed, apply, start_timeout, explain, unsafe_fixes)
+    if chosen & set(TRAINING_KNOBS):
+        starts = most_starts(chosen)
+        click.echo(f"Knobs of the training start the script at most {starts} times, beside the search.", err=True)
     try:
         outcome = _watched(run, command, options, config.root, console)
     except ScriptFailed as error:
         if error.traceback:
             click.echo(error.traceback.rstrip(), err=True)
         remedy = missing_rank(error.traceback, _own(command), os.environ) if command.ranks is None else ""
+        remedy = remedy or remedy_of(error.traceback, _named(command), command.script, command.cwd)
         remedy = remedy or f"make `{_spelled(command)}` run by itself, then tune it"
         raise Failure(f"{error.reason}: {remedy}") from error
     except SlowStart as error:
@@ -271,8 +277,12 @@ def _launched(command: Command, processes: str | None, nodes: str) -> Command:
 
 def _own(command: Command) -> list[str]:
     """The words that tune a command, as they stand behind ``accel-advisor tune``."""
-    ranks = ["--nproc-per-node", str(command.ranks or "N")]
-    return [*ranks, *_target(command), *(["--", *command.args] if command.args else [])]
+    return ["--nproc-per-node", str(command.ranks or "N"), *_named(command)]
+
+
+def _named(command: Command) -> list[str]:
+    """What is to be run, as it stands behind ``accel-advisor tune``."""
+    return [*_target(command), *(["--", *command.args] if command.args else [])]
 
 
 def _target(command: Command) -> list[str]:

@@ -1,0 +1,44 @@
+"""What to do about a script that failed by itself, where its last words tell."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+_USAGE = re.compile(r"^usage:.*^\S.*(error|required|unrecognized|missing|no such option)", re.I | re.M | re.S)
+_RELATIVE = "ImportError: attempted relative import with no known parent package"
+_MAGIC = "NameError: name 'get_ipython' is not defined"
+
+
+def remedy_of(failure: str, own: list[str], script: Path | None, cwd: Path) -> str:
+    """A remedy in words; empty where there is none better than to make the script run.
+
+    Args:
+        failure: its traceback, or what it wrote to stderr.
+        own: what is run, as it stands behind ``accel-advisor tune``.
+        script: its file; None for a module.
+        cwd: the folder that it runs in.
+    """
+    if _USAGE.search(failure) and "Traceback" not in failure:
+        target = own[: own.index("--")] if "--" in own else own
+        return f"its own arguments stand behind `--`: `{_tune(target)} -- ARGS`"
+    if _RELATIVE in failure and script is not None:
+        module = _module(script, cwd)
+        words = ["-m", module, *own[1:]] if module else []
+        return f"it is part of a package, so run it as a module: `{_tune(words)}`" if words else ""
+    if _MAGIC in failure:
+        return "take out the lines that the export of a notebook made of its magics, those with get_ipython"
+    return ""
+
+
+def _module(script: Path, cwd: Path) -> str:
+    """The dotted name of a script as seen from a folder; empty where it has none."""
+    if not script.is_relative_to(cwd):
+        return ""
+    parts = script.relative_to(cwd).with_suffix("").parts
+    return ".".join(parts) if len(parts) > 1 and all(part.isidentifier() for part in parts) else ""
+
+
+def _tune(words: list[str]) -> str:
+    return shlex.join(["accel-advisor", "tune", *words])
