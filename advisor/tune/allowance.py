@@ -68,6 +68,7 @@ class Allowance:
         self._baseline = baseline
         self._costs: dict[Settings | str, float] = {}
         self._starts: dict[int, float] = {}
+        self._latest: Settings | str = BASELINE
 
     @property
     def most(self) -> float:
@@ -83,7 +84,8 @@ class Allowance:
     def _limit(self, share: float) -> float:
         if self._start is None:
             return self.most
-        left = share * whole(self.budget) - reserved(self.budget, self._start, self.cost(BASELINE))
+        block = (self.cost(BASELINE) + self.cost(self._latest)) / 2
+        left = share * whole(self.budget) - reserved(self.budget, self._start, block)
         return max(_LEAST_SHARE * self.budget, min(self.most, left))
 
     @property
@@ -95,6 +97,7 @@ class Allowance:
         """Notes what a request cost, and what of it was the start of workers."""
         self.spent += seconds
         self._costs[what] = seconds
+        self._latest = BASELINE if isinstance(what, str) else what
         workers = (self._baseline if isinstance(what, str) else what).num_workers
         if block is not None and workers and block.pool_seconds:
             self._starts[workers] = block.pool_seconds
@@ -134,7 +137,7 @@ class Allowance:
     def leaves(self, among: Sequence[Settings]) -> bool:
         """Whether a block of each leaves enough for the last comparison."""
         pair = max(self.pair(settings) for settings in among)
-        return self.spent + sum(self.cost(settings) for settings in among) + PAIRS * pair <= self.end
+        return self.spent + sum(self.cost(settings) for settings in among) + SURE_PAIRS * pair <= self.limit
 
     def enough(self, settings: Settings) -> int:
         """Pairs of blocks after which the last comparison may end, if they agree."""

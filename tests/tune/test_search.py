@@ -155,6 +155,19 @@ def test_short_epochs_keep_their_workers() -> None:
     assert search.recommended.persistent_workers
 
 
+@pytest.mark.parametrize("start", [3.0, 10.0])
+def test_workers_that_are_dear_to_start_are_kept_and_time_is_left_to_verify_it(start: float) -> None:
+    """They start by spawn, seconds each; the gain is foretold from three pairs of blocks."""
+    spawned = Workload(fetch_io=0.024, step_device=0.01, length=40, start=0.6, start_worker=1.0, cores=2, jitter=0.02)
+    search, _ = search_for(spawned, Settings(2), start=start)
+    kept = Settings(3, persistent_workers=True)
+    assert search.recommended == kept
+    assert search.gain is not None
+    assert search.gain.pairs == 3
+    assert search.gain.ratio == pytest.approx(true_rate(spawned, kept) / true_rate(spawned, Settings(2)), rel=0.05)
+    assert search.spent < 90 - 2 * start - 20
+
+
 def test_workers_do_not_persist_where_the_data_set_changes_between_epochs() -> None:
     short = replace(SLOW, length=10, start=0.3)
     _, asked = search_for(short, Settings(6), may_persist=False)
