@@ -158,7 +158,7 @@ def test_short_epochs_keep_their_workers() -> None:
 @pytest.mark.parametrize("start", [3.0, 10.0])
 def test_workers_that_are_dear_to_start_are_kept_and_time_is_left_to_verify_it(start: float) -> None:
     """They start by spawn, seconds each; the gain is foretold from three pairs of blocks."""
-    spawned = Workload(fetch_io=0.024, step_device=0.01, length=40, start=0.6, start_worker=1.0, cores=2, jitter=0.02)
+    spawned = Workload(fetch_io=0.024, step_device=0.008, length=40, start=0.6, start_worker=1.0, cores=2, jitter=0.02)
     search, _ = search_for(spawned, Settings(2), start=start)
     kept = Settings(3, persistent_workers=True)
     assert search.recommended == kept
