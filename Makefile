@@ -4,6 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 DEMO := build/demo
 BIN := $(VENV)/bin
+PROCESSES ?= 2
 
 .PHONY: demo test lint clean
 
@@ -20,7 +21,8 @@ demo: $(VENV)/installed
 	@diff -u fixtures/demo/train.py $(DEMO)/train.py || true
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal -m 'not alone and not gpu'
+	$(BIN)/python -m pytest -m 'alone or gpu'
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -43,7 +43,7 @@ def test_what_makes_no_difference_is_one_cell() -> None:
 def test_the_clock_times_a_script_as_it_is() -> None:
     with Grid(SLEEPS) as grid:
         grid.read(Settings(), quick=True)
-        assert 5 < grid.rate(Settings()) <= 100
+        assert 1 < grid.rate(Settings()) <= 100
 
 
 def test_a_script_that_fails_says_so() -> None:
@@ -57,9 +57,9 @@ def test_launches_and_changes_are_counted() -> None:
         ended = project.script.read_text().replace("range(1_000_000)", "range(0)")
         project.script.write_text(ended + 'open("left.txt", "w").close()\n')
         for _ in range(2):
-            assert project.run([sys.executable, "train.py"], 60).status == 0
+            assert project.run([sys.executable, "train.py"], 300).status == 0
         assert project.changed() == ["left.txt", "train.py"]
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while project.launches < 2 and time.monotonic() < until:
             time.sleep(0.01)
         assert project.launches == 2

@@ -306,11 +306,20 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
 }
 
 
-@pytest.mark.parametrize(("files", "argv", "reason"), REFUSED.values(), ids=REFUSED.keys())
-def test_says_why_it_does_not_edit(files: dict[str, str], argv: tuple[str, ...], reason: str, tmp_path: Path) -> None:
-    folder = tmp_path.resolve() / "project"
-    write(folder, files)
-    made = plan(folder, run((folder, argv))[folder][0], *argv)
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> dict[str, EditPlan]:
+    """What is planned for each of them, run by one process."""
+    root = tmp_path_factory.mktemp("refused").resolve()
+    folders = {name: root / str(number) for number, name in enumerate(REFUSED)}
+    for name, (files, _, _) in REFUSED.items():
+        write(folders[name], files)
+    built = run(*((folders[name], argv) for name, (_, argv, _) in REFUSED.items()))
+    return {name: plan(folders[name], built[folders[name]][0], *argv) for name, (_, argv, _) in REFUSED.items()}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_says_why_it_does_not_edit(name: str, refused: dict[str, EditPlan]) -> None:
+    made, reason = refused[name], REFUSED[name][2]
     told = [one for one in made.refusals if one.startswith("num_workers")]
     assert len(told) == 1
     assert told[0].endswith(reason)

@@ -55,13 +55,19 @@ def traces(temporary: Path) -> set[str]:
 
 
 @pytest.fixture
-def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder for temporary files of a trial, and the check that nothing stays of it."""
-    folder = tmp_path_factory.mktemp("t")
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    before = segments()
-    yield folder
-    patience = time.monotonic() + 10  # segments of other programs come and go
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder for temporary files of a trial, and the check that nothing stays of it. Its name is short: torch puts
+    a socket below it, whose whole name may have 107 bytes."""
+    with tempfile.TemporaryDirectory(prefix="t") as name:
+        folder = Path(name)
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        before = segments()
+        yield folder
+        check_nothing_stays(folder, before)
+
+
+def check_nothing_stays(folder: Path, before: set[str]) -> None:
+    patience = time.monotonic() + 30  # segments of other programs come and go
     while (traces(folder) or orphans(before)) and time.monotonic() < patience:
         time.sleep(0.1)
     assert traces(folder) == set()

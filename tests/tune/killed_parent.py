@@ -7,7 +7,7 @@ from pathlib import Path
 from accel_advisor.tune.probe.wire import BASELINE, Settings
 from accel_advisor.tune.trial import Command, Trial
 
-with Trial(Command(Path(sys.argv[2]), None, (), Path(sys.argv[1])), deadline=time.monotonic() + 100) as trial:
+with Trial(Command(Path(sys.argv[2]), None, (), Path(sys.argv[1])), deadline=time.monotonic() + 300) as trial:
     trial.start()
     while True:
         trial.measure(Settings(2, 2), min_batches=8, min_seconds=0.1)

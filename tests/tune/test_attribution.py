@@ -19,6 +19,7 @@ from accel_advisor.tune.readings import Loop, Readings
 from accel_advisor.tune.trial import Command, Trial
 
 pytest.importorskip("torch")
+pytestmark = pytest.mark.alone
 
 LOOP = Path(__file__).parents[2] / "benchmarks" / "attribution" / "loop.py"
 
@@ -44,11 +45,13 @@ LOOP = Path(__file__).parents[2] / "benchmarks" / "attribution" / "loop.py"
 )
 def test_what_was_put_in_comes_out(plan: dict[str, Any], put_in: Shares, tmp_path: Path) -> None:
     command = Command(LOOP, None, (json.dumps(plan),), tmp_path)
-    with Trial(command, deadline=time.monotonic() + 120) as trial:
+    with Trial(command, deadline=time.monotonic() + 300) as trial:
         ready = trial.start()
         assert ready.device == ("cuda" if plan.get("device") else "cpu")
         readings = Readings(Loop(ready.loaders[0].settings, ready.loaders[0].length))
-        readings.add(BASELINE, trial.measure(BASELINE, min_batches=8, min_seconds=0.5))
+        # One late worker among few batches looks like waiting.
+        least = 24 if plan.get("workers") else 8
+        readings.add(BASELINE, trial.measure(BASELINE, min_batches=least, min_seconds=0.5))
         trial.stop()
     found = diagnose(readings).shares
     for part in ("wait", "transfer", "compute", "host"):

@@ -23,6 +23,8 @@ from accel_advisor.tune.schema import Explanation
 pytestmark = pytest.mark.alone
 HERE = Path(__file__)
 ROOT = HERE.parent
+SAMPLES = 60
+"""Of each stage, so that the order of its functions is no matter of luck."""
 
 
 def decode() -> torch.Tensor:
@@ -68,6 +70,17 @@ def block(wait: float, passages: tuple[Passage, ...] = (), stacks: tuple[Stack, 
     return Block("baseline", 10, 40, 1.0, wait, 0.0, 1.0 - wait, 0.0, 0.0, watched=Watched(passages, stacks))
 
 
+def samples(watched: Watched | None) -> float:
+    """How many samples of each stage there are: those that stand for a long time, as on a busy machine, say less."""
+    assert watched is not None
+    found = []
+    for task in (DATA_SET, COLLATE):
+        stacks = [one for one in watched.stacks if one.task == task]
+        squares = sum(one.squares for one in stacks)
+        found.append(sum(one.seconds for one in stacks) ** 2 / squares if squares else 0.0)
+    return min(found)
+
+
 def watch(dataset: Any, workers: int, collate: Any = join, batches: int = 16) -> Explanation:
     """What is said of batches of four: 32 ms of decoding, 8 of augmentation, 20 of the collate function."""
     loader = DataLoader(dataset, batch_size=4, collate_fn=collate)
@@ -79,8 +92,10 @@ def watch(dataset: Any, workers: int, collate: Any = join, batches: int = 16) ->
             pool.next()
         assert pool.profile is not None
         pool.profile.begin()
-        for _ in range(batches):
+        for number in range(1, 20 * batches):
             pool.next()
+            if number % batches == 0 and samples(pool.watched()) >= SAMPLES:
+                break
         watched = pool.watched()
         assert watched is not None
         found = explain(settings, block(0.9, watched.passages, watched.stacks), ROOT)
@@ -91,11 +106,11 @@ def watch(dataset: Any, workers: int, collate: Any = join, batches: int = 16) ->
 
 
 def test_a_pool_that_nobody_watches_is_left_alone() -> None:
-    threads = threading.active_count()
+    threads = set(threading.enumerate())
     pool = Pool(DataLoader(Samples(), batch_size=2), Settings(0), None)
     pool.next()
     assert pool.watched() is None
-    assert threading.active_count() == threads
+    assert set(threading.enumerate()) <= threads
     assert "fetch" not in vars(pool._iterator._dataset_fetcher)
     pool.close()
 
@@ -123,11 +138,11 @@ def test_nothing_is_advised_where_the_loop_does_not_wait() -> None:
 )
 def test_the_costly_functions_are_named(dataset: Any, workers: int, collate: Any) -> None:
     found = watch(dataset, workers, collate)
-    first, *others = found.functions
+    first = found.functions[0]
     assert (first.function.rpartition(".")[2], Path(first.filename).name) == ("decode", HERE.name)
     assert first.calls == "time.sleep(0.008)"
     assert first.low <= first.share <= first.high
-    names = {one.function.rpartition(".")[2]: one for one in (first, *others)}
+    names = {one.function.rpartition(".")[2]: one for one in reversed(found.functions)}
     assert {"decode", "augment", "join"} <= set(names)
     assert names["join"].stage == COLLATE
     # Sleeps last as long as they should, and on a busy machine each a little longer: 32, 20 and 8 milliseconds.
@@ -138,7 +153,7 @@ def test_the_costly_functions_are_named(dataset: Any, workers: int, collate: Any
     assert stages[COLLATE] >= 0.020
     assert (stages["hand-over"] > 0) == (workers > 0)
     assert sum(one.share for one in found.stages) == pytest.approx(1)
-    assert found.idle > 0.5
+    assert found.idle * (stages[DATA_SET] + stages[COLLATE]) >= 0.055
     assert any("waits for storage" in one for one in found.advice)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from queue import Empty, Queue
 from typing import Any
@@ -92,10 +93,13 @@ def test_a_rank_that_does_not_come_to_the_batch_is_named() -> None:
 
 
 def test_a_rank_that_comes_in_time_is_not() -> None:
-    heard = Heard(patience=0.2)
+    others = set(threading.enumerate())
+    heard = Heard()
     heard.ranks.hear(0, Gather(None))
+    (patience,) = set(threading.enumerate()) - others
     heard.ranks.hear(1, Gather(None))
-    time.sleep(0.4)
+    patience.join(10)
+    assert not patience.is_alive()
     assert heard.nothing()
 
 
@@ -138,7 +142,10 @@ def test_the_rank_that_was_lost_first_is_told_and_no_other() -> None:
     assert heard.nothing()
 
 
-def test_a_rank_that_is_lost_just_behind_the_failure_that_it_caused_is_the_cause() -> None:
+def test_a_rank_that_is_lost_just_behind_the_failure_that_it_caused_is_the_cause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("accel_advisor.tune.ranks.CAUSE_SECONDS", 60.0)
     heard = Heard()
     heard.ranks.hear(0, ScriptEnded(1, "RuntimeError: connection closed by peer"))
     heard.ranks.lose(1)

@@ -33,7 +33,7 @@ while True:
 def session(folder: Path, device: str) -> Session:
     script = folder / "train.py"
     script.write_text(SCRIPT.format(device=device))
-    return Session(Command(script, None, (), folder), deadline=time.monotonic() + 120, start_timeout=60)
+    return Session(Command(script, None, (), folder), deadline=time.monotonic() + 300, start_timeout=60)
 
 
 def test_a_script_that_fails_in_a_ceiling_goes_on_without_it(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def needs(package: str) -> None:
 
 def measured(command: Command) -> LoaderInfo:
     """What is said of the loader that trains, once it was served by workers of its own and of the trial's."""
-    with Trial(command, deadline=time.monotonic() + 150) as running:
+    with Trial(command, deadline=time.monotonic() + 300) as running:
         train, *_ = running.start().loaders
         for what in (BASELINE, Settings(2, 2), BASELINE):
             block = running.measure(what, min_batches=8, min_seconds=0.0)
@@ -121,7 +121,7 @@ def test_what_hydra_reads_from_yaml_is_told(scripts: Path) -> None:
 @pytest.mark.parametrize(("name", "package"), [("sharded", "torch"), ("web", "webdataset")])
 def test_a_stream_that_shares_itself_out_may_have_any_number_of_workers(scripts: Path, name: str, package: str) -> None:
     needs(package)
-    with Trial(Command(Path(f"{name}.py"), None, (), scripts), deadline=time.monotonic() + 150) as running:
+    with Trial(Command(Path(f"{name}.py"), None, (), scripts), deadline=time.monotonic() + 300) as running:
         train = running.start().loaders[0]
     assert train.shares is None
     assert any("shares itself out" in note for note in train.notes)

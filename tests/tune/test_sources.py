@@ -63,7 +63,7 @@ def test_the_child_and_its_workers_find_the_new_source(tmp_path: Path, temporary
     sources = {main: before[main].replace(b"FACTOR = 1", b"FACTOR = 2"), decided: b"WORKERS = 1\n"}
     command = Command(None if module else Path("train.py"), module, (), tmp_path)
     for shown, workers in ((before, 0), (sources, 1)):
-        with Trial(command, deadline=time.monotonic() + 100, sources=shown) as trial:
+        with Trial(command, deadline=time.monotonic() + 300, sources=shown) as trial:
             assert trial.start().loaders[0].settings == Settings(workers, 2 if workers else None)
             assert trial.measure(Settings(1, 2), min_batches=4, min_seconds=0.0).batches >= 4
             trial.stop()

@@ -26,7 +26,7 @@ REBUILT = ("by_hand", "exit_handlers", "prints_forever")
 
 def trial(project: Path, name: str, *args: str, stall: float = 20.0, extend: bool = False) -> Trial:
     command = Command(Path(f"{name}.py"), None, args, project)
-    return Trial(command, deadline=time.monotonic() + 100, stall_timeout=stall, extend_epochs=extend)
+    return Trial(command, deadline=time.monotonic() + 300, stall_timeout=stall, extend_epochs=extend)
 
 
 def to_the_end(running: Trial) -> None:

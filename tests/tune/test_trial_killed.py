@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,15 +17,18 @@ from accel_advisor.tune.probe.wire import BASELINE, Settings
 from accel_advisor.tune.trial import Command, ScriptFailed, TimedOut, Trial, TrialEnded
 
 
-def trial(project: Path, name: str, seconds: float = 100.0, **limits: float) -> Trial:
+def trial(project: Path, name: str, seconds: float = 300.0, **limits: float) -> Trial:
     command = Command(Path(f"{name}.py"), None, (), project)
     return Trial(command, deadline=time.monotonic() + seconds, **limits)
 
 
-def guard_of(parent: psutil.Process) -> psutil.Process:
-    """The guard among the children, of which some may have ended without anybody having asked for their status."""
-    living = [child for child in parent.children() if child.status() != psutil.STATUS_ZOMBIE]
-    return next(child for child in living if "guard.py" in " ".join(child.cmdline()))
+def child_of(parent: psutil.Process, program: str) -> psutil.Process:
+    """The child that runs a program; others may end meanwhile, or have ended without being asked for their status."""
+    for child in parent.children():
+        with contextlib.suppress(psutil.Error):
+            if program in " ".join(child.cmdline()):
+                return child
+    raise AssertionError(f"no child runs {program}")
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.17])
@@ -81,7 +84,7 @@ def test_the_next_trial_recovers_from_parent_and_guard_killed_at_once(project: P
     )
     assert host.stdout is not None
     assert host.stdout.readline() == b"measuring\n"
-    guard = guard_of(psutil.Process(host.pid))
+    guard = child_of(psutil.Process(host.pid), "guard.py")
     for process in (guard, psutil.Process(host.pid)):
         process.kill()
     host.wait()
@@ -95,7 +98,7 @@ def test_the_next_trial_recovers_from_parent_and_guard_killed_at_once(project: P
 def test_the_guard_is_killed(project: Path) -> None:
     with trial(project, "leaves_processes") as running:
         running.start()
-        guard_of(psutil.Process()).kill()
+        child_of(psutil.Process(), "guard.py").kill()
         with pytest.raises(TrialEnded):
             running.measure(Settings(1, 2), min_batches=100_000)
 
@@ -104,8 +107,7 @@ def test_the_child_is_killed(project: Path) -> None:
     with trial(project, "leaves_processes") as running:
         running.start()
         running.measure(BASELINE, min_batches=8, min_seconds=0.0)
-        child = next(each for each in guard_of(psutil.Process()).children() if "launch.py" in " ".join(each.cmdline()))
-        os.kill(child.pid, signal.SIGKILL)
+        child_of(child_of(psutil.Process(), "guard.py"), "launch.py").kill()
         with pytest.raises(TrialEnded, match=r"killed by SIGKILL while num_workers=2, prefetch_factor=2 was"):
             running.measure(Settings(2, 2), min_batches=1000, min_seconds=1.0)
 
@@ -116,7 +118,7 @@ def test_the_deadline_ends_a_script_that_is_stuck(project: Path) -> None:
         running.deadline = time.monotonic() + 2.0
         with pytest.raises(TimedOut, match=r"the time for the trial was spent"):
             running.measure(BASELINE, min_batches=1000)
-        assert time.monotonic() < running.deadline + 8.0
+        assert time.monotonic() < running.deadline + 30.0
 
 
 def test_the_start_takes_too_long(project: Path) -> None:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 def trial(project: Path, *args: str, sources: Mapping[Path, bytes] | None = None) -> Trial:
     command = Command(Path("ddp.py"), None, args, project, ranks=2)
-    return Trial(command, deadline=time.monotonic() + 200, sources=sources)
+    return Trial(command, deadline=time.monotonic() + 300, sources=sources)
 
 
 def test_ranks_stay_in_step_where_one_is_slow_and_a_candidate_fails_on_it(project: Path) -> None:

@@ -56,7 +56,7 @@ def test_the_script_sees_what_plain_python_shows(tmp_path: Path, as_module: bool
     command = Command(
         None if as_module else Path("pack", "__main__.py"), "pack" if as_module else None, ("--epochs", "3"), tmp_path
     )
-    with Trial(command, deadline=time.monotonic() + 60) as running, pytest.raises(ScriptFailed) as caught:
+    with Trial(command, deadline=time.monotonic() + 300) as running, pytest.raises(ScriptFailed) as caught:
         running.start()
     expected, _, found = (text.partition("FACTS")[2] for text in (plain.stderr, "", caught.value.traceback))
     assert json.loads(found) == json.loads(expected)
@@ -103,7 +103,7 @@ def test_time_is_put_where_it_was_spent(tmp_path: Path, injected: str, monkeypat
     script = tmp_path / "busy.py"
     script.write_text(BUSY)
     seconds = {"wait": ("0.02", "0", "0"), "compute": ("0", "0.08", "0"), "host": ("0", "0", "0.08")}[injected]
-    with Trial(Command(script, None, seconds, tmp_path), deadline=time.monotonic() + 60) as running:
+    with Trial(Command(script, None, seconds, tmp_path), deadline=time.monotonic() + 300) as running:
         running.start()
         block = running.measure(BASELINE, min_batches=8, min_seconds=0.0)
         parts = {name: getattr(block, name) for name in ("wait", "transfer", "compute", "host")}
@@ -111,5 +111,6 @@ def test_time_is_put_where_it_was_spent(tmp_path: Path, injected: str, monkeypat
         assert parts[injected] >= 8 * 0.08
         assert parts[injected] > 3 * (block.seconds - parts[injected])
         if injected == "wait":
-            assert running.measure(NO_WAIT, min_batches=8, min_seconds=0.0).wait < block.wait / 10
-            assert running.measure(Settings(4, 2), min_batches=8, min_seconds=0.0).wait < block.wait * 0.7
+            for what, less in ((NO_WAIT, 0.1), (Settings(4, 2), 0.7)):
+                faster = running.measure(what, min_batches=40, min_seconds=0.0)
+                assert faster.wait / faster.batches < less * block.wait / block.batches

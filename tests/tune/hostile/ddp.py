@@ -28,7 +28,7 @@ class Samples(Dataset):
         if rank == 1:
             info = get_worker_info()
             if info is None or info.num_workers == 1:
-                time.sleep(0.004)
+                time.sleep(0.01)
             elif mishap == "fails in workers":
                 raise ValueError("a sample that no worker can read")
             elif mishap == "is killed" and info.id == 0:
