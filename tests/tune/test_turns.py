@@ -20,6 +20,7 @@ from accel_advisor.tune.tuner import Options, tune
 from accel_advisor.tune.turns import Turner, judged, run_turns
 
 torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.alone
 
 SCRIPT = """\
 import time
