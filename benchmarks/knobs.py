@@ -54,12 +54,14 @@ def main():
     model.to(device)
     optimizer = torch.optim.{optimizer}
     loader = DataLoader(data, {loader})
+    {before}
     for epoch in range(1000):
         for (inputs,) in loader:
             loss = {loss}
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
+            {after}
 
 
 if __name__ == "__main__":
@@ -95,6 +97,38 @@ class Model(nn.Module):
 
     def forward(self, inputs):
         return 1000 + self.layer(inputs)  # in bfloat16, numbers around 1000 lie 4 apart"""
+CHAIN = """\
+import ctypes
+import resource
+import time
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(1))
+
+    def forward(self, inputs):
+        for step in range(6):
+            inputs = torch.relu(inputs * self.scale)
+        return inputs
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block() for _ in range(8))
+
+    def forward(self, inputs):
+        for block in self.blocks:
+            inputs = block(inputs)
+        return inputs
+
+
+def leave(mebibytes):
+    ctypes.CDLL(None).mallopt(-3, 65536)  # what is freed goes back to the system at once
+    used = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmData:"))
+    resource.setrlimit(resource.RLIMIT_DATA, ((used << 10) + (mebibytes << 20),) * 2)"""
 DEEP = "nn.Sequential(*[nn.Linear(32, 32) for _ in range(60)])"
 WIDE = "nn.Sequential(*[nn.Linear(1024, 1024) for _ in range(4)])"
 CONVOLUTIONS = (
@@ -110,8 +144,16 @@ SQUARE = "model(inputs.to(device)).float().square().mean()"
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A script, the knob to turn, and the answer: pays, or why it must be refused. ``block`` is the least number of
-    seconds of a block: threads that wait for each other run unsteadily beside a neighbour."""
+    """A script, the knob to turn, and the answer: pays, or why it must be refused.
+
+    Attributes:
+        with_: knobs that are tried along with it.
+        threads: that the script's environment asks for.
+        device: without which it must be refused.
+        block: the least number of seconds of a block: threads that wait for each other run unsteadily beside others.
+        before, after: statements in front of the loop, and at the end of each step.
+        neighbour: seconds that a process beside it is busy, and idle, in turns; none where both are 0.
+    """
 
     knob: str
     pays: bool
@@ -125,12 +167,17 @@ class Workload:
     threads: int | None = 1
     device: str = ""
     block: float = 0.3
+    before: str = ""
+    after: str = ""
+    with_: frozenset[str] = frozenset()
+    neighbour: tuple[float, float] = (0.0, 0.0)
 
     @property
     def source(self) -> str:
         """The script."""
-        keys = ("model", "shape", "optimizer", "loader", "loss", "classes")
-        return SCRIPT.format(**{key: getattr(self, key) for key in keys}).replace("\n\n\n\n\n", "\n\n")
+        keys = ("model", "shape", "optimizer", "loader", "loss", "classes", "before", "after")
+        text = SCRIPT.format(**{key: getattr(self, key) for key in keys}).replace("\n\n\n\n\n", "\n\n")
+        return "".join(line for line in text.splitlines(keepends=True) if line == "\n" or line.strip())
 
     def wrong(self, turn: Turn) -> str:
         """What is wrong with an answer, in words; empty where nothing is."""
@@ -153,6 +200,16 @@ WORKLOADS = {
     "thread_binding, small operations": Workload("thread_binding", False, DEEP, "4096, 32"),
     "tf32, products": Workload("tf32", True, WIDE, "4096, 1024", loader="batch_size=1024", device="cuda"),
     "cudnn_benchmark, convolutions": Workload("cudnn_benchmark", True, CONVOLUTIONS, "512, 3, 64, 64", device="cuda"),
+    "thread_binding, convolutions beside a neighbour": Workload(
+        "thread_binding",
+        True,
+        "nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), "
+        "*[layer for _ in range(4) for layer in (nn.Conv2d(32, 32, 3, padding=1), nn.ReLU())])",
+        "512, 3, 32, 32",
+        threads=2,
+        block=2.0,
+        neighbour=(0.005, 0.005),
+    ),
     "fused_optimizer, many small weights": Workload(
         "fused_optimizer", True, DEEP, "4096, 32", optimizer="AdamW(model.parameters())"
     ),
@@ -187,12 +244,70 @@ WORKLOADS = {
         "batch sampler",
         loader="batch_sampler=BatchSampler(RandomSampler(data), 8, False)",
     ),
+    "activation_checkpointing, a memory that is too small for larger batches": Workload(
+        "activation_checkpointing",
+        True,
+        "Model()",
+        "512, 16384",
+        loader="batch_size=8, shuffle=True",
+        classes=CHAIN,
+        before="leave(mebibytes=40)",
+        after="time.sleep(0.2)  # as long as other machines take to answer",
+        with_=frozenset({"batch_size"}),
+    ),
+    "activation_checkpointing, memory for all": Workload(
+        "activation_checkpointing",
+        False,
+        "Model()",
+        "512, 4096",
+        "memory is not the limit",
+        loader="batch_size=8, shuffle=True",
+        classes=CHAIN,
+        with_=frozenset({"batch_size"}),
+    ),
+    "activation_checkpointing, statistics that would be taken twice": Workload(
+        "activation_checkpointing",
+        False,
+        "nn.Sequential(*[nn.Sequential(Block(), nn.Linear(16384, 8), nn.BatchNorm1d(8), nn.Linear(8, 16384)) "
+        "for _ in range(8)])",
+        "512, 16384",
+        "twice a step",
+        loader="batch_size=8, shuffle=True",
+        classes=CHAIN,
+        before="leave(mebibytes=54)",
+        after="time.sleep(0.2)  # as long as other machines take to answer",
+        with_=frozenset({"batch_size"}),
+    ),
 }
 """Each by its name: the knob, then what it meets."""
 
 
 def _present(device: str) -> bool:
     return bool(getattr(torch, device).is_available())
+
+
+_BUSY = """\
+import sys, time
+
+while True:
+    end = time.perf_counter() + float(sys.argv[1])
+    while time.perf_counter() < end:
+        pass
+    time.sleep(float(sys.argv[2]))
+"""
+
+
+@contextmanager
+def _beside(busy: float, idle: float) -> Iterator[None]:
+    """A process that is busy and idle in turns, in seconds; none where it would never be busy."""
+    if not busy:
+        yield
+        return
+    with subprocess.Popen([sys.executable, "-c", _BUSY, str(busy), str(idle)]) as neighbour:
+        try:
+            yield
+        finally:
+            neighbour.kill()
 
 
 @contextmanager
@@ -213,13 +328,14 @@ def _threads(count: int | None) -> Iterator[None]:
 def run(workload: Workload) -> dict[str, Any]:
     """Tries a workload's knob on it."""
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder, _threads(workload.threads):
+    with tempfile.TemporaryDirectory() as folder, _threads(workload.threads), _beside(*workload.neighbour):
         script = Path(folder).resolve() / "train.py"
         script.write_text(workload.source)
         command = Command(script, None, (), script.parent)
         with Session(command, deadline=math.inf, start_timeout=300, restarts=1) as session:
             turner = Turner(session, command, inspect_machine(), root=script.parent, block=workload.block)
-            (turn,) = run_turns(turner, frozenset({workload.knob}), write=False).tried
+            tried = run_turns(turner, workload.with_ | {workload.knob}, write=False).tried
+    turn = next(turn for turn in tried if turn.name == workload.knob)
     gain = turn.gain
     return {
         "knob": turn.name,

@@ -37,7 +37,8 @@ def after_imports(document: Document, statement: str) -> Edit | None:
 
 def before_loop(document: Document, row: int, name: str, statement: str) -> Edit | None:
     """The edit that puts a statement about the object ``name`` in front of the outermost loop around ``row`` in which
-    the name is not bound, or of the statement itself where there is no loop; None where it does not start its line."""
+    the name is not bound, or of the statement itself where there is no loop; None where it does not start its line.
+    Further lines of ``statement`` are indented relative to the first."""
     around = _around(ast.parse(document.text), row)
     fitting = [node for node in around if not _binds(node, name) and _starts_its_line(document, node)]
     node = next((node for node in fitting if isinstance(node, _LOOPS)), fitting[-1] if fitting else None)
@@ -46,7 +47,42 @@ def before_loop(document: Document, row: int, name: str, statement: str) -> Edit
     line = document.line(node.lineno)
     indentation = line[: len(line) - len(line.lstrip())]
     start = document.offset(node.lineno, len(indentation) + 1)
-    return document.edit(start, start, f"{statement}{newline_of(document)}{indentation}")
+    newline = newline_of(document)
+    lines = statement.replace("\n", newline + indentation)
+    return document.edit(start, start, f"{lines}{newline}{indentation}")
+
+
+def with_imports(document: Document, row: int, *modules: str) -> tuple[Edit, ...] | None:
+    """The edits that import modules by their whole names, in front of the last import at the top of a module, as far
+    as they are not imported yet; None where there is no such place ahead of ``row``."""
+    imports = [node for node in ast.parse(document.text).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    plain = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names if not alias.asname}
+    missing = [module for module in modules if module not in plain]
+    if not missing:
+        return ()
+    last = imports[-1] if imports else None
+    if last is None or getattr(last, "module", "") == "__future__":
+        return None
+    if last.col_offset or (last.end_lineno or last.lineno) >= row:
+        return None
+    start = document.offset(last.lineno, 1)
+    newline = newline_of(document)
+    return (document.edit(start, start, "".join(f"import {module}{newline}" for module in missing)),)
+
+
+def free_name(document: Document, *wanted: str) -> str | None:
+    """The first of some names that a module binds or reads nowhere; None where it has them all."""
+    tree = ast.parse(document.text)
+    taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    taken |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    taken |= {node.name for node in ast.walk(tree) if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
+    taken |= {
+        (alias.asname or alias.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom | ast.Import)
+        for alias in node.names
+    }
+    return next((name for name in wanted if name not in taken), None)
 
 
 def in_loop(document: Document, row: int) -> bool:

@@ -136,6 +136,7 @@ def tune(
     from .trial import ScriptFailed, SlowStart, TrialError
     from .tuner import Options, TuneError
     from .tuner import tune as run
+    from .turns import most_starts
 
     if not math.isfinite(budget) or budget < 5:
         raise Failure(f"--budget {budget:g} is too short: a search takes at least 5 seconds")
@@ -158,6 +159,9 @@ def tune(
         raise Failure(INSTALL_TORCH)
     console = console_here()
     options = Options(chosen, budget, seed, apply, start_timeout, explain, unsafe_fixes)
+    if chosen & set(TRAINING_KNOBS):
+        starts = most_starts(chosen)
+        click.echo(f"Knobs of the training start the script at most {starts} times, beside the search.", err=True)
     try:
         outcome = _watched(run, command, options, config.root, console)
     except ScriptFailed as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..finding import Edit
-from .probe.wire import Frame, LoaderInfo, Site, Turned
+from .probe.wire import ENABLE, Frame, LoaderInfo, Site, Turned
 
 if TYPE_CHECKING:
     from ..source.document import Document
@@ -24,13 +24,15 @@ class Knob:
     Attributes:
         name: as ``--knobs`` takes it.
         device: the only kind of device on which it does anything; empty for any.
-        statement: what turns it in the source; ``{torch}``, ``{model}``, ``{device}`` and ``{value}`` stand for what
-            was measured.
+        statement: what turns it in the source; ``{torch}``, ``{model}``, ``{blocks}``, ``{block}``, ``{device}`` and
+            ``{value}`` stand for what was measured.
+        values: how many of them are tried at most.
     """
 
     name: str
     statement: str
     device: str = ""
+    values: int = 1
 
     def refusal(self, device: str, base: Turned) -> str:
         """Why it need not be tried on a device, in words; empty where it may be."""
@@ -44,7 +46,7 @@ class Knob:
 
 
 TURNED: tuple[Knob, ...] = (
-    Knob("threads", "{torch}.set_num_threads({value})", "cpu"),
+    Knob("threads", "{torch}.set_num_threads({value})", "cpu", 3),
     Knob("thread_binding", "OMP_PROC_BIND=close", "cpu"),
     Knob("tf32", '{torch}.set_float32_matmul_precision("high")', "cuda"),
     Knob("cudnn_benchmark", "{torch}.backends.cudnn.benchmark = True", "cuda"),
@@ -52,7 +54,13 @@ TURNED: tuple[Knob, ...] = (
     Knob("channels_last", "{model}.to(memory_format={torch}.channels_last)"),
     Knob("autocast", '{model}.forward = {torch}.autocast("{device}", {torch}.bfloat16)({model}.forward)'),
     Knob("compile", "{model}.compile()"),
-    Knob("batch_size", "batch_size={value}"),
+    Knob("batch_size", "batch_size={value}", values=4),
+    Knob(
+        "activation_checkpointing",
+        "for {block} in {blocks}:\n    {block}.forward = "
+        "functools.partial(torch.utils.checkpoint.checkpoint, {block}.forward, use_reentrant=False)",
+        values=5,
+    ),
 )
 """In the order in which they are tried, and in which their statements follow each other."""
 
@@ -81,14 +89,30 @@ def patch(
             return Patch(remedy=f"start the script with {knob.statement} in its environment")
         if knob.name == "batch_size":
             return _at_loader(value, info, root, argv)
+        if knob.name == "activation_checkpointing":
+            return _recomputed(knob, value, turned, info, device, root, argv)
         if knob.name == "fused_optimizer":
             return _at_optimizers(turned, root)
         if "{model}" in knob.statement:
             return _at_models(knob, turned, device, root)
         return _behind_imports(knob, value, info, root)
     except (DocumentError, SyntaxError) as error:
-        shown = knob.statement.format(torch="torch", model="model", device=device, value=value)
+        shown = shown_statement(knob, value, device)
         return Patch(remedy=f"write `{shown}` by hand, since the source cannot be read: {error}")
+
+
+def shown_statement(knob: Knob, value: Setting, device: str, blocks: str = "") -> str:
+    """What turns a knob, in one line, for a model that is called so."""
+    if blocks.endswith(ENABLE):
+        return _enabled(blocks, "model")
+    blocks = blocks.replace("{}", "model") or "model.blocks"
+    shown = "N" if value is None else value
+    text = knob.statement.format(torch="torch", model="model", block="block", blocks=blocks, device=device, value=shown)
+    return text.replace(":\n    ", ": ")
+
+
+def _enabled(blocks: str, model: str) -> str:
+    return f'{blocks.replace("{}", model)}(gradient_checkpointing_kwargs={{"use_reentrant": False}})'
 
 
 def _own(stack: Sequence[Frame], root: Path) -> list[Frame]:
@@ -138,27 +162,59 @@ def _at_optimizers(turned: Turned, root: Path) -> Patch:
     return Patch(tuple(dict.fromkeys(edits)))
 
 
+def _recomputed(
+    knob: Knob, value: Setting, turned: Turned, info: LoaderInfo, device: str, root: Path, argv: tuple[str, ...]
+) -> Patch:
+    """At the models, and where a size of the batch goes with it at the loader: both, or neither."""
+    models = _at_models(knob, turned, device, root)
+    if value is None:
+        return models
+    loader = _at_loader(value, info, root, argv)
+    if models.edits and loader.edits:
+        return Patch((*models.edits, *loader.edits))
+    statement = shown_statement(knob, None, device, *turned.blocks[:1])
+    first = models.remedy or f"write `{statement}` once before the training loop"
+    return Patch(remedy=f"{first}, and {loader.remedy or f'pass batch_size={value} to the loader'}")
+
+
 def _at_models(knob: Knob, turned: Turned, device: str, root: Path) -> Patch:
-    from ..semantics.insertion import torch_name
     from ..source.document import Document
 
     edits: list[Edit] = []
-    for stack in turned.sites:
+    for number, stack in enumerate(turned.sites):
         own = _own([site.frame for site in stack], root)
         sites = [site for site in stack if site.frame in own]
         documents = {frame.filename: Document.read(frame.filename) for frame in own}
-        edit, place = None, _naming(sites, documents)
-        if place is not None:
-            document, row, name = place
-            torch = torch_name(document) if "{torch}" in knob.statement else "torch"
-            if torch is not None:
-                edit = _before_loop(document, row, name, knob.statement.format(torch=torch, model=name, device=device))
-        if edit is None:
+        blocks = turned.blocks[number] if turned.blocks else ""
+        place = _naming(sites, documents)
+        found = _at_model(knob, *place, device=device, blocks=blocks) if place is not None else None
+        if found is None:
             where = f", which is called in {Path(own[-1].filename).name}:{own[-1].row}" if own else ""
-            statement = knob.statement.format(torch="torch", model="model", device=device)
+            statement = shown_statement(knob, None, device, blocks)
             return Patch(remedy=f"write `{statement}` once before the training loop, for the model{where}")
-        edits.append(edit)
+        edits += found
     return Patch(tuple(dict.fromkeys(edits)))
+
+
+def _at_model(
+    knob: Knob, document: Document, row: int, name: str, *, device: str, blocks: str
+) -> tuple[Edit, ...] | None:
+    """The edits that turn one model; None where no place is certain, or what they name is not there."""
+    from ..semantics.insertion import before_loop, free_name, torch_name, with_imports
+
+    torch = torch_name(document) if "{torch}" in knob.statement else "torch"
+    block = free_name(document, "block", "part", "each_block") if blocks else "block"
+    if torch is None or block is None:
+        return None
+    reached = blocks.replace("{}", name)
+    imports: tuple[Edit, ...] | None = ()
+    if blocks.endswith(ENABLE):
+        statement = _enabled(blocks, name)
+    else:
+        statement = knob.statement.format(torch=torch, model=name, device=device, block=block, blocks=reached)
+        imports = with_imports(document, row, "functools", "torch.utils.checkpoint") if blocks else ()
+    edit = before_loop(document, row, name, statement)
+    return None if edit is None or imports is None else (*imports, edit)
 
 
 def _naming(sites: Sequence[Site], documents: dict[str, Document]) -> tuple[Document, int, str] | None:
@@ -174,9 +230,3 @@ def _naming(sites: Sequence[Site], documents: dict[str, Document]) -> tuple[Docu
         if in_loop(document, row):
             return None
     return None
-
-
-def _before_loop(document: Document, row: int, name: str, statement: str) -> Edit | None:
-    from ..semantics.insertion import before_loop
-
-    return before_loop(document, row, name, statement)

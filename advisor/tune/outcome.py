@@ -82,6 +82,11 @@ class Turn:
     diff: str = ""
     caution: str = ""
 
+    @property
+    def faster(self) -> bool:
+        """Whether it pays, and in speed: there is one that pays in memory alone."""
+        return not self.refused and (self.gain is None or self.gain.wins)
+
 
 @dataclass(frozen=True, slots=True)
 class Turns:
@@ -101,8 +106,8 @@ class Turns:
 
     @property
     def remain(self) -> bool:
-        """Whether one of them pays and is not in the source."""
-        return not self.written and any(not turn.refused for turn in self.tried)
+        """Whether one of them is faster and is not in the source."""
+        return not self.written and any(turn.faster for turn in self.tried)
 
 
 @dataclass(slots=True)

@@ -181,6 +181,8 @@ def _print_turns(turns: TurnsRecord, console: Console) -> None:
     for turn in turns.tried:
         if turn.remedy and not turn.refused:
             console.print(_text(f"By hand: {turn.remedy.rstrip('.')}."))
+            if turn.diff:
+                _print_diff(turn.diff, console)
     if turns.diff:
         _print_diff(turns.diff, console)
     if turned(turns):

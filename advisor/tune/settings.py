@@ -19,6 +19,7 @@ TRAINING_KNOBS: tuple[str, ...] = (
     "autocast",
     "compile",
     "batch_size",
+    "activation_checkpointing",
 )
 """Knobs of the training itself, which may change what it computes: each is turned only where it is named."""
 ALL = "all"

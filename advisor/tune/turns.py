@@ -1,11 +1,12 @@
 """Turns each knob of the training in processes of its own, against the script as it is, and says what became of it.
 
 Whole runs take turns (new, old, old, new), each from the same seed; only blocks behind a warm-up count. A knob must be
-faster beyond doubt and leave the loss where it was.
+faster beyond doubt and leave the loss where it was. How often a knob may start the script is bounded.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
@@ -14,14 +15,15 @@ from typing import Any
 
 from ..machine import Machine
 from . import applying
-from .knobs import TURNED, Knob, Setting, patch
+from .judging import BETTER, MOST_PAIRS, judged, no_gain
+from .knobs import TURNED, Knob, Setting, patch, shown_statement
 from .losses import Moved, compare, finite
 from .outcome import Turn, Turns, Verification
 from .probe.wire import BASELINE, LoaderInfo, Turned
 from .rewrite import Rewrite, RewriteError, rewritten
 from .search import Request
 from .session import Session
-from .statistics import Interval, gain, interval
+from .statistics import Interval
 from .trial import Command, TrialError
 
 PURPOSE = "a knob of the training"
@@ -29,12 +31,14 @@ BLOCKS = 3
 """Blocks of a run that count; one more goes before them."""
 STARTS = 8
 """Blocks of a run may take so many times as long as a start, in which there are some steps, too."""
-_NONE = {"name": ""}
+STARTS_A_KNOB = 24
+"""Starts of the script that one knob may take, whatever its values."""
+_NONE: Mapping[str, Any] = {"name": ""}
 _HEADROOM = 0.8  # of the memory
 _STEPS = 4  # doublings of a batch
-_BETTER = 1.02
-_PLAIN = 1.1  # in every pair of runs
-_MOST_PAIRS = 4
+_MORE = 1.02  # of the script's own memory: less is no more of it
+_OUT_OF_MEMORY = re.compile(r"out of memory|OutOfMemory|allocate memory|MemoryError|SIGKILL")
+_ANEW = "it changes the training: the learning rate has to be found anew"
 _CAUTIONS = {
     "threads": "the number fits this machine: another one may need another",
     "thread_binding": "workers of a loader that are forked run on the core of the process that forks them",
@@ -42,7 +46,7 @@ _CAUTIONS = {
     "tf32": "products of float32 matrices keep 10 bits of a number",
     "cudnn_benchmark": "it pays where the shapes of batches stay the same, and runs are no longer alike bit by bit",
     "compile": "every start takes longer, by its warm-up",
-    "batch_size": "it changes the training: the learning rate has to be found anew",
+    "batch_size": _ANEW,
 }
 _ORDER = (True, False, False, True)
 
@@ -56,6 +60,18 @@ class _Run:
     info: LoaderInfo
     device: str
     turned: Turned
+
+
+@dataclass(slots=True)
+class _Sizes:
+    """What is known of larger batches: the largest that pays, and the first for which memory is too small."""
+
+    largest: int | None = None
+    full: int | None = None
+
+
+class _NoRoomError(TrialError):
+    """Memory is too small for what was tried."""
 
 
 class Turner:
@@ -91,10 +107,13 @@ class Turner:
         self._block = block
         self._say = say
         self._base: _Run | None = None
+        self._sizes = _Sizes()
+        self._starts = STARTS_A_KNOB
         self.tried: list[Turn] = []
 
     def turn(self, knob: Knob) -> Turn:
         """Tries a knob with each of its values, and chooses among them; :attr:`tried` keeps what became of it."""
+        self._starts = STARTS_A_KNOB
         self.tried.append(self._turned(knob))
         return self.tried[-1]
 
@@ -107,6 +126,8 @@ class Turner:
                 return Turn(knob.name, _written(knob, None, base.device), refused=refusal)
             if knob.name == "batch_size":
                 return self._grow(knob, base)
+            if knob.name == "activation_checkpointing":
+                return self._recompute(knob, base)
             tried = [self._compared(knob, value, base) for value in self._values(knob, base)]
         except TrialError as error:
             return Turn(knob.name, _written(knob, None), refused=f"the script could not be run: {error.reason}")
@@ -115,6 +136,7 @@ class Turner:
     def verify(self, rewrite: Rewrite, turns: Sequence[Turn]) -> Verification:
         """Runs what the knobs that pay make of the source against the source as it is."""
         self._say("the new source against the old")
+        self._starts = STARTS_A_KNOB
         try:
             found, moved, _ = self._race(_NONE, rewrite.before, rewrite.after, alike=_alike(turns))
         except TrialError as error:
@@ -136,50 +158,110 @@ class Turner:
 
     def _grow(self, knob: Knob, base: _Run) -> Turn:
         """The largest batch that is faster than a smaller one, as long as memory has room for it."""
-        size, best = base.info.batch_size, None
+        size = base.info.batch_size
         if not size:
             return Turn(knob.name, _written(knob, None), refused="the size of a batch is not known")
-        for step in range(1, _STEPS + 1):
-            value = size << step
-            if base.info.length is not None and base.info.length * size < 4 * value:
+        refused = Turn(knob.name, _written(knob, 2 * size), refused="an epoch has too few batches for larger ones")
+        return self._doubled(knob, base, 2 * size, _NONE) or refused
+
+    def _doubled(self, knob: Knob, base: _Run, first: int, against: Mapping[str, Any]) -> Turn | None:
+        """The largest batch, of ``first`` and its doubles, that is faster than a smaller one; None where an epoch has
+        too few of them."""
+        best = None
+        for value in (first << step for step in range(_STEPS)):
+            if base.info.length is not None and base.info.length * base.info.batch_size < 4 * value:
                 break
-            tried = self._compared(knob, value, base)
-            if tried.refused or (best is not None and _ratio(tried) < _BETTER * _ratio(best)):
-                best = best or tried
-                break
+            tried = self._compared(knob, value, base, against)
+            if tried.refused or (best is not None and _ratio(tried) < BETTER * _ratio(best)):
+                return best or tried
             best = tried
-        return best or Turn(knob.name, _written(knob, 2 * size), refused="an epoch has too few batches for larger ones")
+            if knob.name == "batch_size":
+                self._sizes.largest = value
+        return best
+
+    def _recompute(self, knob: Knob, base: _Run) -> Turn:
+        """Computing activations again makes a step slower: it is for a memory that ends before larger batches cease to
+        pay, or that has no headroom as it is."""
+        full, taken = self._sizes.full, self._share(base.turned)
+        tight = taken > _HEADROOM
+        if full is None and not tight:
+            reason = f"memory is not the limit: the training takes {_percent(taken)} of it, and would only be slower"
+            return Turn(knob.name, _written(knob, None), refused=reason)
+        larger = self._larger(knob, base, full) if full is not None else None
+        if larger is not None and not (larger.refused and tight):
+            return larger
+        return self._roomier(knob, base)
+
+    def _larger(self, knob: Knob, base: _Run, full: int) -> Turn:
+        """The batch for which there was no room, against the largest for which there was."""
+        setting, size = _written(knob, full), self._sizes.largest or base.info.batch_size
+        self._say(f"{knob.name.replace('_', ' ')}: its losses")
+        try:
+            runs = {new: [self._run(_plan(knob, None, base) if new else _NONE, {}, BLOCKS)] for new in (True, False)}
+        except TrialError as error:
+            return Turn(knob.name, setting, refused=error.reason)
+        moved = _moved(base, runs, alike=True)
+        if moved.reason:
+            return Turn(knob.name, setting, None, moved.share, refused=moved.reason)
+        against = _NONE if size == base.info.batch_size else _plan(_knob("batch_size"), size, base)
+        turn = self._doubled(knob, base, full, against)
+        if turn is None:
+            return Turn(knob.name, setting, refused="an epoch has too few batches for larger ones")
+        turn = replace(turn, loss=moved.share)
+        if turn.refused:
+            return replace(turn, refused=f"{turn.refused}, against batch_size={size}, which fits without it")
+        return replace(turn, caution=f"{_ANEW}; the gain is over batch_size={size}, which fits without it")
+
+    def _roomier(self, knob: Knob, base: _Run) -> Turn:
+        """The same batch, for the memory that the script has hardly left."""
+        turn = Turn(knob.name, _written(knob, None))
+        try:
+            found, moved, runs = self._race(_plan(knob, None, base), {}, {}, alike=True)
+        except TrialError as error:
+            return replace(turn, refused=error.reason)
+        new, turn = runs[True][0], replace(turn, gain=found, loss=moved.share)
+        left, taken = self._share(new.turned), self._share(base.turned)
+        if moved.reason or left > _HEADROOM:
+            refused = moved.reason or f"the training takes {_percent(left)} of the memory with it, too"
+            return replace(turn, refused=refused)
+        done = self._patched(turn, knob, None, base, new)
+        if found.wins:
+            return done
+        caution = f"it is for the memory alone, {_percent(left)} instead of {_percent(taken)}, and no step is faster"
+        remedy = done.remedy or "take over the change if you need the memory, since nothing slower is written"
+        return replace(done, edits=(), remedy=remedy, caution=caution)
 
     # -- runs ---------------------------------------------------------------------------------------------------
 
-    def _compared(self, knob: Knob, value: Setting, base: _Run) -> Turn:
+    def _compared(self, knob: Knob, value: Setting, base: _Run, against: Mapping[str, Any] = _NONE) -> Turn:
+        """A knob with one of its values, against the script as it is or with a plan that was found before."""
         setting = _written(knob, value, base.device)
         self._say(f"{knob.name.replace('_', ' ')}: {setting}")
+        plan = _plan(knob, value, base)
         try:
-            found, moved, runs = self._race(_plan(knob, value, base), {}, {}, alike=knob.name != "batch_size")
+            found, moved, runs = self._race(plan, {}, {}, alike="stack" not in plan, against=against)
         except TrialError as error:
+            if isinstance(error, _NoRoomError) and knob.name == "batch_size":
+                self._sizes.full = value
             return Turn(knob.name, setting, refused=error.reason)
-        new, old = min(runs[True], key=_start), min([*runs[False], base], key=_start)
-        turn = Turn(knob.name, setting, found, moved.share, max(0.0, new.start - old.start))
-        refused = moved.reason or self._too_large(new.turned) or ("" if found.wins else _no_gain(found))
-        if refused:
-            return replace(turn, refused=refused)
-        written = patch(
-            knob,
-            value,
-            new.turned,
-            base.info,
-            device=new.device,
-            root=self.root,
-            argv=self._command.args,
-        )
+        old = runs[False] if against is not _NONE else [*runs[False], base]
+        new = min(runs[True], key=_start)
+        turn = Turn(knob.name, setting, found, moved.share, max(0.0, new.start - min(old, key=_start).start))
+        refused = moved.reason or ("" if found.wins else no_gain(found))
+        return replace(turn, refused=refused) if refused else self._patched(turn, knob, value, base, new)
+
+    def _patched(self, turn: Turn, knob: Knob, value: Setting, base: _Run, new: _Run) -> Turn:
+        """A turn that pays, with what brings it about in the source."""
+        written = patch(knob, value, new.turned, base.info, device=new.device, root=self.root, argv=self._command.args)
+        setting = _written(knob, value, new.device, *new.turned.blocks[:1])
         edits, diff, remedy = written.edits, "", written.remedy
         if edits:
             try:
                 diff = rewritten(edits, self.root).diff
             except RewriteError as error:
                 edits, remedy = (), f"write `{setting}` by hand: {error}"
-        return replace(turn, edits=edits, diff=diff, remedy=remedy, caution=_CAUTIONS.get(knob.name, ""))
+        caution = _CAUTIONS.get(knob.name, "")
+        return replace(turn, setting=setting, edits=edits, diff=diff, remedy=remedy, caution=caution)
 
     def _race(
         self,
@@ -188,6 +270,7 @@ class Turner:
         after: Mapping[Path, bytes],
         *,
         alike: bool,
+        against: Mapping[str, Any] = _NONE,
     ) -> tuple[Interval, Moved, dict[bool, list[_Run]]]:
         """New, old, old, new; where that does not settle it the same again, the other way round.
 
@@ -198,8 +281,10 @@ class Turner:
         runs: dict[bool, list[_Run]] = {False: [], True: []}
         pairs: list[tuple[list[float], list[float]]] = []
         for number, new in enumerate((*_ORDER, *(not new for new in _ORDER))):
-            plan, sources = (knob, after) if new else (_NONE, before)
+            plan, sources = (knob, after) if new else (against, before)
             runs[new].append(self._run(plan, sources, BLOCKS))
+            if new:
+                self._check_room(runs[new][-1].turned, base.turned)
             if number % 2:
                 pairs.append((runs[False][-1].times, runs[True][-1].times))
                 found, settled = judged(pairs)
@@ -215,6 +300,9 @@ class Turner:
 
     def _run(self, knob: Mapping[str, Any], sources: Mapping[Path, bytes], blocks: int) -> _Run:
         session = self._session
+        if not self._starts:
+            raise TrialError(f"it was not settled after {STARTS_A_KNOB} starts of the script")
+        self._starts -= 1
         longest = session.start_timeout + STARTS * session.start_seconds + 10 * (blocks + 1) * self._block
         session.renew(time.monotonic() + longest)
         session.knob, session.sources = knob, sources
@@ -229,6 +317,10 @@ class Turner:
                     raise TrialError(answer.reason)
                 if number:
                     times.append(answer.block.seconds / answer.block.samples)
+        except TrialError as error:
+            if _OUT_OF_MEMORY.search(error.reason):
+                raise _NoRoomError(error.reason) from error
+            raise
         finally:
             session.close()
         turned = session.stopped.turned
@@ -236,30 +328,24 @@ class Turner:
             raise TrialError("the script's process went before it could say what became of its loss")
         return _Run(times, start, ready.loaders[0], ready.device, turned)
 
-    def _too_large(self, turned: Turned) -> str:
-        if turned.memory <= _HEADROOM * self._memory:
-            return ""
-        return f"it takes {turned.memory / self._memory:.0%} of the memory".replace("%", " %")
+    def _share(self, turned: Turned) -> float:
+        return turned.memory / self._memory
+
+    def _check_room(self, new: Turned, base: Turned) -> None:
+        """Raises _NoRoomError where a change takes more memory than the script does, and more than may be taken."""
+        if self._share(new) > _HEADROOM and new.memory > _MORE * base.memory:
+            raise _NoRoomError(f"it takes {_percent(self._share(new))} of the memory")
 
 
-def judged(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[Interval, bool]:
-    """The gain from pairs of neighbouring runs, each with the times of its blocks, old and new; and whether that
-    settles it.
-
-    Blocks of one run have their process in common, and with it luck that blocks do not show. A loss can be told from
-    one pair of runs, a gain that is plain in both from two, and any other from the ratios of four pairs.
-    """
-    found = gain(*([time for pair in pairs for time in pair[side]] for side in (0, 1)))
-    ratios = [gain(old, new).ratio for old, new in pairs]
-    if len(pairs) >= _MOST_PAIRS:
-        return interval(ratios), True
-    plain = len(pairs) > 1 and found.wins and min(ratios) > _PLAIN
-    return found, plain or found.high < _BETTER
+def most_starts(names: frozenset[str]) -> int:
+    """How often the script is started at most for the knobs of the training among ``names``; 0 where there is none."""
+    each = [min(STARTS_A_KNOB, 2 * MOST_PAIRS * knob.values) for knob in TURNED if knob.name in names]
+    return 1 + sum(each) + 2 * MOST_PAIRS if each else 0
 
 
 def run_turns(turner: Turner, names: frozenset[str], *, write: bool) -> Turns:
     """Tries the knobs that are named, then all that pay together; with ``write`` writes these where the gain shows."""
-    tried = tuple(turner.turn(knob) for knob in TURNED if knob.name in names)
+    tried = _superseded(tuple(turner.turn(knob) for knob in TURNED if knob.name in names))
     edits = [edit for turn in tried if not turn.refused for edit in turn.edits]
     verification = None
     try:
@@ -283,26 +369,38 @@ def _moved(base: _Run, runs: Mapping[bool, list[_Run]], *, alike: bool) -> Moved
 
 def _alike(turns: Sequence[Turn]) -> bool:
     """Whether what pays leaves the batches as they are, so that losses can be compared."""
-    return all(turn.refused or turn.name != "batch_size" for turn in turns)
+    return all(turn.refused or "batch_size=" not in turn.setting for turn in turns)
+
+
+def _superseded(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Without the larger batch where a still larger one pays, for which something else makes room."""
+    sized = [turn for turn in turns if not turn.refused and "batch_size=" in turn.setting]
+    if len(sized) < 2:
+        return turns
+    reason = f"a larger one pays still more, with {sized[-1].name.replace('_', ' ')}"
+    return tuple(replace(turn, refused=reason, edits=(), diff="") if turn in sized[:-1] else turn for turn in turns)
+
+
+def _knob(name: str) -> Knob:
+    return next(knob for knob in TURNED if knob.name == name)
 
 
 def _plan(knob: Knob, value: Setting, base: _Run) -> dict[str, Any]:
     plan: dict[str, Any] = {"name": knob.name, "value": value}
-    if knob.name == "batch_size":
+    if knob.name == "batch_size" or (knob.name == "activation_checkpointing" and value is not None):
         plan["stack"] = [list(astuple(frame)) for frame in base.info.stack]
     return plan
 
 
-def _written(knob: Knob, value: Setting, device: str = "cuda") -> str:
-    shown = "N" if value is None else value
-    return knob.statement.format(torch="torch", model="model", device=device, value=shown)
+def _written(knob: Knob, value: Setting, device: str = "cuda", blocks: str = "") -> str:
+    shown = shown_statement(knob, value, device, blocks)
+    if knob.name == "activation_checkpointing" and value is not None:
+        return f"batch_size={value}; {shown}"
+    return shown
 
 
-def _no_gain(found: Interval) -> str:
-    ends = f"between {found.low:.2f} and {found.high:.2f} times as fast"
-    if found.high < 1:
-        return f"it is slower: {ends}"
-    return f"no gain beyond doubt: {ends}"
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _start(run: _Run) -> float:

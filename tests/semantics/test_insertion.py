@@ -5,7 +5,7 @@ from textwrap import dedent
 import pytest
 
 from accel_advisor.fixer import apply_edits
-from accel_advisor.semantics.insertion import after_imports, before_loop, torch_name
+from accel_advisor.semantics.insertion import after_imports, before_loop, free_name, torch_name, with_imports
 from accel_advisor.source.document import Document
 
 
@@ -121,3 +121,31 @@ def test_without_imports_at_the_top_there_is_no_place(source: str) -> None:
 )
 def test_the_name_of_torch(source: str, name: str | None) -> None:
     assert torch_name(document(source)) == name
+
+
+UNCERTAIN = {
+    "no import": "model(x)  # here\n",
+    "the future alone": "from __future__ import annotations\nmodel(x)  # here\n",
+    "behind the place": "model(x)  # here\nimport os\n",
+    "shares its line": "x = 1; import os\nmodel(x)  # here\n",
+}
+
+
+@pytest.mark.parametrize("source", UNCERTAIN.values(), ids=UNCERTAIN)
+def test_no_place_for_an_import_is_certain(source: str) -> None:
+    found = document(source)
+    assert with_imports(found, row_of(found), "functools") is None
+
+
+def test_what_is_imported_is_not_imported_again() -> None:
+    found = document("import functools\nimport torch as th\nmodel(x)  # here\n")
+    assert with_imports(found, 3, "functools") == ()
+    edits = with_imports(found, 3, "functools", "torch")
+    assert edits is not None
+    assert apply_edits(found.text, edits).startswith("import functools\nimport torch\nimport torch as th\n")
+
+
+def test_a_name_is_free_where_nothing_has_it() -> None:
+    found = document("import one\nfrom x import y as two\ndef three(four): five = 1\n")
+    assert free_name(found, "one", "two", "three", "four", "five", "six") == "six"
+    assert free_name(found, "one", "five") is None

@@ -84,10 +84,13 @@ def site(root: Path, name: str, call: str, *names: str, function: str = "<module
     return Site(Frame(str(root / name), function, row, column, end_row, end_column), names)
 
 
-def planned(root: Path, knob: str, *sites: Site, value: int | None = None, argv: tuple[str, ...] = ()) -> Patch:
+def planned(
+    root: Path, knob: str, *sites: Site, value: int | None = None, argv: tuple[str, ...] = (), blocks: str = "{}.layers"
+) -> Patch:
     stack = (site(root, "main.py", "DataLoader(data, batch_size=args.batch)").frame,)
     info = LoaderInfo(0, "train", stack, Settings(), 16, 40, 1024, "__main__.Data", "fork")
-    turned = Turned((), (sites,) if sites else (), 1, "highest", False, 1)
+    told = (blocks,) if knob == "activation_checkpointing" else ()
+    turned = Turned((), (sites,) if sites else (), 1, "highest", False, 1, told)
     return patch(KNOBS[knob], value, turned, info, device="cpu", root=root, argv=argv)
 
 
@@ -153,6 +156,64 @@ def test_a_name_that_is_come_by_in_a_loop_is_no_place(root: Path) -> None:
 def test_what_names_torch_needs_its_name(root: Path) -> None:
     inner = site(root, "trainer.py", " model(inputs)", "model", function="named")
     assert "write `model.forward = torch.autocast" in planned(root, "autocast", inner).remedy
+
+
+LOOP = [
+    "    for block in model.layers:",
+    "        block.forward = functools.partial(torch.utils.checkpoint.checkpoint, block.forward, use_reentrant=False)",
+]
+IMPORTS = ["import functools", "import torch.utils.checkpoint"]
+REMEDY = (
+    "write `for block in model.layers: block.forward = functools.partial(torch.utils.checkpoint.checkpoint, "
+    "block.forward, use_reentrant=False)` once before the training loop"
+)
+
+
+def outer(root: Path) -> tuple[Site, Site]:
+    return site(root, "main.py", "\nmain()"), site(root, "main.py", "train(model, optimizer)", "model", function="main")
+
+
+def test_blocks_are_computed_again_by_a_loop_of_their_own(root: Path) -> None:
+    found = planned(root, "activation_checkpointing", *outer(root))
+    assert added(root, found) == {"main.py": [*IMPORTS, *LOOP]}
+    (after,) = rewritten(found.edits, root).after.values()
+    assert "import functools\nimport torch.utils.checkpoint\nfrom build import make\n" in after.decode()
+    assert "\n".join([*LOOP, "    for epoch in range(3):\n"]) in after.decode()
+
+
+def test_a_name_that_is_taken_is_left_alone(root: Path) -> None:
+    (root / "main.py").write_text(f"import functools\n{MAIN}\nblock = None\n")
+    found = planned(root, "activation_checkpointing", *outer(root))
+    assert added(root, found) == {
+        "main.py": [
+            IMPORTS[1],
+            *(line.replace("block", "part", 1) for line in LOOP[:1]),
+            LOOP[1].replace("block.forward", "part.forward"),
+        ]
+    }
+
+
+def test_a_model_with_a_method_of_its_own_is_told_to(root: Path) -> None:
+    found = planned(root, "activation_checkpointing", *outer(root), blocks="{}.gradient_checkpointing_enable")
+    statement = 'model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})'
+    assert added(root, found) == {"main.py": [f"    {statement}"]}
+
+
+def test_a_larger_batch_goes_with_it_or_neither_is_changed(root: Path) -> None:
+    both = planned(root, "activation_checkpointing", *outer(root), value=32)
+    batch = 'parser.add_argument("--batch", type=int, default=32)'
+    assert added(root, both) == {"main.py": [*IMPORTS, batch, *LOOP]}
+    given = planned(root, "activation_checkpointing", *outer(root), value=32, argv=("--batch", "16"))
+    assert given.edits == ()
+    assert given.remedy.startswith(f"{REMEDY}, and ")
+    assert "run the script with `--batch 32`" in given.remedy
+    unnamed = site(root, "trainer.py", "self.epoch()", function="fit"), site(root, "trainer.py", "self.model(inputs)")
+    hidden = planned(root, "activation_checkpointing", *unnamed, value=32)
+    assert hidden.edits == ()
+    assert (
+        hidden.remedy
+        == f"{REMEDY}, for the model, which is called in trainer.py:4, and pass batch_size=32 to the loader"
+    )
 
 
 def test_the_size_of_a_batch_is_changed_where_it_is_decided(root: Path) -> None:

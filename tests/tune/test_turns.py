@@ -2,6 +2,8 @@
 
 import math
 import os
+import subprocess
+import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,6 +12,8 @@ import pytest
 from rich.console import Console
 
 from accel_advisor.machine import inspect_machine
+from accel_advisor.tune.judging import judged
+from accel_advisor.tune.knobs import TURNED
 from accel_advisor.tune.outcome import Turn, Turns
 from accel_advisor.tune.record import record
 from accel_advisor.tune.report import print_report
@@ -17,7 +21,7 @@ from accel_advisor.tune.session import Session
 from accel_advisor.tune.stored import record_of
 from accel_advisor.tune.trial import Command
 from accel_advisor.tune.tuner import Options, tune
-from accel_advisor.tune.turns import Turner, judged, run_turns
+from accel_advisor.tune.turns import STARTS_A_KNOB, Turner, most_starts, run_turns
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.alone
@@ -56,6 +60,64 @@ if __name__ == "__main__":
     for epoch in range(1000):
         train(model, optimizer)
 """
+HUNGRY = """\
+import ctypes
+import os
+import resource
+import time
+
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+
+class Keep(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, inputs):
+        ctx.save_for_backward({make}(len(inputs), 1 << 20))
+        return inputs.clone()
+
+    @staticmethod
+    def backward(ctx, gradients):
+        (kept,) = ctx.saved_tensors
+        return gradients
+
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.ones(1))
+
+    def forward(self, inputs):
+        return Keep.apply(inputs * self.scale)
+
+
+def leave(mebibytes):
+    ctypes.CDLL(None).mallopt(-3, 65536)  # what is freed goes back to the system at once
+    used = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmData:"))
+    resource.setrlimit(resource.RLIMIT_DATA, ((used << 10) + (mebibytes << 20),) * 2)
+
+
+def main():
+    model = torch.nn.Sequential(*[Block() for _ in range(4)])
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
+    loader = DataLoader(TensorDataset(torch.randn(32, 8)), batch_size=4, shuffle=True)
+    leave(mebibytes={left})
+    for epoch in range(int(os.environ.get("EPOCHS", 1000))):
+        for (inputs,) in loader:
+            loss = model(inputs).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            time.sleep({pause})
+
+
+if __name__ == "__main__":
+    main()
+"""
+LIMITED = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a script asks Linux for its own memory")
 SLOW_UNLESS_FUSED = "0.002 if optimizer.defaults['fused'] else 0.02"
 
 
@@ -77,9 +139,9 @@ def test_what_pays_is_written_and_what_moves_the_loss_is_refused(tmp_path: Path)
     command = write(tmp_path, SLOW_UNLESS_FUSED)
     before = files(tmp_path)
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
-        names = frozenset({"fused_optimizer", "autocast", "channels_last"})
+        names = frozenset({"fused_optimizer", "autocast", "channels_last", "activation_checkpointing"})
         found = run_turns(turner(session, command), names, write=True)
-    fused, layout, autocast = found.tried
+    fused, layout, autocast, checkpointing = found.tried
     assert (fused.name, fused.refused) == ("fused_optimizer", "")
     assert fused.gain is not None
     assert fused.gain.low > 1.02
@@ -88,11 +150,66 @@ def test_what_pays_is_written_and_what_moves_the_loss_is_refused(tmp_path: Path)
     assert layout.gain is None
     assert "changes the loss" in autocast.refused
     assert (autocast.edits, autocast.diff) == ((), "")
+    assert "memory is not the limit" in checkpointing.refused
+    assert checkpointing.gain is None
     assert found.written
     assert found.verification is not None
     assert found.verification.holds
     after = before["train.py"].replace(b"lr=1e-3)", b"lr=1e-3, fused=True)")
     assert files(tmp_path) == {**before, "train.py": after}
+
+
+@LIMITED
+def test_a_larger_batch_is_made_room_for(tmp_path: Path) -> None:
+    command = write(tmp_path, "")
+    source = tmp_path / "train.py"
+    source.write_text(HUNGRY.format(make="torch.empty", left=100, pause=0.05))
+    with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
+        names = frozenset({"batch_size", "activation_checkpointing"})
+        found = run_turns(turner(session, command), names, write=False)
+    batch, checkpointing = found.tried
+    assert "allocate memory" in batch.refused
+    assert checkpointing.refused == ""
+    assert checkpointing.gain is not None
+    assert checkpointing.gain.low > 1.02
+    assert checkpointing.loss == 0
+    assert "batch_size=4, which fits without it" in checkpointing.caution
+    ((_, after),) = found.rewrite.after.items()
+    assert b"batch_size=8" in after
+    assert run_alone(source, after) == ""
+    without = b"".join(line for line in after.splitlines(keepends=True) if b"block" not in line)
+    assert "allocate memory" in run_alone(source, without)
+
+
+def run_alone(source: Path, text: bytes) -> str:
+    """What one epoch of a script says of its failure; nothing where it ends well."""
+    source.write_bytes(text)
+    environment = {**os.environ, "EPOCHS": "1"}
+    result = subprocess.run([sys.executable, source], env=environment, capture_output=True, text=True, check=False)
+    return result.stderr if result.returncode else ""
+
+
+@LIMITED
+def test_room_alone_is_shown_and_not_written(tmp_path: Path) -> None:
+    command = write(tmp_path, "")
+    text = HUNGRY.format(make="torch.ones", left=1 << 20, pause=0.01)
+    (tmp_path / "train.py").write_text(text)
+    with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
+        session.knob = {"name": ""}
+        session.start()
+        session.close()
+        assert session.stopped.turned is not None
+        room = session.stopped.turned.memory - (16 << 20)
+        own = Turner(session, command, inspect_machine(), root=command.cwd, block=0.1, memory=int(room / 0.8))
+        found = run_turns(own, frozenset({"activation_checkpointing"}), write=True)
+    (turn,) = found.tried
+    assert turn.refused == ""
+    assert "for the memory alone" in turn.caution
+    assert "+    for block in model:" in turn.diff
+    assert not turn.faster
+    assert not found.remain
+    assert not found.written
+    assert (tmp_path / "train.py").read_text() == text
 
 
 def test_a_knob_of_another_device_is_refused_and_told(tmp_path: Path) -> None:
@@ -112,6 +229,17 @@ def test_a_knob_of_another_device_is_refused_and_told(tmp_path: Path) -> None:
     stored = record_of(data)
     assert stored.turns is not None
     assert stored.turns.tried[1].name == "cudnn_benchmark"
+
+
+def test_the_starts_of_a_knob_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert most_starts(frozenset({"num_workers"})) == 0
+    assert most_starts(frozenset({"num_workers", "compile"})) == 1 + 8 + 8
+    assert most_starts(frozenset({"compile", "batch_size"})) == 1 + 8 + STARTS_A_KNOB + 8
+    monkeypatch.setattr("accel_advisor.tune.turns.STARTS_A_KNOB", 1)
+    command = write(tmp_path, SLOW_UNLESS_FUSED)
+    with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
+        found = turner(session, command).turn(next(knob for knob in TURNED if knob.name == "fused_optimizer"))
+    assert found.refused == "it was not settled after 1 starts of the script"
 
 
 @pytest.mark.parametrize("process", [0.0, 0.01, 0.03])

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from accel_advisor.tune.probe import stack
+from accel_advisor.tune.probe import recomputing, stack
 from accel_advisor.tune.probe.session import Session
 from accel_advisor.tune.probe.wire import Refused, Site, Turned
 
@@ -35,7 +35,7 @@ class Turning:
 
     Args:
         plan: ``name`` of the knob, empty for none; its ``value``, where it has one; ``stack`` of the loader that it is
-            a knob of.
+            a knob of. The value of ``activation_checkpointing`` is the size of a batch that goes with it.
     """
 
     def __init__(self, plan: dict[str, Any], session: Session) -> None:
@@ -48,8 +48,11 @@ class Turning:
         self._own = ""
         self._stepped = ""
         self._sites: list[tuple[Site, ...]] = []
+        self._resized: list[tuple[Site, ...]] = []
+        self._recomputing: recomputing.Recomputing | None = None
         self._seen: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._turn_module: Callable[[Any, Any], None] | None = {
+        self._turn_module: Callable[[Any, Any], bool] | None = {
+            "activation_checkpointing": self._recompute,
             "autocast": self._autocast,
             "channels_last": self._channels_last,
             "compile": self._compile,
@@ -78,7 +81,9 @@ class Turning:
         elif self._name == "fused_optimizer":
             for name in FUSIBLE:
                 self._fuse(getattr(torch.optim, name))
-        elif self._name == "batch_size":
+        elif self._name == "activation_checkpointing":
+            self._recomputing = recomputing.Recomputing(self._refuse)
+        if self._resizes:
             self._resize(torch.utils.data.DataLoader)
 
     def told(self) -> Turned | None:
@@ -89,11 +94,12 @@ class Turning:
         with contextlib.suppress(RuntimeError):
             return Turned(
                 losses=tuple(float(loss) for loss in list(self._losses)),
-                sites=tuple(self._sites),
+                sites=tuple(self._resized if self._name == "batch_size" else self._sites),
                 threads=torch.get_num_threads(),
                 precision=torch.get_float32_matmul_precision(),
                 benchmark=torch.backends.cudnn.benchmark,
                 memory=_memory(torch),
+                blocks=tuple(self._recomputing.blocks) if self._recomputing is not None else (),
             )
         return None
 
@@ -130,8 +136,8 @@ class Turning:
         def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             if not compiling() and module not in self._seen and torch.is_grad_enabled():
                 self._seen.update(module.modules())
-                if self._turn_module is not None and any(one.requires_grad for one in module.parameters()):
-                    self._turn_module(torch, module)
+                trains = self._turn_module is not None and any(one.requires_grad for one in module.parameters())
+                if self._turn_module is not None and trains and self._turn_module(torch, module):
                     self._sites.append(_sites_of(module, sys._getframe(1)))
             return call(module, *args, **kwargs)
 
@@ -161,9 +167,11 @@ class Turning:
             return "the script sets torch.backends.cudnn.benchmark itself"
         if self._name == "fused_optimizer" and not self._sites:
             return self._own or f"{self._stepped or 'its optimizer'} has no fused form in torch.optim"
+        if self._recomputing is not None and self._recomputing.own:
+            return recomputing.OWN
         if self._turn_module is not None and not self._sites:
-            return "no call of a module with parameters that train was seen"
-        if self._name == "batch_size" and not self._sites:
+            return self._own or "no call of a module with parameters that train was seen"
+        if self._resizes and not self._resized:
             return self._own or "the loader that trains was not built again in the same place"
         return ""
 
@@ -207,31 +215,44 @@ class Turning:
                 else:
                     args = (self._value, *args[1:]) if args else args
                     kwargs = kwargs if args else {**kwargs, "batch_size": self._value}
-                    self._sites.append(sites)
+                    self._resized.append(sites)
             build(loader, dataset, *args, **kwargs)
 
         kind.__init__ = __init__
 
-    def _autocast(self, torch: Any, module: Any) -> None:
+    @property
+    def _resizes(self) -> bool:
+        return self._name == "batch_size" or (self._name == "activation_checkpointing" and self._value is not None)
+
+    def _recompute(self, torch: Any, module: Any) -> bool:
+        assert self._recomputing is not None
+        turned = self._recomputing.turn(module)
+        self._own = self._own or ("" if turned else "the model has no repeated blocks")
+        return turned
+
+    def _autocast(self, torch: Any, module: Any) -> bool:
         first = next(module.parameters())
         if torch.is_autocast_enabled(first.device.type):
             self._refuse("the script uses autocast itself")
         if first.dtype != torch.float32:
             self._refuse(f"the model's weights are {str(first.dtype).removeprefix('torch.')}, not float32")
         module.forward = torch.autocast(first.device.type, torch.bfloat16)(module.forward)
+        return True
 
-    def _channels_last(self, torch: Any, module: Any) -> None:
+    def _channels_last(self, torch: Any, module: Any) -> bool:
         kernels = [one for one in module.parameters() if one.dim() == 4]
         if not kernels:
             self._refuse("the model has no convolution of images")
         if all(one.is_contiguous(memory_format=torch.channels_last) for one in kernels):
             self._refuse("the weights of the model's convolutions have their channels last already")
         module.to(memory_format=torch.channels_last)
+        return True
 
-    def _compile(self, torch: Any, module: Any) -> None:
+    def _compile(self, torch: Any, module: Any) -> bool:
         if module._compiled_call_impl is not None or type(module).__name__ == "OptimizedModule":
             self._refuse("the script compiles its model itself")
         module.compile()
+        return True
 
 
 def _sites_of(value: Any, frame: FrameType | None) -> tuple[Site, ...]:

@@ -287,6 +287,10 @@ class Stop:
     """Leave the process now, without returning into user code."""
 
 
+ENABLE = "gradient_checkpointing_enable"
+"""The method by which models of transformers have their own blocks computed again in the backward pass."""
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One frame of a stack, and the names that it has for what was turned there."""
@@ -305,6 +309,8 @@ class Turned:
         threads, precision, benchmark: intra-op threads, precision of float32 products, and cuDNN's choice by trial, as
             they were at the end.
         memory: the most that was in use, in bytes: of the accelerator where there is one.
+        blocks: for each model whose blocks were turned, how to reach these in Python, with ``{}`` for the model; or
+            its own method that turns them, :data:`ENABLE`.
     """
 
     losses: tuple[float, ...]
@@ -313,6 +319,7 @@ class Turned:
     precision: str
     benchmark: bool
     memory: int
+    blocks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,9 @@ data = TensorDataset(torch.randn(64, 3, 8, 8))
 model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(144, 1))
 teacher = nn.Linear(192, 1).requires_grad_(False)
 build, made = torch.optim.AdamW, dict(batch_size=4, shuffle=True)
+def blocks(count):
+    kept = [nn.Sequential(nn.Conv2d(3, 3, 1), nn.Dropout(0.5), nn.Tanh()) for _ in range(count)]
+    return nn.Sequential(*kept, nn.Flatten(), nn.Linear(192, 1))
 {setup}
 optimizer = build(model.parameters())
 loader = DataLoader(data, **made)
@@ -71,6 +74,7 @@ def train(plan, setup, check):
     return {
         "losses": told.losses, "threads": told.threads, "memory": told.memory,
         "sites": [[[site.frame.row, list(site.names)] for site in stack][-1:] for stack in told.sites],
+        "blocks": told.blocks,
     }
 
 torch.set_num_threads(1)
@@ -89,7 +93,7 @@ for case in json.load(sys.stdin):
     os.wait()
 '''
 
-ROW = {"optimizer": 10, "loader": 11, "model": 13}
+ROW = {"optimizer": 13, "loader": 14, "model": 16}
 PLACE = [["train.py", "<module>", ROW["loader"], 10, ROW["loader"], 34]]
 
 REFUSED = {
@@ -150,6 +154,33 @@ REFUSED = {
         "made = dict(batch_size=None, sampler=BatchSampler(RandomSampler(data), 4, False))",
         "the data set itself makes the batches",
     ),
+    "no repeated blocks": ("activation_checkpointing", None, "", "the model has no repeated blocks"),
+    "layers that keep nothing of their own": (
+        "activation_checkpointing",
+        None,
+        "model = nn.Sequential(nn.Flatten(), nn.Linear(192, 192), nn.ReLU(), nn.Linear(192, 192), nn.ReLU())",
+        "the model has no repeated blocks",
+    ),
+    "checkpoints already": (
+        "activation_checkpointing",
+        None,
+        "from torch.utils.checkpoint import checkpoint_sequential as cut\n"
+        "model = blocks(4)\nmodel.forward = lambda x: cut(list(model), 2, x, use_reentrant=False)",
+        "checkpoints its activations itself",
+    ),
+    "statistics that would be taken twice": (
+        "activation_checkpointing",
+        None,
+        "kept = [nn.Sequential(nn.Conv2d(3, 3, 1), nn.BatchNorm2d(3)) for _ in range(2)]\n"
+        "model = nn.Sequential(*kept, nn.Flatten())",
+        "Sequential changes a buffer whenever it is called",
+    ),
+    "a larger batch of a loader that is not there": (
+        "activation_checkpointing",
+        8,
+        "model = blocks(4)\n",
+        "was not built again in the same place",
+    ),
     "another loader": ("batch_size", 8, "\n", "was not built again in the same place"),
 }
 IN_FORCE = {
@@ -172,6 +203,22 @@ IN_FORCE = {
         [ROW["model"], ["model"]],
     ),
     "batch_size": ("batch_size", 8, "", "assert len(inputs) == 8", [ROW["loader"], []]),
+    "none, with a dropout": ("", None, "model = blocks(4)", "", None),
+    "activation_checkpointing": (
+        "activation_checkpointing",
+        None,
+        "model = blocks(4)",
+        "turned = [getattr(block.forward, 'keywords', None) for block in model]\n"
+        "assert turned == [{'use_reentrant': False}] * 4 + [None] * 2",
+        [ROW["model"], ["model"]],
+    ),
+    "activation_checkpointing, with a larger batch": (
+        "activation_checkpointing",
+        8,
+        "model = blocks(4)",
+        "assert len(inputs) == 8 and model[3].forward.keywords == {'use_reentrant': False}",
+        [ROW["model"], ["model"]],
+    ),
 }
 
 
@@ -200,7 +247,7 @@ def test_what_cannot_be_turned_is_told(name: str) -> None:
 def test_a_knob_is_in_force(name: str) -> None:
     found = outcomes()[name]
     assert "losses" in found, found
-    assert len(found["losses"]) == (8 if name == "batch_size" else 16)
+    assert len(found["losses"]) == (8 if IN_FORCE[name][1] == 8 else 16)
     assert found["memory"] > 1 << 20
     place = IN_FORCE[name][4]
     assert found["sites"] == ([[place]] if place is not None else [])
@@ -211,6 +258,12 @@ def test_both_sides_see_the_same_batches_from_the_same_weights() -> None:
     assert found["threads"]["losses"] == pytest.approx(found["none"]["losses"], rel=1e-4)
     assert found["fused_optimizer"]["losses"] == pytest.approx(found["none"]["losses"], rel=1e-4)
     assert found["autocast"]["losses"] != found["none"]["losses"]
+    assert found["activation_checkpointing"]["losses"] == found["none, with a dropout"]["losses"]
+
+
+def test_how_the_blocks_are_reached_is_told() -> None:
+    assert outcomes()["activation_checkpointing"]["blocks"] == ["{}[0:4]"]
+    assert outcomes()["none"]["blocks"] == []
 
 
 BINDING = """
