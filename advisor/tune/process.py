@@ -52,6 +52,14 @@ class ProcessEnded:
         self.failure = failure
 
 
+def _terminal() -> tuple[int, int] | None:
+    """Rows and columns of the terminal that the user's command would read from; None where it would have none."""
+    if os.name != "posix" or not os.isatty(0):
+        return None
+    columns, rows = os.get_terminal_size(0)
+    return rows, columns
+
+
 class ChildProcess:
     """Starts the child through the guard, and turns everything that is heard of it into one stream of events.
 
@@ -115,6 +123,7 @@ class ChildProcess:
                 "address": self._listener.address,
                 "key": self._key.hex(),
                 "scratch": str(self.scratch),
+                "terminal": _terminal(),
             },
         }
         self._tell_guard(json.dumps(plan))

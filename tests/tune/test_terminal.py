@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -19,6 +20,7 @@ class Terminal:
 
     def __init__(self, folder: Path, temporary: Path, *args: str) -> None:
         self.number, other = pty.openpty()
+        termios.tcsetwinsize(other, (40, 100))
         self.process = subprocess.Popen(
             [sys.executable, "-m", "accel_advisor", "tune", *args],
             cwd=folder,
@@ -47,6 +49,32 @@ class Terminal:
 def _heed_interrupts() -> None:
     """A shell that starts these tests in the background lets its children ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+ASKS_ITS_TERMINAL = """\
+import os
+rows, columns = os.popen("stty size").read().split()
+for _ in range(3):
+    try:
+        input()
+    except EOFError:
+        continue
+    raise SystemExit("somebody answered")
+raise SystemExit(f"{rows} rows, {columns} columns, nothing to read")
+"""
+
+
+def test_a_script_that_asks_its_terminal_finds_one(tmp_path: Path, temporary: Path) -> None:
+    (tmp_path / "train.py").write_text(ASKS_ITS_TERMINAL)
+    terminal = Terminal(tmp_path, temporary, "train.py")
+    try:
+        assert terminal.until(rb"then tune it"), terminal.seen
+        assert terminal.process.wait(60) == 2
+    finally:
+        terminal.process.kill()
+        terminal.process.wait()
+        os.close(terminal.number)
+    assert b"40 rows, 100 columns, nothing to read" in b" ".join(terminal.seen.split()), terminal.seen
 
 
 def test_an_interrupt_of_the_start_is_one_sentence(project: Path, temporary: Path) -> None:

@@ -32,6 +32,27 @@ def _package() -> None:
         sys.modules[name] = module
 
 
+_ENDS = 64
+"""How often a script may read to the end of its terminal."""
+
+
+def _read_nothing(terminal: tuple[int, int] | None) -> None:
+    """Let the script's standard input be at its end: that of a terminal of so many rows and columns where it would have
+    one, since some scripts ask it for its size and fail where there is none."""
+    if terminal is None:
+        with open(os.devnull, "rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+        return
+    import pty
+    import termios
+
+    outer, inner = pty.openpty()
+    termios.tcsetwinsize(inner, terminal)
+    os.write(outer, _ENDS * b"\x04")
+    os.dup2(inner, 0)
+    os.close(inner)  # the other side stays open as long as this process: without it there is no terminal
+
+
 def _die_with_parent(parent: int) -> None:
     if sys.platform.startswith("linux"):
         import ctypes
@@ -131,8 +152,7 @@ def main() -> None:
             plan: dict[str, Any] = json.load(file)
     else:
         plan = json.loads(sys.stdin.buffer.read())
-    with open(os.devnull, "rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
+    _read_nothing(plan.get("terminal"))
     _die_with_parent(os.getppid() if ranked else plan["guard"])
     if plan["ranks"] and not ranked:
         _torchrun(plan)
