@@ -24,6 +24,7 @@ class Case:
         fixture: makes its data.
         environment: variables of its environment, ``{root}`` as in ``args``.
         slowness: by how much the budget is multiplied, for scripts with steps of many seconds on a processor.
+        terminal: whether the script wants a terminal as its standard input.
     """
 
     repository: str
@@ -35,6 +36,7 @@ class Case:
     folder: str = ""
     environment: dict[str, str] = field(default_factory=dict)
     slowness: float = 1.0
+    terminal: bool = False
 
     @property
     def name(self) -> str:
@@ -67,8 +69,8 @@ CASES = (
     _example("siamese_network/main.py", fixture=_SHARED_MNIST),
     _example("vae/main.py", fixture=_SHARED_MNIST),
     _example("dcgan/main.py", "--dataset", "folder", "--dataroot", "photos", fixture=data.image_folder("dcgan/photos")),
-    _example("imagenet/main.py", "-b", "8", "photos",
-             fixture=data.image_folder("imagenet/photos/train", "imagenet/photos/val")),
+    Case(EXAMPLES, "imagenet/main.py", ("-b", "8", "photos"), slowness=3.0,
+         fixture=data.image_folder("imagenet/photos/train", "imagenet/photos/val")),
     _example("super_resolution/main.py", "--upscale_factor", "3", "--batchSize", "4",
              fixture=data.image_folder("super_resolution/dataset/BSDS300/images/train",
                                        "super_resolution/dataset/BSDS300/images/test",
@@ -77,7 +79,7 @@ CASES = (
          ("train", "--dataset", "../photos", "--save-model-dir", "../models", "--image-size", "64"),
          fixture=data.every(data.image_folder("photos"), data.vgg16), folder="fast_neural_style",
          environment={"TORCH_HOME": "{root}/torch_home"}),
-    Case(CIFAR, "main.py", fixture=data.cifar10("data"), slowness=4.0),
+    Case(CIFAR, "main.py", fixture=data.cifar10("data"), slowness=4.0, terminal=True),
     Case(UNET, "train.py", fixture=data.carvana, environment={"WANDB_MODE": "disabled"}),
     # Those whose training does not wait for a loader, or not in a process that can be measured
     _refused("mnist_forward_forward/main.py", "one batch is read before training", "--train_size", "5000",

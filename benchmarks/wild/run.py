@@ -19,13 +19,16 @@ import importlib.metadata
 import json
 import os
 import platform
+import pty
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,6 +112,7 @@ def run_case(case: Case, options: argparse.Namespace, scratch: Path) -> dict[str
         folder,
         environment_of(case, root),
         budget + PATIENCE,
+        case.terminal,
     )
     record = json.loads(record_file.read_text(encoding="utf-8")) if record_file.exists() else None
     after = digests(root)
@@ -138,7 +142,7 @@ def run_case(case: Case, options: argparse.Namespace, scratch: Path) -> dict[str
         result["refusal"] = last_line(ran.errors).removeprefix("Error: ")
     if outcome == VERIFIED or "run by itself" in ran.errors:
         limit = ALONE_SECONDS if outcome == VERIFIED else FAILING_SECONDS
-        alone = run([options.python, script, *words], folder, environment_of(case, root), limit)
+        alone = run([options.python, script, *words], folder, environment_of(case, root), limit, case.terminal)
         result["alone"] = {"status": alone.status, "last": last_line(alone.errors)}
         if (alone.status in (None, 0)) == (outcome == REFUSED):
             wrong.append(f"without the probe it ended with {alone.status}: {last_line(alone.errors)}")
@@ -169,16 +173,35 @@ def outcome_of(ran: Ran, record: dict[str, Any] | None) -> str:
     return NOTHING if record["kept"] else SHOWN
 
 
-def run(command: list[str], folder: Path, environment: dict[str, str], seconds: float) -> Ran:
+@contextlib.contextmanager
+def standard_input(terminal: bool) -> Iterator[int]:
+    """Nothing to read: of a terminal that nobody types into, or at its end."""
+    if not terminal:
+        yield subprocess.DEVNULL
+        return
+    outer, inner = pty.openpty()
+    termios.tcsetwinsize(inner, (24, 80))
+    try:
+        yield inner
+    finally:
+        os.close(inner)
+        os.close(outer)
+
+
+def run(command: list[str], folder: Path, environment: dict[str, str], seconds: float, terminal: bool = False) -> Ran:
     """Runs a command in a session of its own, and ends it and all that came from it after ``seconds``."""
-    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+    with (
+        tempfile.TemporaryFile("w+") as output,
+        tempfile.TemporaryFile("w+") as errors,
+        standard_input(terminal) as nothing,
+    ):
         began = time.monotonic()
         started = time.time()
         process = subprocess.Popen(
             command,
             cwd=folder,
             env=environment,
-            stdin=subprocess.DEVNULL,
+            stdin=nothing,
             stdout=output,
             stderr=errors,
             start_new_session=True,
