@@ -23,6 +23,7 @@ class Running:
     """The block that is being served.
 
     Attributes:
+        workers: of its settings, and at least one: blocks are as long as whole rounds of the workers.
         failed: why it failed on this rank, where the others have not heard of it yet.
         due: at how many batches the ranks ask each other whether it is long enough.
     """
@@ -43,23 +44,26 @@ class Running:
     block: Block | None = None
     failed: str = ""
     due: int = 0
+    workers: int = field(init=False)
 
-    def reached(self, elapsed: float) -> bool:
-        """Whether the block is long enough, in whole rounds of the workers, after ``elapsed`` seconds on its clock."""
-        workers = max(self.settings.num_workers if self.settings else 1, 1)
+    def __post_init__(self) -> None:
+        self.workers = max(self.settings.num_workers if self.settings else 1, 1)
+
+    def reached(self, meter: Meter) -> bool:
+        """Whether the block is long enough, in whole rounds of the workers, by its own clock."""
+        measure = self.measure
         return (
-            self.batches % workers == 0
-            and self.batches >= self.measure.min_batches
-            and elapsed >= self.measure.min_seconds
+            self.batches >= measure.min_batches
+            and self.batches % self.workers == 0
+            and meter.elapsed() >= measure.min_seconds
         )
 
     def postpone(self, elapsed: float) -> None:
         """The block took ``elapsed`` seconds so far: set ``due`` to where it is expected to be long enough, in whole
         rounds of the workers."""
-        workers = max(self.settings.num_workers if self.settings else 1, 1)
         expected = self.batches * self.measure.min_seconds / max(elapsed, 1e-6) if self.batches else 0.0
         least = max(self.batches + 1, self.measure.min_batches)
-        self.due = workers * math.ceil(max(least, min(expected, 16 * least)) / workers)
+        self.due = self.workers * math.ceil(max(least, min(expected, 16 * least)) / self.workers)
 
     @property
     def late(self) -> bool:

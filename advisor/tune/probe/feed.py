@@ -12,6 +12,7 @@ from accel_advisor.tune.probe.blocks import Ceiling, Running
 from accel_advisor.tune.probe.meter import WAIT, Meter
 from accel_advisor.tune.probe.pools import IndexStream, Pool, Settling
 from accel_advisor.tune.probe.records import LoaderRecord, Records, length_of, settings_of
+from accel_advisor.tune.probe.refusals import sentence, unmeasurable
 from accel_advisor.tune.probe.session import Session
 from accel_advisor.tune.probe.wire import (
     FETCHING,
@@ -117,7 +118,7 @@ class Feed:
                     return
                 pool.next()
         except Exception as error:
-            self._fail(_sentence(error))
+            self._fail(sentence(error))
 
     def next(self, served_in_epoch: int) -> Any:
         """The next batch for the loop; StopIteration at the end of an epoch."""
@@ -143,7 +144,7 @@ class Feed:
                         self._fail("the data set of the loader gives no batch")
                         dry = 0
                 except Exception as error:
-                    self._fail(_sentence(error))
+                    self._fail(sentence(error))
                 else:
                     self._session.batches += 1
                     self._session.phase = SCRIPT
@@ -180,7 +181,7 @@ class Feed:
     def _reached(self, running: Running) -> bool:
         """Whether the block is long enough. Ranks, whose clocks differ, ask each other at as few batches as may be."""
         if not self._ranked:
-            return running.reached(self._meter.elapsed())
+            return running.reached(self._meter)
         if running.batches < running.due:
             return False
         said = self._together(running, self._meter.elapsed())
@@ -191,7 +192,7 @@ class Feed:
 
     def _boundary(self) -> None:
         """Between two batches: end what is over, begin what is due, wait for the parent when there is nothing."""
-        if self._session.stop_asked():
+        if self._session.stopping:
             self._session.leave()
         if self._running is not None:
             self._advance(self._running)
@@ -219,7 +220,7 @@ class Feed:
             self._stream_on(running)
 
     def _begin(self, measure: Measure) -> None:
-        reason = self._unmeasurable(measure.what)
+        reason = unmeasurable(measure.what, self._device == "cpu", self._record.rebuilt, self._ceiling.empty)
         if reason is not None:
             self._session.send(CandidateFailed(measure.what, reason))
             return
@@ -229,7 +230,7 @@ class Feed:
             try:
                 self._ceiling.prepare(self._device if measure.what == wire.NO_TRANSFER else None)
             except RuntimeError as error:  # there is no such room on the device
-                self._session.send(CandidateFailed(measure.what, _sentence(error)))
+                self._session.send(CandidateFailed(measure.what, sentence(error)))
                 return
             self._running = Running(measure, None, Settling(None))
             return
@@ -248,7 +249,7 @@ class Feed:
             try:
                 self._open_pool(running, settings)
             except Exception as error:
-                self._fail(_sentence(error))
+                self._fail(sentence(error))
         if self._ranked:
             self._together(running, None)
 
@@ -259,18 +260,6 @@ class Feed:
         self._exhausted = False
         running.settling = Settling(self._pool)
         running.pool_seconds = -began
-
-    def _unmeasurable(self, what: Settings | str) -> str | None:
-        on_cpu = self._device == "cpu"
-        if what == wire.NO_TRANSFER and on_cpu:
-            return "there is no accelerator, so there are no transfers to leave out"
-        if isinstance(what, Settings) and on_cpu and (what.pin_memory or what.non_blocking):
-            return "pin_memory and non_blocking have no effect without an accelerator"
-        if isinstance(what, Settings) and what.persistent_workers and self._record.rebuilt:
-            return "the script builds its loader anew for every epoch, so that no worker outlives one"
-        if what in (wire.NO_WAIT, wire.NO_TRANSFER) and self._ceiling.empty:
-            return "no batch could be kept to serve at once"
-        return None
 
     def _epoch_over(self, served: int) -> bool:
         if self._stream is not None:
@@ -407,10 +396,3 @@ class Feed:
             self._stream.gated = False
             self._stream.take_back()
         self._teardown[pool.workers] = pool.close()
-
-
-def _sentence(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if lines and lines[0].startswith("Caught ") and len(lines) > 1:
-        lines = [lines[-1]]  # the last line of a worker's own traceback
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -19,6 +19,8 @@ from accel_advisor.tune.probe.server import Server
 
 STATEFUL = "torchdata.stateful_dataloader.stateful_dataloader"
 """The module of a loader whose methods replace torch's without calling them."""
+_PLAIN_CALL = ("_compiled_call_impl", "_call_impl")
+"""What torch's ``Module.__call__`` names where it does no more than choose between these two."""
 
 
 class ServedIterator:
@@ -126,16 +128,23 @@ class Hooks:
         kind.__init__, kind.__iter__, kind._get_iterator = __init__, __iter__, _get_iterator
 
     def _wrap_module(self, kind: Any, compiler: Any) -> None:
-        meter, call = self._meter, kind.__call__
+        meter, nesting, call = self._meter, self._meter.nesting, kind.__call__
+        tracing: Callable[[], bool] = compiler.is_dynamo_compiling
         compiling: Callable[[], bool] = compiler.is_compiling
+        known = getattr(getattr(call, "__code__", None), "co_names", None) == _PLAIN_CALL
 
+        # Most calls are of modules within modules: they pay for this line and, where torch's own function is the known
+        # one, for no frame besides. What is compiled must ask for that first, and then reads nothing that may change.
+        # torch.profiler takes the module from the frame, where it is ``self``.
         @functools.wraps(call)
-        def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            if compiling() or meter.inside or not meter.running:
-                return call(module, *args, **kwargs)
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if tracing() or nesting.depth or not meter.running or compiling():
+                if known and self._compiled_call_impl is None:
+                    return self._call_impl(*args, **kwargs)
+                return call(self, *args, **kwargs)
             token = meter.enter(COMPUTE)
             try:
-                return call(module, *args, **kwargs)
+                return call(self, *args, **kwargs)
             finally:
                 meter.leave(COMPUTE, token)
 
@@ -152,7 +161,7 @@ class Hooks:
                     return function(tensors, *args, **kwargs)
                 finally:
                     meter.leave(COMPUTE, token)
-                    server.training_event(_device_of(tensors))
+                    server.training_event(_device_of(tensors) if server.feed is None else None)
 
             return training
 
@@ -193,6 +202,7 @@ class Hooks:
 
     def _wrap_transfers(self, torch: Any) -> None:
         meter, server = self._meter, self._server
+        tracing: Callable[[], bool] = torch.compiler.is_dynamo_compiling
         compiling: Callable[[], bool] = torch.compiler.is_compiling
 
         def wrap(name: str) -> None:
@@ -200,7 +210,7 @@ class Hooks:
 
             @functools.wraps(move)
             def transfer(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-                if compiling() or meter.device is None or tensor.device.type != "cpu":
+                if tracing() or meter.device is None or tensor.device.type != "cpu" or compiling():
                     return move(tensor, *args, **kwargs)
                 # In the warm-up too: a block begins in the middle of what is under way.
                 if server.feed is not None and server.feed.non_blocking and _leaves_host(torch, name, args, kwargs):
@@ -225,11 +235,12 @@ class Hooks:
     def _wrap_copy(self, torch: Any) -> None:
         """Loops that replay CUDA graphs copy their batches into tensors that stay where they are."""
         meter, copy = self._meter, torch.Tensor.copy_
+        tracing: Callable[[], bool] = torch.compiler.is_dynamo_compiling
         compiling: Callable[[], bool] = torch.compiler.is_compiling
 
         @functools.wraps(copy)
         def copy_(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-            if meter.device is None or not meter.running or compiling() or tensor.device.type == "cpu":
+            if tracing() or meter.device is None or not meter.running or compiling() or tensor.device.type == "cpu":
                 return copy(tensor, *args, **kwargs)
             source = args[0] if args else kwargs.get("other")
             if not isinstance(source, torch.Tensor) or source.device.type != "cpu":

@@ -23,7 +23,9 @@ TRANSFER = 1
 COMPUTE = 2
 
 
-class _Nesting(threading.local):
+class Nesting(threading.local):
+    """How many sections this thread is within, and the kind of the outermost one."""
+
     depth: int = 0
     outermost: int = WAIT
 
@@ -98,97 +100,95 @@ class Device:
 
 class Meter:
     """Collects the sections of one block. Sections are entered and left by the hooks; nested ones count once, but for
-    what a module moves by itself, which is taken out of its computing."""
+    what a module moves by itself, which is taken out of its computing.
+
+    What the hooks read for every module that the script calls is a plain attribute.
+
+    Attributes:
+        running: whether the clock of a block runs.
+        nesting: the sections that the thread which asks is within.
+    """
 
     def __init__(self) -> None:
         self.device: Device | None = None
-        self._nesting = _Nesting()
-        self._recording = False
-        self._sections: list[tuple[int, float, float]] = []
+        self.running = False
+        self.nesting = Nesting()
+        self._sections: tuple[Spans, Spans, Spans] = ([], [], [])
         self._marks: list[_Mark] = []
         self._behind: Spans = []
         self._active: Spans = []
+        self._past = 0.0
         self._since = 0.0
         self._origin = 0.0
         self._anchor: Any = None
 
     def enter(self, kind: int) -> Any:
         """Begin a section in this thread; the token goes to :meth:`leave`."""
-        nesting = self._nesting
-        nesting.depth += 1
-        if nesting.depth == 1:
+        nesting, device = self.nesting, self.device
+        nesting.depth = depth = nesting.depth + 1
+        if depth == 1:
             nesting.outermost = kind
         elif kind != TRANSFER or nesting.outermost != COMPUTE:
             return None
-        if not self._recording:
+        if not self.running:
             return None
-        if self.device is not None and kind != WAIT:
-            if self.device.capturing:
-                return None
-            return _Mark(kind, perf_counter(), nesting.depth > 1, self.device.event())
-        return perf_counter() if nesting.depth == 1 else None
+        if device is None or kind == WAIT:
+            return perf_counter() if depth == 1 else None
+        return None if device.capturing else _Mark(kind, perf_counter(), depth > 1, device.event())
 
     def leave(self, kind: int, token: Any) -> None:
         """End the section that ``token`` began."""
-        nesting = self._nesting
-        nesting.depth = max(nesting.depth - 1, 0)
-        if token is None or not self._recording:
+        depth = self.nesting.depth
+        if depth:
+            self.nesting.depth = depth - 1
+        if token is None or not self.running:
             return
-        if isinstance(token, float):
-            self._sections.append((kind, token, perf_counter()))
+        if type(token) is float:
+            self._sections[kind].append((token, perf_counter()))
         elif self.device is not None and not self.device.capturing:
             token.last = self.device.event()
             self._marks.append(token)
 
-    @property
-    def inside(self) -> bool:
-        """Whether this thread is within a section."""
-        return self._nesting.depth > 0
-
     def forget_nesting(self) -> None:
         """Start this thread afresh: an exception may have left sections open."""
-        self._nesting.depth = 0
-
-    @property
-    def running(self) -> bool:
-        """Whether the clock of a block runs."""
-        return self._recording
+        self.nesting.depth = 0
 
     def start(self) -> float:
         """Start the clock of a block, and return its time."""
-        self._sections, self._marks, self._active, self._behind = [], [], [], []
+        self._sections, self._marks, self._active, self._behind = ([], [], []), [], [], []
+        self._past = 0.0
         if self.device is not None:
             self.device.synchronize()
             self._anchor = self.device.event()
-        self._recording = True
+        self.running = True
         self._since = self._origin = perf_counter()
         return self._since
 
     def pause(self) -> None:
         """Stop the clock for something that is no part of the block; the device's work is waited for and counted."""
-        if self._recording:
+        if self.running:
             if self.device is not None:
                 asked = perf_counter()
                 self.device.synchronize()
                 self._behind.append((asked, perf_counter()))
-            self._active.append((self._since, perf_counter()))
-            self._recording = False
+            now = perf_counter()
+            self._active.append((self._since, now))
+            self._past += now - self._since
+            self.running = False
 
     def resume(self) -> None:
         """Let the clock run again after :meth:`pause`."""
         self._since = perf_counter()
-        self._recording = True
+        self.running = True
 
     def elapsed(self) -> float:
         """Seconds on the clock of the block so far."""
-        return length(self._active) + (perf_counter() - self._since if self._recording else 0.0)
+        return self._past + (perf_counter() - self._since if self.running else 0.0)
 
     def finish(self) -> tuple[float, float, float, float, float]:
         """Stop the clock; seconds in all, and of them wait, transfer, compute and host."""
         self.pause()
-        spans: dict[int, Spans] = {WAIT: [], TRANSFER: [], COMPUTE: []}
-        for kind, begin, end in self._sections:
-            spans[kind].append((begin, end))
+        spans = self._sections
         behind, carved = list(self._behind), []
         for mark in self._marks:
             begin = self._origin + self._anchor.elapsed_time(mark.first) / 1e3
@@ -200,5 +200,5 @@ class Meter:
         compute = subtract(union(spans[COMPUTE]), union(carved)) + subtract(union(behind), union(spans[TRANSFER]))
         active = union(self._active)
         wait, transfer, computed, host = exclusive(active, compute, spans[TRANSFER], spans[WAIT])
-        self._sections, self._marks = [], []
+        self._sections, self._marks = ([], [], []), []
         return length(active), wait, transfer, computed, host

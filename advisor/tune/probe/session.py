@@ -39,6 +39,8 @@ class Session:
         rank, ranks: which of how many processes of the training this is; ``ranks`` is 1 where it is alone.
 
     Attributes:
+        here: whether this is the process that the parent speaks to, not a fork of it.
+        stopping: whether a stop waits to be obeyed; to be asked at batch boundaries.
         phase: what the child is doing, told with every heartbeat: one of the phases of the wire.
         beats: called with every heartbeat, in its thread.
         turned: asked for the last word.
@@ -52,7 +54,8 @@ class Session:
         self._commands: queue.SimpleQueue[Measure | Stop] = queue.SimpleQueue()
         self._gathered: queue.SimpleQueue[Gathered] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._pid = os.getpid()
+        self.here = True
+        self.stopping = False
         self.phase = STARTING
         self.batches = 0
         self.beats: Callable[[], None] = lambda: None
@@ -64,11 +67,6 @@ class Session:
         os.register_at_fork(after_in_child=self._forked)
         threading.Thread(target=self._listen, name="accel-advisor-wire", daemon=True).start()
         threading.Thread(target=self._beat, name="accel-advisor-heartbeat", daemon=True).start()
-
-    @property
-    def here(self) -> bool:
-        """Whether this is the process that the parent speaks to, not a fork of it."""
-        return os.getpid() == self._pid
 
     def send(self, message: Any) -> None:
         """Tell the parent something; if it is gone, so is this process."""
@@ -100,14 +98,6 @@ class Session:
         self.send(Gather(value))
         return self._gathered.get().values
 
-    def stop_asked(self) -> bool:
-        """Whether a stop waits to be obeyed; to be asked at batch boundaries."""
-        if self._commands.empty():
-            return False
-        command = self._commands.get()
-        self._commands.put(command)
-        return isinstance(command, Stop)
-
     def leave(self) -> NoReturn:
         """Say the last word and leave the process: no exception, no ``finally``, no atexit handler of the script."""
         self.send(Stopped(self._contained(), self.turned()))
@@ -132,6 +122,7 @@ class Session:
                 continue
             self._commands.put(message)
             if isinstance(message, Stop):
+                self.stopping = True
                 time.sleep(PATIENCE_SECONDS)
                 self.leave()
 
@@ -150,5 +141,6 @@ class Session:
         os._exit(1)
 
     def _forked(self) -> None:
+        self.here = False
         with contextlib.suppress(OSError):
             self._connection.close()
