@@ -244,8 +244,9 @@ class Trial:
                 case None:
                     batches, said = self._batches, self._child.output()[0]
                     self._close()
-                    late = TimedOut if limit == self.deadline else SlowStart
-                    raise late(slow_start(limit - self._started, batches, said))
+                    seconds = limit - self._started
+                    late = SlowStart if seconds >= self.start_timeout else TimedOut
+                    raise late(slow_start(seconds, batches, said))
 
     def measure(
         self,
