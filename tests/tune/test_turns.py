@@ -4,6 +4,7 @@ import math
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -125,8 +126,8 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def turner(session: Session, command: Command) -> Turner:
-    return Turner(session, command, inspect_machine(), root=command.cwd, block=0.1)
+def turner(session: Session, command: Command, **machine: int) -> Turner:
+    return Turner(session, command, replace(inspect_machine(), **machine), root=command.cwd, block=0.1)
 
 
 def write(folder: Path, step: str) -> Command:
@@ -239,6 +240,8 @@ def test_the_starts_of_a_knob_are_bounded(tmp_path: Path, monkeypatch: pytest.Mo
     command = write(tmp_path, SLOW_UNLESS_FUSED)
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
         found = turner(session, command).turn(next(knob for knob in TURNED if knob.name == "fused_optimizer"))
+        threads = turner(session, command, affinity=1).turn(next(knob for knob in TURNED if knob.name == "threads"))
+    assert threads.refused == "there is one core, and one thread on it"
     assert found.refused == "it was not settled after 1 starts of the script"
 
 
