@@ -26,7 +26,7 @@ FEW_RUNS, FEW_BLOCKS = 2, 3
 
 _LATE_SHARE, _LATE_BASELINE_SHARE = 1 / 3, 1 / 2
 _DEAR, _DEAR_SECONDS = 1 / 15, 1.6
-_LEAST_SHARE = 1 / 2
+_LEAST_SHARE, _LEAST_SECONDS = 1 / 2, 15.0
 _AIM = 0.9
 
 
@@ -78,7 +78,7 @@ class Allowance:
     @property
     def limit(self) -> float:
         """When nothing more is asked: before :attr:`most` where the verification is dear, but not in the first half of
-        the budget."""
+        the budget, nor in its first seconds."""
         return self._limit(_AIM)
 
     def _limit(self, share: float) -> float:
@@ -86,7 +86,7 @@ class Allowance:
             return self.most
         block = (self.cost(BASELINE) + self.cost(self._latest)) / 2
         left = share * whole(self.budget) - reserved(self.budget, self._start, block)
-        return max(_LEAST_SHARE * self.budget, min(self.most, left))
+        return min(self.most, max(_LEAST_SHARE * self.budget, _LEAST_SECONDS, left))
 
     @property
     def end(self) -> float:

@@ -201,3 +201,4 @@ def test_a_search_leaves_as_much_as_the_verification_takes_but_keeps_half_its_bu
         fewest = min(runs_seconds(4, 2, start, 2.0), runs_seconds(2, 3, start, 2.0))
         assert 30.0 <= found.end <= found.limit <= whole(60.0) - fewest
     assert Allowance(60.0, 2, Settings(), 100.0).end == 30.0
+    assert Allowance(6.0, 2, Settings(), 100.0).end == 6.0
