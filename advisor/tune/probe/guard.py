@@ -236,9 +236,9 @@ def _differ(saved: str, path: str) -> bool:
     return (before.st_size, before.st_mtime_ns) != (now.st_size, now.st_mtime_ns)
 
 
-def _lock(scratch: str) -> IO[str]:
+def _lock(scratch: str, name: str = "lock") -> IO[str]:
     """Marks a scratch folder as in use for as long as this process lives; OSError where another does."""
-    file = open(f"{scratch}/lock", "w")  # noqa: SIM115 -- held until the end
+    file = open(f"{scratch}/{name}", "w")  # noqa: SIM115 -- held until the end
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return file
@@ -284,7 +284,8 @@ def main() -> None:
     recover(sys.argv[1])
     scratch = f"{sys.argv[1]}/accel-advisor-{os.urandom(6).hex()}"
     os.mkdir(scratch, 0o700)
-    lock = _lock(scratch)
+    lock = _lock(scratch, "new-lock")
+    os.rename(f"{scratch}/new-lock", f"{scratch}/lock")  # what recovers others never sees a lock that is not held yet
     try:
         _tell(f"scratch {scratch}")
         _guard(parent, scratch)
