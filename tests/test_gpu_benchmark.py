@@ -46,7 +46,8 @@ def test_a_script_says_what_its_cell_means(data: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_scripts_train(name: str, data: Path) -> None:
+def test_scripts_train(name: str, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     found: dict[str, Training] = {one.name: one for one in trainings(data, 2, quick=True)}
     assert tuple(found) == NAMES
     with Grid(found[name]) as grid:
