@@ -100,7 +100,7 @@ def test_a_script_with_nothing_to_gain_is_left_alone(tmp_path: Path) -> None:
 def test_a_starved_script_is_changed_where_the_value_is_decided_and_verified(tmp_path: Path) -> None:
     command = write(tmp_path)
     before = files(tmp_path)
-    outcome = tune(command, Options(budget=12, knobs=frozenset({"num_workers"}), apply=True))
+    outcome = tune(command, Options(budget=20, knobs=frozenset({"num_workers"}), apply=True))
     found = outcome.recommendation
     assert found is not None, outcome.kept
     workers = found.settings.num_workers
@@ -166,7 +166,7 @@ def test_a_gain_that_vanishes_in_the_new_source_is_taken_back(tmp_path: Path) ->
     command = write(tmp_path, step="time.sleep(0.08 if WORKERS else 0.004)")
     os.utime(tmp_path / "train.py", ns=(10**18, 10**18))
     before = files(tmp_path)
-    outcome = tune(command, Options(budget=12, knobs=frozenset({"num_workers"}), apply=True))
+    outcome = tune(command, Options(budget=20, knobs=frozenset({"num_workers"}), apply=True))
     assert outcome.recommendation is not None, outcome.kept
     assert outcome.verified is False
     assert files(tmp_path) == before
@@ -194,7 +194,7 @@ def test_an_interrupted_run_keeps_what_it_knows(tmp_path: Path) -> None:
         if search is not None and search.readings.tried:
             raise KeyboardInterrupt
 
-    outcome = tune(command, Options(budget=12, apply=True), watch=stop)
+    outcome = tune(command, Options(budget=20, apply=True), watch=stop)
     assert outcome.interrupted
     assert outcome.diagnosis is not None
     assert outcome.recommendation is None
