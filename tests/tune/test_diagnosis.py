@@ -68,8 +68,8 @@ def test_waiting_comes_first_with_its_ceiling() -> None:
 def test_the_start_of_short_epochs_is_told() -> None:
     one = {BASELINE: block(BASELINE, 1.0, pool=0.6), NO_WAIT: block(NO_WAIT, 0.98)}
     found = diagnose(read(Loop(Settings(4), 10), one, one))
-    assert "Each epoch begins with 0.5 s of waiting for its workers, 33 % of its time." in found.sentence
-    assert found.ceilings[NO_WAIT].ratio == pytest.approx(1.5 / 0.98)
+    assert "Each epoch begins with 0.6 s of waiting for its workers, 38 % of its time." in found.sentence
+    assert found.ceilings[NO_WAIT].ratio == pytest.approx(1.6 / 0.98)
 
 
 def test_transfers_are_told_where_they_matter() -> None:
