@@ -37,6 +37,23 @@ raise SystemExit("FACTS" + json.dumps(facts))
 """
 
 
+def test_a_temporary_folder_may_have_any_name(tmp_path: Path) -> None:
+    """The address of a socket in the file system is a hundred characters long at most."""
+    long = tmp_path / ("long" * 30)
+    long.mkdir()
+    (tmp_path / "train.py").write_text("raise SystemExit('as far as this')")
+    found = subprocess.run(
+        [sys.executable, "-m", "accel_advisor", "tune", "train.py"],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(long)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "failed with exit status 1: as far as this" in found.stderr
+    assert not list(long.iterdir())
+
+
 @pytest.mark.parametrize("as_module", [False, True])
 def test_the_script_sees_what_plain_python_shows(tmp_path: Path, as_module: bool) -> None:
     (tmp_path / "pack").mkdir()

@@ -31,7 +31,8 @@ class Child:
 
     def __init__(self, plan: dict[str, Any], began: float) -> None:
         self._plan = plan
-        connection = Client(plan["address"], authkey=bytes.fromhex(plan["key"]))
+        address = plan["address"]  # JSON made a list of a host and its port
+        connection = Client(address if isinstance(address, str) else tuple(address), authkey=bytes.fromhex(plan["key"]))
         assert isinstance(connection, Connection)
         ranks = plan["ranks"]
         overlay = Overlay(plan["scratch"], fresh=ranks is None)
