@@ -34,7 +34,7 @@ def _outcome(case: dict[str, Any]) -> str:
     if case["outcome"] in ("refused", "failed"):
         return f"{case['outcome']}: {case['refusal']}".replace("|", "\\|")
     if case["outcome"] == "nothing to gain":
-        return f"nothing to gain: {case['kept']}"
+        return f"{'not settled' if 'too short' in case['kept'] else case['outcome']}: {case['kept']}"
     words = f"{_settings(case['baseline'])} → {_settings(case['recommended'])}: {_interval(case['gain'])}"
     verification = case["verification"]
     if verification is None:
