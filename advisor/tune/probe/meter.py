@@ -2,7 +2,8 @@
 
 On a CPU the sections are the host's own. On an accelerator the host only launches: the device's sections are bracketed
 by events, laid on the host's clock from the synchronisation at the start of the block, and the host's waiting counts
-only where the device was idle meanwhile. The device is synchronised at the edges of a block and nowhere else.
+only where the device was idle meanwhile. The device is synchronised at the edges of a block and nowhere else. So it is
+idle while the first batch is fetched: as far as it is busy during the other fetches, that is no part of the block.
 
 A device that comes to an event later than the host recorded it was busy meanwhile: with a copy where one was launched,
 else it computed, whatever asked it to. So what is launched between sections counts too, as far as the device is behind.
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from accel_advisor.tune.probe.spans import Spans, exclusive, length, subtract, union
+from accel_advisor.tune.probe.spans import Spans, exclusive, idle_at_first, intersect, length, subtract, union
 
 WAIT = 0
 TRANSFER = 1
@@ -200,5 +201,10 @@ class Meter:
         compute = subtract(union(spans[COMPUTE]), union(carved)) + subtract(union(behind), union(spans[TRANSFER]))
         active = union(self._active)
         wait, transfer, computed, host = exclusive(active, compute, spans[TRANSFER], spans[WAIT])
+        filled = 0.0
+        if self.device is not None and spans[WAIT]:
+            busy = intersect(active, union([*compute, *spans[TRANSFER]]))
+            first, last = spans[WAIT][0]
+            filled = min(idle_at_first(active, busy, len(spans[WAIT])), last - first, wait)
         self._sections, self._marks = ([], [], []), []
-        return length(active), wait, transfer, computed, host
+        return length(active) - filled, wait - filled, transfer, computed, host

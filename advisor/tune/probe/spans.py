@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 Spans = list[tuple[float, float]]
@@ -79,3 +80,14 @@ def exclusive(active: Spans, compute: Spans, transfer: Spans, wait: Spans) -> tu
         of_compute,
         max(length(active) - of_waiting, 0.0),
     )
+
+
+def idle_at_first(active: Spans, busy: Spans, steps: int) -> float:
+    """Seconds by which a device that was waited for before ``steps`` steps stands idle longer before the first of them
+    than before each of the others; ``busy`` must lie within ``active``."""
+    if steps < 2 or not busy:
+        return 0.0
+    begin = busy[0][0]
+    first = length(intersect(active, [(-math.inf, begin)]))
+    later = length(active) - first - length(busy)
+    return max(first - later / (steps - 1), 0.0)

@@ -111,6 +111,27 @@ def test_what_the_device_hides_is_lost_to_nobody(meter: Meter, bench: Bench) -> 
     assert parts(meter) == (2, 0, 5, 0)
 
 
+@pytest.mark.parametrize(("fetch", "step"), [(0.04, 0.1), (0.1, 0.04), (0.05, 0.05)])
+def test_the_first_fetch_of_a_block_is_hidden_like_the_others(
+    meter: Meter, bench: Bench, fetch: float, step: float
+) -> None:
+    for _ in range(10):
+        token = meter.enter(WAIT)
+        bench.host(fetch)
+        meter.leave(WAIT, token)
+        bench.host(0.002)
+        token = meter.enter(COMPUTE)
+        bench.launch(step)
+        meter.leave(COMPUTE, token)
+        if bench.free > bench.now + step:
+            bench.now = bench.free - step  # the host is one step ahead at most
+    seconds, wait, _, compute, _ = meter.finish()
+    steady = max(fetch + 0.002, step)
+    assert seconds / 10 == pytest.approx(steady, abs=0.0005)
+    assert compute / 10 == pytest.approx(step)
+    assert wait / 10 == pytest.approx(max(fetch - step, 0.0), abs=0.0025)
+
+
 def test_a_copy_that_blocks_waits_for_what_was_launched(meter: Meter, bench: Bench) -> None:
     launched(meter, bench, COMPUTE, 5)
     launched(meter, bench, TRANSFER, 3, wait=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accel_advisor.tune.probe.spans import exclusive, intersect, length, subtract, union
+from accel_advisor.tune.probe.spans import exclusive, idle_at_first, intersect, length, subtract, union
 
 ticks = st.integers(0, 50).map(float)
 spans = st.lists(st.tuples(ticks, ticks), max_size=8)
@@ -57,3 +57,14 @@ def test_exclusive_parts_add_up_and_do_not_overlap(
 
 def test_waiting_that_the_device_hides_is_not_lost() -> None:
     assert exclusive([(0.0, 10.0)], [(0.0, 6.0)], [(5.0, 7.0)], [(2.0, 9.0)]) == (2.0, 1.0, 6.0, 1.0)
+
+
+def test_one_step_or_no_work_tells_nothing_of_the_first() -> None:
+    assert idle_at_first([(0.0, 5.0)], [(2.0, 5.0)], 1) == 0.0
+    assert idle_at_first([(0.0, 5.0)], [], 4) == 0.0
+
+
+def test_the_first_step_is_late_by_what_the_others_do_not_wait() -> None:
+    assert idle_at_first([(0.0, 10.0)], [(2.0, 4.0), (5.0, 7.0), (8.0, 10.0)], 3) == pytest.approx(1.0)
+    assert idle_at_first([(0.0, 10.0)], [(1.0, 10.0)], 5) == pytest.approx(1.0)
+    assert idle_at_first([(0.0, 10.0)], [(0.0, 2.0), (8.0, 10.0)], 2) == 0.0
