@@ -131,17 +131,22 @@ class Turning:
     def _watch_modules(self, torch: Any) -> None:
         """Every model that trains is turned before it is first called: a module that no other one calls."""
         call, compiling = torch.nn.Module.__call__, torch.compiler.is_compiling
+        seen, meet = self._seen, functools.partial(self._meet, torch)
 
+        # torch.profiler takes the module from the frame, where it is ``self``.
         @functools.wraps(call)
-        def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            if not compiling() and module not in self._seen and torch.is_grad_enabled():
-                self._seen.update(module.modules())
-                trains = self._turn_module is not None and any(one.requires_grad for one in module.parameters())
-                if self._turn_module is not None and trains and self._turn_module(torch, module):
-                    self._sites.append(_sites_of(module, sys._getframe(1)))
-            return call(module, *args, **kwargs)
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if not compiling() and self not in seen and torch.is_grad_enabled():
+                meet(self, sys._getframe(1))
+            return call(self, *args, **kwargs)
 
         torch.nn.Module.__call__ = __call__
+
+    def _meet(self, torch: Any, module: Any, caller: FrameType) -> None:
+        self._seen.update(module.modules())
+        trains = self._turn_module is not None and any(one.requires_grad for one in module.parameters())
+        if self._turn_module is not None and trains and self._turn_module(torch, module):
+            self._sites.append(_sites_of(module, caller))
 
     def _event(self) -> None:
         self._events += 1
