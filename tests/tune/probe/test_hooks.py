@@ -128,13 +128,19 @@ def test_what_is_compiled_knows_nothing_of_the_clock(meter: Counting) -> None:
     assert meter.entered == 2
 
 
-def test_the_profiler_of_torch_finds_the_modules() -> None:
+@pytest.mark.parametrize(
+    "wrap",
+    ["Hooks(None, None, Meter())._wrap_module(torch.nn.Module, torch.compiler)", "Turning(PLAN, None).install()"],
+)
+def test_the_profiler_of_torch_finds_the_modules(wrap: str) -> None:
     """It reads them off the frame of the call, and takes the process down where they are missing."""
-    script = """if True:
+    script = f"""if True:
         import torch
         from accel_advisor.tune.probe.hooks import Hooks
         from accel_advisor.tune.probe.meter import Meter
-        Hooks(None, None, Meter())._wrap_module(torch.nn.Module, torch.compiler)
+        from accel_advisor.tune.probe.turning import Turning
+        PLAN = {{"name": "autocast", "value": None}}
+        {wrap}
         model = torch.nn.Sequential(torch.nn.Identity())
         with torch.profiler.profile(with_stack=True, with_modules=True):
             model(torch.ones(1))
