@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -99,6 +100,11 @@ class Place:
             # Shells have what they start in the background ignore this one.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
+
+    def applied(self) -> bool:
+        """Whether the whole change, and nothing else, stands in the script that is changed where a gain was seen."""
+        pattern = re.escape(APPLIED).replace(r"WORKERS\ =\ 0", r"WORKERS = [1-9]\d*")
+        return re.fullmatch(pattern, (self.project / "apply.py").read_text()) is not None
 
     def left(self, patience: float) -> dict[str, list[str]]:
         """What stayed, after as much patience; empty lists where nothing did."""
@@ -183,7 +189,8 @@ def killed(number: int, random: Random, budget: float) -> dict[str, Any]:
         seconds = time.monotonic() - began
     else:
         seconds = 0.0
-    if applies and process.returncode == 0:
+    applied = applies and place.applied()
+    if applied:
         place.before["apply.py"] = place.tree()["apply.py"]
     result = {
         "script": script,
@@ -191,6 +198,7 @@ def killed(number: int, random: Random, budget: float) -> dict[str, Any]:
         "after": round(delay, 2),
         "status": process.returncode,
         "seconds_to_end": round(seconds, 1),
+        "applied": applied,
         "left": place.left(PATIENCE),
     }
     place.remove()
