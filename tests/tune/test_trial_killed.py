@@ -16,6 +16,8 @@ import pytest
 from accel_advisor.tune.probe.wire import BASELINE, Settings
 from accel_advisor.tune.trial import Command, ScriptFailed, TimedOut, Trial, TrialEnded
 
+pytestmark = pytest.mark.alone  # what these leave for the next trial to remove, tests beside them would find
+
 
 def trial(project: Path, name: str, seconds: float = 300.0, **limits: float) -> Trial:
     command = Command(Path(f"{name}.py"), None, (), project)
