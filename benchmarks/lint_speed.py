@@ -33,12 +33,13 @@ TRIVIAL = "import torch\n"
 
 RECORD = """
 import json, sys
-import libcst
-parse, texts = libcst.parse_module, []
-def parse_module(source, *args):
-    texts.append(source)
-    return parse(source, *args)
-libcst.parse_module = parse_module
+from accel_advisor.source import syntax
+texts = []
+class Recorded(syntax.Syntax):
+    def __init__(self, text, parse):
+        texts.append(text)
+        super().__init__(text, parse)
+syntax.Syntax = Recorded
 from accel_advisor.cli import main
 try:
     main(sys.argv[2:])
@@ -46,7 +47,7 @@ finally:
     with open(sys.argv[1], "w") as file:
         json.dump(texts, file)
 """
-"""Lints, and writes down what the parser is given."""
+"""Lints, and writes down every text whose tree is asked for."""
 PARSE = """
 import json, sys
 import libcst
@@ -58,7 +59,7 @@ for text in texts:
     except libcst.ParserSyntaxError:
         pass
 """
-"""Parses what was written down, and does nothing else."""
+"""Parses what was written down with libcst, and does nothing else."""
 IMPORTED = """
 import sys
 from accel_advisor.cli import main

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import libcst as cst
+import libcst.matchers as m
 import pytest
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
@@ -59,8 +60,10 @@ def test_refuses_a_tree_that_is_not_that_of_the_text() -> None:
         positions.of(tree.body[1])
 
 
-def test_a_document_says_so_in_a_sentence() -> None:
-    document = Document("a.py", "x = 1\n")
-    document.__dict__["tree"] = cst.parse_module("y = 1\n")
+@pytest.mark.parametrize("other", ["def f(b): pass\n", "def f(a): return\n"])
+def test_a_document_says_so_in_a_sentence(other: str) -> None:
+    document = Document("a.py", f"def f(a): pass  # not {other}")
+    document._syntax.__dict__["whole"] = cst.parse_module(other)
+    (parameter,) = m.findall(document.tree, m.Param())
     with pytest.raises(DocumentError, match="does not survive a round trip"):
-        document.span(document.tree.body[0])
+        document.span(parameter)

@@ -10,6 +10,8 @@ from ..finding import Edit
 from ..source.document import Document
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+_COMMA = re.compile(r"(?:[ \t\r\n\f\\]|\#[^\r\n]*+)*+,")
+"""The comma behind an argument or entry, and what stands in front of it."""
 
 
 def newline_of(document: Document) -> str:
@@ -50,7 +52,7 @@ def add_keyword(document: Document, call: cst.Call, name: str, expression: str) 
         end = document.span(call).end.offset
         return document.edit(end - 1, end, f"{keyword})")
     last = call.args[-1]
-    return _append(document, last, call.args, document.span(call).end.offset - 1, keyword)
+    return _append(document, last, document.span(call).end.offset - 1, keyword)
 
 
 def add_before_splat(document: Document, call: cst.Call, name: str, expression: str) -> Edit | None:
@@ -81,13 +83,12 @@ def add_entry(document: Document, display: cst.CSTNode | None, name: str, expres
     end = document.span(display).end.offset - 1
     if not display.elements:
         return document.edit(end, end, entry)
-    return _append(document, display.elements[-1], display.elements, end, entry)
+    return _append(document, display.elements[-1], end, entry)
 
 
 def _append(
     document: Document,
     last: cst.Arg | cst.BaseDictElement,
-    siblings: object,
     closing: int,
     content: str,
 ) -> Edit:
@@ -96,11 +97,11 @@ def _append(
     own_line = _begins_line(document, start)
     newline = newline_of(document)
     indent = indentation_at(document, start)
-    if isinstance(last.comma, cst.Comma):
-        comma = text.index(",", end) + 1
-        _, stop = _line_around(document, comma)
+    comma = _COMMA.match(text, end)
+    if comma is not None:
+        _, stop = _line_around(document, comma.end())
         if stop >= closing:
-            return document.edit(comma, comma, f" {content},")
+            return document.edit(comma.end(), comma.end(), f" {content},")
         return document.edit(stop, stop, f"{newline}{indent}{content},")
     separator = f",{newline}{indent}" if own_line else ", "
     return document.edit(end, end, separator + content)

@@ -18,18 +18,19 @@ from typing import TYPE_CHECKING
 
 from ..finding import Edit, Location, Span
 from .nesting import deep_stack, too_deep
-from .trees import Trees
+from .recent import Recent
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from .notebook import Cell, Notebook
-    from .positions import Positions
+    from .syntax import Syntax
 
 
 _LINE_OF_SPACE = re.compile(r"(?<=[\r\n])[ \t]+")
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _LEADING_FEEDS = re.compile(r"(?:^|(?<=[\r\n]))\f+")
+_SEMICOLON = re.compile(r"[ \t]*;")
 
 
 class DocumentError(Exception):
@@ -129,14 +130,18 @@ class Document:
         """Where the file is: absolute, and free of symbolic links."""
         return os.path.realpath(self.filename)
 
-    @cached_property
+    @property
     def tree(self) -> cst.Module:
-        """The libcst tree, whose code is the text, character for character.
+        """The libcst tree, mostly without its white space (:mod:`accel_advisor.source.light`).
 
         Raises:
             DocumentError: the text is not Python that libcst can parse.
         """
-        return _TREES.of(self._parsed)
+        return self._syntax.tree
+
+    @cached_property
+    def _syntax(self) -> Syntax:
+        return _SYNTAX.of(self._parsed)
 
     @cached_property
     def python(self) -> str:
@@ -178,24 +183,17 @@ class Document:
         ends = [part.end for part in self.parts]
         last = {bisect.bisect_left(ends, self._offsets(line)[1]): line for line in self.tree.body}
         lines = [line.body[-1] for line in last.values() if isinstance(line, cst.SimpleStatementLine)]
-        return frozenset(
-            id(one.value) for one in lines if isinstance(one, cst.Expr) and not isinstance(one.semicolon, cst.Semicolon)
-        )
+        shown = [line for line in lines if isinstance(line, cst.Expr)]
+        return frozenset(id(one.value) for one in shown if not _SEMICOLON.match(self.text, self._offsets(one)[1]))
 
     @cached_property
     def _line_starts(self) -> list[int]:
         return [0, *(newline.end() for newline in _NEWLINE.finditer(self.text))]
 
-    @cached_property
-    def _positions(self) -> Positions:
-        from .positions import Positions
-
-        return Positions(self.tree, self._parsed)
-
     def _offsets(self, node: cst.CSTNode) -> tuple[int, int]:
         try:
             with deep_stack():
-                return self._positions.of(node)
+                return self._syntax.offsets(node)
         except RecursionError as error:
             raise DocumentError("is nested too deeply to be edited") from error
         except ValueError as error:
@@ -276,9 +274,6 @@ def _parse(text: str) -> cst.Module:
     """
     import libcst as cst
 
-    row = too_deep(text)
-    if row is not None:
-        raise DocumentError("is nested too deeply to be parsed", row)
     try:
         with _unchecked_nodes():
             return cst.parse_module(text)
@@ -306,7 +301,21 @@ def _unchecked(node: cst.CSTNode) -> None:
     """In place of ``CSTNode.__post_init__``."""
 
 
-_TREES = Trees(_parse)
+def _read(text: str) -> Syntax:
+    """The syntax of a text.
+
+    Raises:
+        DocumentError: the text is not Python that libcst can parse.
+    """
+    from .syntax import Syntax
+
+    row = too_deep(text)
+    if row is not None:
+        raise DocumentError("is nested too deeply to be parsed", row)
+    return Syntax(text, _parse)
+
+
+_SYNTAX = Recent(_read)
 
 
 def _parsable(text: str) -> str:

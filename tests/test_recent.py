@@ -5,9 +5,9 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from accel_advisor.source import trees
+from accel_advisor.source import recent
 from accel_advisor.source.document import Document
-from accel_advisor.source.trees import Trees
+from accel_advisor.source.recent import Recent
 
 
 def test_gives_the_same_tree_for_the_same_text() -> None:
@@ -17,8 +17,8 @@ def test_gives_the_same_tree_for_the_same_text() -> None:
 
 
 def test_forgets_the_text_that_was_not_asked_for_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "MOST_CHARACTERS", 12)
-    kept = Trees(cst.parse_module)
+    monkeypatch.setattr(recent, "MOST_CHARACTERS", 12)
+    kept = Recent(cst.parse_module)
     a, b = kept.of("a = 1\n"), kept.of("b = 1\n")
     assert kept.of("a = 1\n") is a
     kept.of("c = 1\n")
@@ -27,8 +27,8 @@ def test_forgets_the_text_that_was_not_asked_for_the_longest(monkeypatch: pytest
 
 
 def test_does_not_keep_what_would_fill_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "MOST_CHARACTERS", 12)
-    kept = Trees(cst.parse_module)
+    monkeypatch.setattr(recent, "MOST_CHARACTERS", 12)
+    kept = Recent(cst.parse_module)
     small = kept.of("a = 1\n")
     large = kept.of("abcdefg = 12345\n")
     assert kept.of("abcdefg = 12345\n") is not large
@@ -36,7 +36,7 @@ def test_does_not_keep_what_would_fill_it(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_an_error_is_raised_each_time() -> None:
-    kept = Trees(cst.parse_module)
+    kept = Recent(cst.parse_module)
     for _ in range(2):
         with pytest.raises(cst.ParserSyntaxError):
             kept.of("x = = 1\n")

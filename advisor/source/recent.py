@@ -1,37 +1,36 @@
-"""The trees of the texts that were parsed last: files of one project are read by many of its programs."""
+"""What was made of the texts that were read last: files of one project are read by many of its programs."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Generic, TypeVar
 
-if TYPE_CHECKING:
-    import libcst as cst
+Made = TypeVar("Made")
 
 MOST_CHARACTERS = 1_000_000
-"""Of the texts whose trees are kept, which take forty times as many bytes, and more where code is dense."""
+"""Of the texts whose trees are kept, which take many times as many bytes."""
 
 
-class Trees:
+class Recent(Generic[Made]):
     """Trees by their text, the oldest of which are forgotten. Nothing may change a tree.
 
     Args:
-        parse: makes a tree.
+        make: makes a tree.
     """
 
-    def __init__(self, parse: Callable[[str], cst.Module]) -> None:
-        self._parse = parse
-        self._known: OrderedDict[str, cst.Module] = OrderedDict()
+    def __init__(self, make: Callable[[str], Made]) -> None:
+        self._make = make
+        self._known: OrderedDict[str, Made] = OrderedDict()
         self._characters = 0
 
-    def of(self, text: str) -> cst.Module:
-        """The tree of a text. What parsing raises is raised, and forgotten."""
+    def of(self, text: str) -> Made:
+        """The tree of a text. What making it raises is raised, and forgotten."""
         known = self._known.get(text)
         if known is not None:
             self._known.move_to_end(text)
             return known
-        tree = self._parse(text)
+        tree = self._make(text)
         if len(text) <= MOST_CHARACTERS:
             self._known[text] = tree
             self._characters += len(text)
