@@ -139,6 +139,22 @@ def shared_memory() -> set[str]:
     return {f"{SHARED_MEMORY}/{name}" for name in os.listdir(SHARED_MEMORY)} if os.path.isdir(SHARED_MEMORY) else set()
 
 
+def _note_shared_memory(scratch: str) -> set[str]:
+    """The shared-memory files before a trial, kept for whoever may have to recover it."""
+    found = shared_memory()
+    with open(f"{scratch}/segments", "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write("\0".join(found))
+    return found
+
+
+def _noted_shared_memory(scratch: str) -> set[str]:
+    try:
+        with open(f"{scratch}/segments", encoding="utf-8", errors="surrogateescape") as file:
+            return set(file.read().split("\0"))
+    except OSError:  # the guard was killed before it started anything
+        return shared_memory()
+
+
 def sweep(session: int, before: set[str], scratch: str, adopter: int | None = None) -> None:
     """End everything of a session, and everything below ``adopter``; then remove what it left in shared memory.
 
@@ -149,7 +165,7 @@ def sweep(session: int, before: set[str], scratch: str, adopter: int | None = No
         adopter: the process that inherits orphans of the child; itself spared.
     """
     held: set[str] = set()
-    seen = _forked(scratch)
+    seen: set[int] = set()
     patience = time.monotonic() + TRACKER_SECONDS
     quiet = 0
     while quiet < _QUIET:
@@ -171,11 +187,12 @@ def sweep(session: int, before: set[str], scratch: str, adopter: int | None = No
             os.unlink(path)
     if not appeared:
         return
-    in_use = _segments(list(_processes()))
-    for path in appeared - in_use:
+    alive = _processes()
+    gone = (seen | _forked(scratch)) - alive.keys()  # the number of one that is gone may be another's by now
+    for path in appeared - _segments(list(alive)):
         parts = path.rpartition("/")[2].split("_")
         owner = parts[1] if parts[0] == "torch" and len(parts) > 2 else ""
-        if path in held or (owner.isdigit() and int(owner) in seen):
+        if path in held or (owner.isdigit() and int(owner) in gone):
             with contextlib.suppress(OSError):
                 os.unlink(path)
 
@@ -254,7 +271,7 @@ def recover(temporary: str) -> None:
             # A folder without a lock belongs to a guard that has just made it.
             if os.path.exists(f"{scratch}/lock") and os.stat(scratch).st_uid == os.getuid():
                 with _lock(scratch):
-                    sweep(-1, shared_memory(), scratch)
+                    sweep(-1, _noted_shared_memory(scratch), scratch)
                     remove(scratch)
 
 
@@ -309,7 +326,7 @@ def _guard(parent: int, scratch: str) -> None:
     if sys.platform.startswith("linux"):
         pr_set_child_subreaper = 36
         ctypes.CDLL(None, use_errno=True).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
-    before = shared_memory()
+    before = _note_shared_memory(scratch)
     child = subprocess.Popen(
         plan["argv"],
         stdin=subprocess.PIPE,
