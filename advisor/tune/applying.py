@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from ..fixer import write_all
+from .interrupts import undisturbed
 from .rewrite import Rewrite, RewriteError
 
 
@@ -33,7 +30,7 @@ def write(rewrite: Rewrite) -> None:
         RewriteError: a file changed meanwhile, or cannot be written; none is changed then.
     """
     check(rewrite)
-    with _undisturbed():
+    with undisturbed():
         try:
             write_all(
                 {str(path): content for path, content in rewrite.after.items()},
@@ -41,16 +38,3 @@ def write(rewrite: Rewrite) -> None:
             )
         except OSError as error:
             raise RewriteError(f"{error.filename or 'a file'} cannot be written: {error.strerror or error}") from error
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Polite requests to end wait until this is over."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

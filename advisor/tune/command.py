@@ -18,6 +18,7 @@ import click
 
 from ..machine import INSTALL_TORCH
 from .failure import Failure, console_here
+from .interrupts import Interrupts
 from .launcher import LaunchError, check_nodes, missing_rank, parse_ranks
 from .outputs import FALLEN, Outputs
 from .remedies import remedy_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from ..config import Config
     from .outcome import Outcome
-    from .trial import Command
+    from .trial import Command, ScriptFailed
 
 _ARGUMENTS = "accel_advisor.arguments"
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -162,24 +163,29 @@ def tune(
     if chosen & set(TRAINING_KNOBS):
         starts = most_starts(chosen)
         click.echo(f"Knobs of the training start the script at most {starts} times, beside the search.", err=True)
-    try:
-        outcome = _watched(run, command, options, config.root, console)
-    except ScriptFailed as error:
-        if error.traceback:
-            click.echo(error.traceback.rstrip(), err=True)
-        remedy = missing_rank(error.traceback, _own(command), os.environ) if command.ranks is None else ""
-        remedy = remedy or remedy_of(error.traceback, _named(command), command.script, command.cwd)
-        remedy = remedy or f"make `{_spelled(command)}` run by itself, then tune it"
-        raise Failure(f"{error.reason}: {remedy}") from error
-    except SlowStart as error:
-        raise Failure(f"{error.reason}: give it longer with --start-timeout SECONDS") from error
-    except TrialError as error:
-        raise Failure(error.reason) from error
-    except TuneError as error:
-        raise Failure(str(error)) from error
-    except KeyboardInterrupt:
-        raise Interrupted("interrupted before anything was measured; nothing was changed") from None
-    _finish(ctx, outcome, console, outputs, check=check)
+    with Interrupts() as interrupts:
+        try:
+            outcome = _watched(run, command, options, config.root, console, interrupts)
+        except ScriptFailed as error:
+            if error.traceback:
+                click.echo(error.traceback.rstrip(), err=True)
+            raise Failure(f"{error.reason}: {_remedy(error, command)}") from error
+        except SlowStart as error:
+            raise Failure(f"{error.reason}: give it longer with --start-timeout SECONDS") from error
+        except TrialError as error:
+            raise Failure(error.reason) from error
+        except TuneError as error:
+            raise Failure(str(error)) from error
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted before there was anything to tell; nothing was changed") from None
+        _finish(ctx, outcome, console, outputs, check=check)
+
+
+def _remedy(error: ScriptFailed, command: Command) -> str:
+    """What to do about a script that does not run."""
+    remedy = missing_rank(error.traceback, _own(command), os.environ) if command.ranks is None else ""
+    remedy = remedy or remedy_of(error.traceback, _named(command), command.script, command.cwd)
+    return remedy or f"make `{_spelled(command)}` run by itself, then tune it"
 
 
 def _tolerance(text: str | None, check: bool) -> float | None:
@@ -209,11 +215,11 @@ def _finish(ctx: click.Context, outcome: Outcome, console: Console, outputs: Out
         ctx.exit(1)
 
 
-def _watched(run: Any, command: Command, options: Any, root: Path, console: Console) -> Outcome:
+def _watched(run: Any, command: Command, options: Any, root: Path, console: Console, interrupts: Interrupts) -> Outcome:
     from .progress import Screen
 
     with _terminable(), Screen(console) as screen:
-        outcome: Outcome = run(command, options, root=root, watch=screen.show)
+        outcome: Outcome = run(command, options, root=root, watch=screen.show, interrupts=interrupts)
         return outcome
 
 

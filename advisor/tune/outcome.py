@@ -126,7 +126,7 @@ class Outcome:
         kept: why nothing is recommended, in words; empty where something is.
         notes: what a person must know beside it.
         verification: None where nothing was applied.
-        interrupted: whether the search was cut short by the user.
+        interrupted: whether the user pressed Ctrl-C.
         seconds: wall time of the whole run.
         contained, leaked: paths that the script wrote during the trial and that were kept from, or reached, the tree.
         script, args: what ran, relative to the root where it lies in it, and the words behind it.

@@ -4,41 +4,38 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ..bandwidth import measure
 from ..machine import Machine, accelerators, inspect_machine
-from . import applying
-from .allowance import FEW_RUNS, runs_seconds, whole
+from .allowance import whole
 from .diagnosis import diagnose
 from .explain import explain
-from .outcome import Outcome, Row, Turns, Verification
+from .interrupts import Interrupts
+from .outcome import Outcome, Row, Turns
 from .probe.wire import BASELINE, LoaderInfo, Ready, Settings
+from .proving import apply
 from .readings import Loop, Readings
-from .rewrite import Planner, Recommendation, RewriteError, display_name, recommend
+from .rewrite import Planner, display_name, recommend
 from .schema import Explanation
 from .search import BaselineError, Request, Search, block_seconds
 from .session import Session, Watch
-from .settings import KNOBS, TRAINING_KNOBS, Limits, consistent, prefetch
+from .settings import KNOBS, TRAINING_KNOBS, Limits, prefetch
 from .standing import Standing, standing_of
 from .statistics import Interval, interval
-from .timeline import NEW_SOURCE, OLD_SOURCE
-from .trial import Command, NotMeasurable, TimedOut, TrialEnded, TrialError
+from .trial import Command, NotMeasurable, TimedOut, TrialEnded
 from .turns import Turner, run_turns
-from .verification import Comparison, Ran, Run
 
 TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
 """Devices to which pinned memory and copies that do not block may be recommended: on others they do nothing, or lose
 data (pytorch issue 139550)."""
-SLOW_START = 5.0
-"""Seconds that a start of the verification may take beyond twice the first one."""
 COPIES_SECONDS = 20.0
 """That measuring copies to the accelerator may take, the start of a process included."""
 STOP_SECONDS = 1.0
 """Beyond the search's own limit, in seconds, before its trial is ended whatever it does."""
-_SOON, _LONGER = 0.95, 1.5
 _EXPLAIN_SHARE = 0.15
 _NO_LOADER_KNOB = "no knob of the loader was to be turned"
 _NOISY = 0.1
@@ -74,18 +71,25 @@ def tune(
     root: Path | None = None,
     watch: Watch = lambda _purpose, _search: None,
     planner: Planner | None = None,
+    interrupts: Interrupts | None = None,
 ) -> Outcome:
     """Runs a trial of ``command`` and says what it found; with ``options.apply`` writes and verifies it.
+
+    Args:
+        interrupts: opened by the caller, who is told all that was done then, whenever Ctrl-C comes.
 
     Raises:
         TrialError: the script could not be measured at all.
         TuneError: its own settings could not be measured.
+        KeyboardInterrupt: before there was anything to tell; nothing was changed.
     """
     began, today = time.monotonic(), datetime.now(UTC)
+    interrupts = interrupts or Interrupts()
     root, machine = root or command.cwd, inspect_machine()
     with Session(command, deadline=_deadline(options), start_timeout=options.start_timeout) as session:
         watch("starting the script", None)
-        ready = session.start()
+        with interrupts.heeded():
+            ready = session.start()
         info = ready.loaders[0]
         standing = standing_of(info, root)
         search = Search(
@@ -98,15 +102,16 @@ def tune(
         )
         end = time.monotonic() + whole(options.budget)
         explained: tuple[Explanation, ...] = ()
-        interrupted, cut = False, ""
+        cut = ""
         session.limit(time.monotonic() + search.time.most + STOP_SECONDS)
         try:
-            session.run(search, watch)
-            if options.explain:
-                watch("where the loader spends its time", search)
-                explained = _explain(session, search, options, root, ready.device)
+            with interrupts.heeded():
+                session.run(search, watch)
+                if options.explain:
+                    watch("where the loader spends its time", search)
+                    explained = _explain(session, search, options, root, ready.device)
         except KeyboardInterrupt:
-            interrupted = True
+            pass
         except BaselineError as error:
             raise TuneError(f"the script's own settings could not be measured: {error}") from error
         except NotMeasurable:
@@ -118,7 +123,7 @@ def tune(
                 raise
             cut = error.reason
     outcome = _outcome(ready, search, root)
-    outcome.interrupted, outcome.explained = interrupted, explained
+    outcome.explained = explained
     outcome.script = display_name(command.script, root) if command.script else f"-m {command.module}"
     if command.ranks is not None:
         outcome.script = f"torchrun --nproc-per-node {command.ranks} {outcome.script}"
@@ -126,28 +131,23 @@ def tune(
     outcome.machine = machine
     if cut:
         outcome.notes.append(f"the search ended early: {cut}")
-    if ready.device in TRANSFER_DEVICES and not interrupted:
+    if ready.device in TRANSFER_DEVICES and not interrupts.heard:
         watch("copies to the accelerator", search)
-        try:
+        with suppress(KeyboardInterrupt), interrupts.heeded():
             copies = measure(command.python, COPIES_SECONDS)
             outcome.notes.append(copies if isinstance(copies, str) else copies.sentence)
-        except KeyboardInterrupt:
-            interrupted = outcome.interrupted = True
     recommended, found = search.recommended, search.gain
     if recommended is not None and found is not None:
         outcome.recommendation = recommend(
             search.baseline, recommended, found, info.stack, root=root, argv=command.args, planner=planner
         )
         outcome.notes += side_notes(info, search.baseline, recommended, standing)
-        if options.apply and outcome.recommendation.editable and not interrupted:
+        if options.apply and outcome.recommendation.editable and not interrupts.heard:
             watch("old source against new", search)
-            try:
-                outcome.verification = _apply(session, outcome.recommendation, search, options, end)
-            except KeyboardInterrupt:
-                outcome.verification = Verification(False, None, "the verification was interrupted")
-                outcome.interrupted = True
+            apply(session, outcome, search, end, interrupts)
     else:
-        outcome.kept = _kept(search, interrupted or bool(cut)) if options.knobs & set(KNOBS) else _NO_LOADER_KNOB
+        cut_short = interrupts.heard or bool(cut)
+        outcome.kept = _kept(search, cut_short) if options.knobs & set(KNOBS) else _NO_LOADER_KNOB
         outcome.notes += barred_notes(info.settings, standing)
     noise = search.readings.noise()
     if noise > _NOISY:
@@ -159,8 +159,9 @@ def tune(
     outcome.contained, outcome.leaked = tuple(sorted(session.contained)), tuple(sorted(session.leaked))
     outcome.timeline, outcome.samples, outcome.clock = tuple(session.timeline), tuple(session.samples), session.clock
     outcome.accelerators = accelerators() if outcome.device != "cpu" else ()
-    if options.knobs & set(TRAINING_KNOBS) and not outcome.interrupted:
-        _turn(command, options, outcome, machine, watch)
+    if options.knobs & set(TRAINING_KNOBS) and not interrupts.heard:
+        _turn(command, options, outcome, machine, watch, interrupts)
+    outcome.interrupted = interrupts.heard
     outcome.seconds = time.monotonic() - began
     return outcome
 
@@ -188,7 +189,9 @@ def _explain(session: Session, search: Search, options: Options, root: Path, dev
     return tuple(found)
 
 
-def _turn(command: Command, options: Options, outcome: Outcome, machine: Machine, watch: Watch) -> None:
+def _turn(
+    command: Command, options: Options, outcome: Outcome, machine: Machine, watch: Watch, interrupts: Interrupts
+) -> None:
     """Tries the knobs of the training, against the script as it now is."""
     with Session(command, deadline=math.inf, start_timeout=options.start_timeout, restarts=1) as session:
         turner = Turner(
@@ -200,10 +203,9 @@ def _turn(command: Command, options: Options, outcome: Outcome, machine: Machine
             memory=min((one.memory for one in outcome.accelerators if one.memory), default=None),
             say=lambda words: watch(words, None),
         )
-        try:
+        with suppress(KeyboardInterrupt), interrupts.heeded():
             outcome.turns = run_turns(turner, options.knobs, write=options.apply and options.unsafe)
-        except KeyboardInterrupt:
-            outcome.turns, outcome.interrupted = Turns(tuple(turner.tried)), True
+        outcome.turns = outcome.turns or turner.turns or Turns(tuple(turner.tried))
     outcome.contained = tuple(sorted({*outcome.contained, *session.contained}))
     outcome.leaked = tuple(sorted({*outcome.leaked, *session.leaked}))
 
@@ -309,90 +311,3 @@ def barred_notes(settings: Settings, standing: Standing) -> list[str]:
     if settings.num_workers:
         notes += [f"persistent_workers was not tried: {reason}" for reason in standing.persistence]
     return notes
-
-
-def _apply(
-    session: Session, recommendation: Recommendation, search: Search, options: Options, end: float
-) -> Verification:
-    """Runs old source against new, and writes the new one only if its gain shows. ``end`` is when that should be over,
-    on :func:`time.monotonic`."""
-    verification = None
-    try:
-        applying.check(recommendation.rewrite)
-        verification = _verify(session, recommendation, search, options.budget, end)
-        if verification.holds:
-            applying.write(recommendation.rewrite)
-    except (RewriteError, OSError) as error:
-        return Verification(False, verification.gain if verification else None, str(error))
-    return verification
-
-
-def _verify(
-    session: Session, recommendation: Recommendation, search: Search, budget: float, end: float
-) -> Verification:
-    """Whole runs of either source. The first run of each has the time that it takes; then it is over at the end."""
-    start, now = session.start_seconds, time.monotonic()
-    block = search.time.pair(recommendation.settings) / 2
-    comparison = Comparison(
-        recommendation.gain,
-        start=start,
-        block=block,
-        limit=_SOON * (end - now),
-        remedy=f"try --budget {10 * math.ceil(_LONGER * budget / 10)}",
-    )
-    patience = runs_seconds(FEW_RUNS, comparison.blocks, 2 * start + SLOW_START, 2 * block)
-    session.renew(max(end, now + patience))
-    plan = comparison.plan()
-    try:
-        run = next(plan)
-        while True:
-            if comparison.pairs:
-                session.deadline = end
-            began = time.monotonic()
-            try:
-                times, reason, late = _run_once(session, recommendation, search.readings, run, budget), "", False
-            except TrialError as error:
-                times, reason, late = (), error.reason, isinstance(error, TimedOut)
-            run = plan.send(Ran(times, time.monotonic() - began, reason, late))
-    except StopIteration as stopped:
-        answer: Verification = stopped.value
-        return answer
-
-
-def _run_once(
-    session: Session, recommendation: Recommendation, readings: Readings, run: Run, budget: float
-) -> tuple[float, ...]:
-    """Seconds a batch in blocks of one run of the new or the old source. The child finds either in place of what is
-    on disk, so that both come to it by the same way.
-
-    Raises:
-        TrialError: it could not be measured, or the loader did not get the new settings.
-    """
-    began = time.monotonic()
-    session.sources = recommendation.rewrite.after if run.new else recommendation.rewrite.before
-    settings = recommendation.settings if run.new else recommendation.baseline
-    try:
-        info = session.start().loaders[0]
-        if run.new and not _reached(info.settings, settings):
-            raise TrialError("the edit did not reach the loader that was measured")
-        fresh, purpose = readings.starts_anew(settings), NEW_SOURCE if run.new else OLD_SOURCE
-        found: list[float] = []
-        while len(found) < run.blocks and (len(found) < run.least or time.monotonic() - began < run.seconds):
-            answer = session.answer(Request(BASELINE, 8, block_seconds(budget), fresh, purpose))
-            if answer.block is None:
-                raise TrialError(answer.reason)
-            found.append(readings.charged_itself(settings, answer.block))
-        return tuple(found)
-    finally:
-        session.close()
-
-
-def _reached(actual: Settings, wanted: Settings) -> bool:
-    """Whether a script's loader has the settings that the edit was to give it, those of the loop's transfers aside."""
-    one, other = consistent(actual), consistent(wanted)
-    return (one.num_workers, prefetch(one), one.persistent_workers, one.pin_memory) == (
-        other.num_workers,
-        prefetch(other),
-        other.persistent_workers,
-        other.pin_memory,
-    )
