@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from accel_advisor.tune.probe import batches
-from accel_advisor.tune.probe.meter import WAIT, Meter
+from accel_advisor.tune.probe.meter import Meter
 from accel_advisor.tune.probe.pools import Settling
 from accel_advisor.tune.probe.wire import Block, Measure, Settings
 
@@ -25,13 +25,13 @@ class Running:
     Attributes:
         workers: of its settings, and at least one: blocks are as long as whole rounds of the workers.
         failed: why it failed on this rank, where the others have not heard of it yet.
-        due: at how many batches the ranks ask each other whether it is long enough.
+        due: at how many batches it is asked whether it is long enough.
+        until: when it is late, on :func:`time.perf_counter`.
     """
 
     measure: Measure
     settings: Settings | None
     settling: Settling
-    asked: float = field(default_factory=perf_counter)
     pool_seconds: float = 0.0
     epoch_seconds: float | None = None
     began: float = 0.0
@@ -45,18 +45,11 @@ class Running:
     failed: str = ""
     due: int = 0
     workers: int = field(init=False)
+    until: float = field(init=False)
 
     def __post_init__(self) -> None:
         self.workers = max(self.settings.num_workers if self.settings else 1, 1)
-
-    def reached(self, meter: Meter) -> bool:
-        """Whether the block is long enough, in whole rounds of the workers, by its own clock."""
-        measure = self.measure
-        return (
-            self.batches >= measure.min_batches
-            and self.batches % self.workers == 0
-            and meter.elapsed() >= measure.min_seconds
-        )
+        self.until = perf_counter() + self.measure.most_seconds
 
     def postpone(self, elapsed: float) -> None:
         """The block took ``elapsed`` seconds so far: set ``due`` to where it is expected to be long enough, in whole
@@ -64,11 +57,6 @@ class Running:
         expected = self.batches * self.measure.min_seconds / max(elapsed, 1e-6) if self.batches else 0.0
         least = max(self.batches + 1, self.measure.min_batches)
         self.due = self.workers * math.ceil(max(least, min(expected, 16 * least)) / self.workers)
-
-    @property
-    def late(self) -> bool:
-        """Whether it took longer than it may, and is not done yet."""
-        return self.block is None and perf_counter() - self.asked > self.measure.most_seconds
 
 
 class Ceiling:
@@ -108,9 +96,9 @@ class Ceiling:
         cached = self._cached[self._turn % len(self._cached)]
         self._turn += 1
         if not cached.spoiled:
-            token = self._meter.enter(WAIT)
+            asked = self._meter.begin_wait()
             batch = cached.hand_out()
-            self._meter.leave(WAIT, token)
+            self._meter.end_wait(asked)
             return batch, cached.size
         counted = self._meter.running
         self._meter.pause()

@@ -239,6 +239,7 @@ class Containment:
         kind: Any = importlib.machinery.SourceFileLoader
         code_of = kind.get_code
 
+        @functools.wraps(code_of)
         def get_code(loader: Any, name: str) -> Any:
             path = loader.get_filename(name)
             place = overlay.reading(path) if overlay.used else path

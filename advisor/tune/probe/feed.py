@@ -9,7 +9,7 @@ from typing import Any
 
 from accel_advisor.tune.probe import batches, wire
 from accel_advisor.tune.probe.blocks import Ceiling, Running
-from accel_advisor.tune.probe.meter import WAIT, Meter
+from accel_advisor.tune.probe.meter import Meter
 from accel_advisor.tune.probe.pools import IndexStream, Pool, Settling
 from accel_advisor.tune.probe.records import LoaderRecord, Records, length_of, settings_of
 from accel_advisor.tune.probe.refusals import sentence, unmeasurable
@@ -123,7 +123,6 @@ class Feed:
     def next(self, served_in_epoch: int) -> Any:
         """The next batch for the loop; StopIteration at the end of an epoch."""
         with self._lock:
-            self._meter.forget_nesting()
             dry = 0
             ask = True
             while True:
@@ -179,11 +178,13 @@ class Feed:
         return bool(said) and all(said)
 
     def _reached(self, running: Running) -> bool:
-        """Whether the block is long enough. Ranks, whose clocks differ, ask each other at as few batches as may be."""
-        if not self._ranked:
-            return running.reached(self._meter)
+        """Whether the block is long enough, by its own clock and in whole rounds of the workers. Ranks, whose clocks
+        differ, ask each other at as few batches as may be."""
         if running.batches < running.due:
             return False
+        if not self._ranked:
+            running.due += running.workers
+            return self._meter.elapsed() >= running.measure.min_seconds
         said = self._together(running, self._meter.elapsed())
         if said and min(said) >= running.measure.min_seconds:
             return True
@@ -197,7 +198,7 @@ class Feed:
         if self._running is not None:
             self._advance(self._running)
         running = self._running
-        if running is not None and running.late and not running.failed:
+        if running is not None and perf_counter() > running.until and running.block is None and not running.failed:
             came = running.settling.batches + running.batches
             self._fail(f"{came} batches came within {running.measure.most_seconds:.0f} s, too few for a block")
         while self._running is None:
@@ -281,8 +282,7 @@ class Feed:
         if self._worker_error is not None:
             error, self._worker_error = self._worker_error, None
             raise error
-        restarts, began = self._exhausted, perf_counter()
-        token = self._meter.enter(WAIT)
+        restarts, asked = self._exhausted, self._meter.begin_wait()
         try:
             if restarts:
                 self._exhausted = False
@@ -292,9 +292,9 @@ class Feed:
             self._exhausted = True
             raise
         finally:
-            self._meter.leave(WAIT, token)
+            self._meter.end_wait(asked)
         if restarts and running.settings.persistent_workers:
-            running.epoch_seconds = perf_counter() - began
+            running.epoch_seconds = perf_counter() - asked
         indices = self._stream.served() if self._stream is not None else None
         if running.pool_seconds < 0:
             self._pool_started(running)

@@ -133,7 +133,7 @@ class Meter:
             return None
         if not self.running:
             return None
-        if device is None or kind == WAIT:
+        if device is None:
             return perf_counter() if depth == 1 else None
         return None if device.capturing else _Mark(kind, perf_counter(), depth > 1, device.event())
 
@@ -150,9 +150,16 @@ class Meter:
             token.last = self.device.event()
             self._marks.append(token)
 
-    def forget_nesting(self) -> None:
-        """Start this thread afresh: an exception may have left sections open."""
+    def begin_wait(self) -> float:
+        """Begin to wait for a batch, and return when; what was open is not: an exception may have left it so."""
+        self.nesting.depth, self.nesting.outermost = 1, WAIT
+        return perf_counter()
+
+    def end_wait(self, began: float) -> None:
+        """End what :meth:`begin_wait` began."""
         self.nesting.depth = 0
+        if self.running:
+            self._sections[WAIT].append((began, perf_counter()))
 
     def start(self) -> float:
         """Start the clock of a block, and return its time."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
@@ -14,13 +14,8 @@ from typing import Any
 from accel_advisor.tune.probe.profile import Profile
 from accel_advisor.tune.probe.wire import Settings, Watched
 
-
-@dataclass(slots=True)
-class Draw:
-    """One batch's worth of indices, and whether it opens an epoch."""
-
-    indices: Any
-    first: bool
+Draw = tuple[Any, bool]
+"""One batch's worth of indices, and whether it opens an epoch."""
 
 
 class IndexStream:
@@ -43,18 +38,16 @@ class IndexStream:
         return len(self._sampler)
 
     def __iter__(self) -> Iterator[Any]:
-        return _Tap(self)
+        return self
 
     def _draw(self) -> Draw:
-        if self._pending:
-            return self._pending.popleft()
         for _ in range(2):
             if self._current is None:
                 self._current = iter(self._sampler)
                 self._opening = not self._silent
                 self._silent = False
             try:
-                draw = Draw(next(self._current), self._opening)
+                draw = next(self._current), self._opening
             except StopIteration:
                 self._current = None
                 continue
@@ -62,29 +55,30 @@ class IndexStream:
             return draw
         raise StopIteration
 
-    def give(self) -> Any:
+    def __next__(self) -> Any:
         """The next indices, for a pool to fetch."""
         if self.gated:
             raise StopIteration
-        draw = self._draw()
+        draw = self._pending.popleft() if self._pending else self._draw()
         self._given.append(draw)
-        return draw.indices
+        return draw[0]
 
     def skip(self) -> None:
         """The loop was served something else in place of the next batch: the epoch goes on all the same."""
-        try:
-            self._draw()
-        except StopIteration:
+        if self._pending:
+            self._pending.popleft()
             return
+        with contextlib.suppress(StopIteration):
+            self._draw()
 
     def served(self) -> Any:
         """A batch has reached the loop: its indices are done with, and returned."""
-        return self._given.popleft().indices if self._given else None
+        return self._given.popleft()[0] if self._given else None
 
     def postpone(self) -> bool:
         """The next batch is to be fetched once more, behind all that are under way; False, with nothing changed, where
         one of those opens an epoch, to which the batch would be lost."""
-        if not self._given or any(draw.first for draw in (*self._given, *self._pending)):
+        if not self._given or any(opens for _, opens in (*self._given, *self._pending)):
             return False
         self._pending.append(self._given.popleft())
         return True
@@ -97,13 +91,13 @@ class IndexStream:
     def at_epoch_end(self) -> bool:
         """Whether the next batch opens a new epoch."""
         if self._given:
-            return self._given[0].first
+            return self._given[0][1]
         if not self._pending:
             try:
                 self._pending.append(self._draw())
             except StopIteration:
                 return True
-        return self._pending[0].first
+        return self._pending[0][1]
 
     def open_epoch(self) -> bool:
         """The loop asked for a new epoch; False where it had left the last one before its end.
@@ -114,25 +108,15 @@ class IndexStream:
         if not self.at_epoch_end():
             self._current = None
             self._silent = True
-            for draw in (*self._given, *self._pending):
-                draw.first = False
+            for queue in (self._given, self._pending):
+                for place, (indices, _) in enumerate(queue):
+                    queue[place] = indices, False
             return False
         for queue in (self._given, self._pending):
             if queue:
-                queue[0].first = False
+                queue[0] = queue[0][0], False
                 break
         return True
-
-
-class _Tap:
-    def __init__(self, stream: IndexStream) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        return self._stream.give()
 
 
 def twin(loader: Any) -> Any:
@@ -169,7 +153,6 @@ class Pool:
         self.settings = settings
         self.workers = settings.num_workers
         self.buffer = self.workers * (settings.prefetch_factor or 2)
-        self.served = 0
         if not self.workers and (loader.multiprocessing_context is not None or loader.timeout):
             # DataLoader refuses both where there are no workers, so the source could not be given this number.
             raise ValueError("num_workers=0 goes neither with multiprocessing_context nor with timeout")
@@ -217,15 +200,13 @@ class Pool:
             RuntimeError: a worker died.
         """
         try:
-            batch = next(self._batches)
+            return next(self._batches)
         except (OSError, EOFError) as error:
             # A batch was being handed over by a worker that died: what broke is the connection, why is the worker.
             status = self._dead_worker()
             if status is None:
                 raise
             raise RuntimeError(f"a DataLoader worker exited unexpectedly with status {status}") from error
-        self.served += 1
-        return batch
 
     def _dead_worker(self) -> int | None:
         """The exit status of a worker that is gone, or goes within moments; None where all live on."""

@@ -13,7 +13,7 @@ from accel_advisor.tune.probe.elsewhere import Elsewhere
 from accel_advisor.tune.probe.feed import Feed
 from accel_advisor.tune.probe.meter import Device, Meter
 from accel_advisor.tune.probe.pools import twin
-from accel_advisor.tune.probe.records import LoaderRecord, Records, length_of, settings_of
+from accel_advisor.tune.probe.records import EVENTS_WITHOUT_BATCH, LoaderRecord, Records, length_of, settings_of
 from accel_advisor.tune.probe.session import Session
 from accel_advisor.tune.probe.wire import SCRIPT, Ready
 
@@ -76,6 +76,10 @@ class Server:
         if not self._session.here:
             self._elsewhere.step()
             return
+        if self.feed is not None:
+            self.steps_elsewhere += 1
+            if self.steps_elsewhere < EVENTS_WITHOUT_BATCH:
+                return
         self._records.training_event()
         if device is not None:
             self._device = device
@@ -90,9 +94,6 @@ class Server:
 
     def _left(self) -> str | None:
         """Why no more batches will be taken from candidates, once that is clear; in one sentence."""
-        if self.feed is None:
-            return None
-        self.steps_elsewhere += 1
         if self.steps_elsewhere < STEPS_ELSEWHERE:
             return None
         return (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from accel_advisor.tune.probe import meter as metering
-from accel_advisor.tune.probe.meter import COMPUTE, TRANSFER, WAIT, Device, Meter
+from accel_advisor.tune.probe.meter import COMPUTE, TRANSFER, Device, Meter
 
 
 class Event:
@@ -69,9 +69,9 @@ def launched(meter: Meter, bench: Bench, kind: int, seconds: float, *, wait: boo
 
 
 def waited(meter: Meter, bench: Bench, seconds: float) -> None:
-    token = meter.enter(WAIT)
+    asked = meter.begin_wait()
     bench.host(seconds)
-    meter.leave(WAIT, token)
+    meter.end_wait(asked)
 
 
 def parts(meter: Meter) -> tuple[float, ...]:
@@ -116,9 +116,9 @@ def test_the_first_fetch_of_a_block_is_hidden_like_the_others(
     meter: Meter, bench: Bench, fetch: float, step: float
 ) -> None:
     for _ in range(10):
-        token = meter.enter(WAIT)
+        asked = meter.begin_wait()
         bench.host(fetch)
-        meter.leave(WAIT, token)
+        meter.end_wait(asked)
         bench.host(0.002)
         token = meter.enter(COMPUTE)
         bench.launch(step)
@@ -154,9 +154,9 @@ def test_what_a_module_moves_is_no_computing(meter: Meter, bench: Bench) -> None
 
 
 def test_what_the_loader_moves_is_waited_for(meter: Meter, bench: Bench) -> None:
-    token = meter.enter(WAIT)
+    asked = meter.begin_wait()
     launched(meter, bench, TRANSFER, 3, wait=True)
-    meter.leave(WAIT, token)
+    meter.end_wait(asked)
     assert parts(meter) == (3, 0, 0, 0)
 
 

@@ -31,7 +31,7 @@ def test_every_epoch_is_whole_and_in_order(length: int, plan: list[tuple[int, bo
     flight = 0
     for ahead, switch in [*plan, (1, False)] * 2:
         while flight < ahead + 1:
-            stream.give()
+            next(stream)
             flight += 1
         if in_epoch and stream.at_epoch_end():
             assert in_epoch == length
@@ -49,10 +49,10 @@ def test_every_epoch_is_whole_and_in_order(length: int, plan: list[tuple[int, bo
 def test_a_batch_that_is_postponed_comes_behind_those_under_way() -> None:
     stream = IndexStream([[0], [1], [2], [3], [4]], None)
     for _ in range(3):
-        stream.give()
+        next(stream)
     assert stream.open_epoch()
     assert stream.postpone()
-    assert [stream.give(), stream.give()] == [[0], [3]]
+    assert [next(stream), next(stream)] == [[0], [3]]
     assert [stream.served() for _ in range(4)] == [[1], [2], [0], [3]]
 
 
@@ -60,7 +60,7 @@ def test_no_batch_is_postponed_into_the_next_epoch() -> None:
     stream = IndexStream([[0], [1]], None)
     assert not stream.postpone()
     for _ in range(3):
-        stream.give()
+        next(stream)
     assert stream.open_epoch()
     assert not stream.postpone()
     assert [stream.served() for _ in range(3)] == [[0], [1], [0]]
@@ -75,21 +75,21 @@ def test_an_empty_sampler_ends_instead_of_spinning() -> None:
 def test_an_epoch_that_was_broken_off_is_followed_by_a_whole_one() -> None:
     stream = IndexStream([[0], [1], [2], [3]], None)
     for _ in range(3):
-        stream.give()
+        next(stream)
     stream.served()
     assert not stream.open_epoch()
     taken = []
     for _ in range(4):
         assert not stream.at_epoch_end()
-        stream.give()
+        next(stream)
         taken.append(stream.served())
     assert taken == [[1], [2], [0], [1]]
     for _ in range(4):  # in flight beyond the end of an epoch, which is then broken off too
-        stream.give()
+        next(stream)
     assert not stream.open_epoch()
     for _ in range(5):
         assert not stream.at_epoch_end()
-        stream.give()
+        next(stream)
         stream.served()
 
 
