@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
@@ -19,9 +20,10 @@ def pooled(
     check: Check, todo: Sequence[Program], contents: Mapping[str, bytes], sources: Mapping[str, bytes], jobs: int
 ) -> Iterable[Result]:
     """Results in the order of the programs. Where a process dies, whatever was lost with it is tried again alone, so
-    that one file on which the parser crashes costs its own program only."""
+    that one file on which the parser crashes costs its own program only. The processes look for cycles only now and
+    then (:class:`accel_advisor.collector.Budget`)."""
     lost: list[Program] = []
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=gc.disable) as pool:
         waiting = [(program, _submit(pool, check, program, contents, sources)) for program in todo]
         for program, future in waiting:
             try:

@@ -153,7 +153,16 @@ def test_a_name_that_is_normalized_stands_where_it_is_written() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["match a:\n    case 1: pass\n", "def f(*a: *b): pass\n", "print 'a'\n", "a = = b\n", "a\0b", "a = '\ud800'\n"],
+    [
+        "match a:\n    case 1: pass\n",
+        "f'{a[0, 1]}'\n",
+        'f\'{f"a" "b"}\'\n',
+        "def f(*a: *b): pass\n",
+        "print 'a'\n",
+        "a = = b\n",
+        "a\0b",
+        "a = '\ud800'\n",
+    ],
 )
 def test_leaves_the_rest_to_libcst(text: str) -> None:
     assert read(text) is None

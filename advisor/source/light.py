@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import libcst as cst
 
 from .light_expressions import Expressions, Place, UnknownSyntaxError, build
+from .light_operators import AUGMENTED
 from .nesting import deep_stack
 
 Handler = TypeVar("Handler", bound="cst.ExceptHandler | cst.ExceptStarHandler")
@@ -222,7 +223,7 @@ class _Statements(Expressions):
         return build(
             cst.AugAssign,
             target=self.expression(node.target),
-            operator=_AUGMENTED[type(node.op)],
+            operator=AUGMENTED[type(node.op)],
             value=self.expression(node.value),
         )
 
@@ -285,18 +286,3 @@ class _Statements(Expressions):
 
 
 _DOT = cst.Dot()
-_AUGMENTED: dict[type[ast.operator], cst.BaseAugOp] = {
-    ast.Add: cst.AddAssign(),
-    ast.Sub: cst.SubtractAssign(),
-    ast.Mult: cst.MultiplyAssign(),
-    ast.MatMult: cst.MatrixMultiplyAssign(),
-    ast.Div: cst.DivideAssign(),
-    ast.FloorDiv: cst.FloorDivideAssign(),
-    ast.Mod: cst.ModuloAssign(),
-    ast.Pow: cst.PowerAssign(),
-    ast.LShift: cst.LeftShiftAssign(),
-    ast.RShift: cst.RightShiftAssign(),
-    ast.BitAnd: cst.BitAndAssign(),
-    ast.BitOr: cst.BitOrAssign(),
-    ast.BitXor: cst.BitXorAssign(),
-}

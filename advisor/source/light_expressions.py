@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 import libcst as cst
 
+from .light_operators import BINARY, BOOLEAN, COMPARED, NUMBERS, UNARY
+
 Node = TypeVar("Node", bound=cst.CSTNode)
 
 
@@ -86,6 +88,7 @@ class Expressions:
 
     def __init__(self, text: str) -> None:
         self.places: dict[int, Place] = {}
+        self._inside = False
         self._raw = text.encode()
         self._starts = [0, *(newline.end() for newline in _LINES.finditer(self._raw))]
         makers: dict[type[ast.expr], Callable[[Any], cst.BaseExpression]] = {
@@ -186,24 +189,38 @@ class Expressions:
         kind = type(value)
         if kind is str or kind is bytes:
             text = self._text(node)
-            return build(cst.SimpleString, value=text) if _LITERAL.fullmatch(text) else _parsed(text)
+            if not _LITERAL.fullmatch(text):
+                self._must_be_outside()
+                return _parsed(text)
+            return build(cst.SimpleString, value=self._checked(text, value))
         if value is None or kind is bool:
             return build(cst.Name, value=str(value))
         if value is ...:
             return build(cst.Ellipsis)
-        return build(_NUMBERS[kind], value=self._text(node))
+        return build(NUMBERS[kind], value=self._checked(self._text(node), value))
 
     def _formatted(self, node: ast.JoinedStr) -> cst.BaseExpression:
         text = self._text(node)
         if not _LITERAL.fullmatch(text):
+            self._must_be_outside()
             return _parsed(text)
-        outside, self.places = self.places, {}  # before Python 3.12, what is inside does not know where it stands
+        outside, self.places, self._inside = (self.places, self._inside), {}, True
         try:
             parts = self._parts(node)
         finally:
-            self.places = outside
+            self.places, self._inside = outside
         start, end = _OPENING.findall(text)[0]
         return build(cst.FormattedString, parts=parts, start=start + end, end=end)
+
+    def _must_be_outside(self) -> None:
+        """Inside of a formatted string a node does not know for certain where it stands, before Python 3.12."""
+        if self._inside:
+            raise UnknownSyntaxError("text within a formatted string")
+
+    def _checked(self, text: str, value: object) -> str:
+        if self._inside and ast.literal_eval(text) != value:
+            self._must_be_outside()
+        return text
 
     def _parts(self, node: ast.expr | None) -> list[cst.BaseFormattedStringContent] | None:
         if not isinstance(node, ast.JoinedStr):
@@ -220,8 +237,10 @@ class Expressions:
     def _subscript(self, node: ast.Subscript) -> cst.Subscript:
         inner = node.slice
         parts: Sequence[ast.expr] = [inner]
-        if isinstance(inner, ast.Tuple) and inner.elts and not self._in_parentheses(inner):
-            parts = inner.elts
+        if isinstance(inner, ast.Tuple) and inner.elts:
+            self._must_be_outside()
+            if not self._in_parentheses(inner):
+                parts = inner.elts
         elements = [build(cst.SubscriptElement, slice=self._slice(one)) for one in parts]
         return build(cst.Subscript, value=self.expression(node.value), slice=elements)
 
@@ -242,13 +261,13 @@ class Expressions:
 
     def _binary(self, node: ast.BinOp) -> cst.BinaryOperation:
         left = self.expression(node.left)
-        return build(cst.BinaryOperation, left=left, operator=_BINARY[type(node.op)], right=self.expression(node.right))
+        return build(cst.BinaryOperation, left=left, operator=BINARY[type(node.op)], right=self.expression(node.right))
 
     def _unary(self, node: ast.UnaryOp) -> cst.UnaryOperation:
-        return build(cst.UnaryOperation, operator=_UNARY[type(node.op)], expression=self.expression(node.operand))
+        return build(cst.UnaryOperation, operator=UNARY[type(node.op)], expression=self.expression(node.operand))
 
     def _boolean(self, node: ast.BoolOp) -> cst.BaseExpression:
-        operator = _BOOLEAN[type(node.op)]
+        operator = BOOLEAN[type(node.op)]
         left, *rest = (self.expression(one) for one in node.values)
         for right in rest:
             left = build(cst.BooleanOperation, left=left, operator=operator, right=right)
@@ -256,7 +275,7 @@ class Expressions:
 
     def _comparison(self, node: ast.Compare) -> cst.Comparison:
         comparisons = [
-            build(cst.ComparisonTarget, operator=_COMPARED[type(operator)], comparator=self.expression(one))
+            build(cst.ComparisonTarget, operator=COMPARED[type(operator)], comparator=self.expression(one))
             for operator, one in zip(node.ops, node.comparators, strict=True)
         ]
         return build(cst.Comparison, left=self.expression(node.left), comparisons=comparisons)
@@ -373,40 +392,3 @@ def _position(node: ast.expr | ast.keyword) -> tuple[int, int]:
 def _parsed(text: str) -> cst.BaseExpression:
     """An expression as libcst parses it: several strings behind each other, which CPython reads as one."""
     return cst.parse_expression(f"({text}\n)")
-
-
-_NUMBERS: dict[type, type[cst.BaseNumber]] = {int: cst.Integer, float: cst.Float, complex: cst.Imaginary}
-_BINARY: dict[type[ast.operator], cst.BaseBinaryOp] = {
-    ast.Add: cst.Add(),
-    ast.Sub: cst.Subtract(),
-    ast.Mult: cst.Multiply(),
-    ast.MatMult: cst.MatrixMultiply(),
-    ast.Div: cst.Divide(),
-    ast.FloorDiv: cst.FloorDivide(),
-    ast.Mod: cst.Modulo(),
-    ast.Pow: cst.Power(),
-    ast.LShift: cst.LeftShift(),
-    ast.RShift: cst.RightShift(),
-    ast.BitAnd: cst.BitAnd(),
-    ast.BitOr: cst.BitOr(),
-    ast.BitXor: cst.BitXor(),
-}
-_UNARY: dict[type[ast.unaryop], cst.BaseUnaryOp] = {
-    ast.USub: cst.Minus(),
-    ast.UAdd: cst.Plus(),
-    ast.Not: cst.Not(),
-    ast.Invert: cst.BitInvert(),
-}
-_BOOLEAN: dict[type[ast.boolop], cst.BaseBooleanOp] = {ast.And: cst.And(), ast.Or: cst.Or()}
-_COMPARED: dict[type[ast.cmpop], cst.BaseCompOp] = {
-    ast.Eq: cst.Equal(),
-    ast.NotEq: cst.NotEqual(),
-    ast.Lt: cst.LessThan(),
-    ast.LtE: cst.LessThanEqual(),
-    ast.Gt: cst.GreaterThan(),
-    ast.GtE: cst.GreaterThanEqual(),
-    ast.Is: cst.Is(),
-    ast.IsNot: cst.IsNot(),
-    ast.In: cst.In(),
-    ast.NotIn: cst.NotIn(),
-}
