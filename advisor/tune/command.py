@@ -9,6 +9,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
@@ -21,7 +22,7 @@ from .failure import Failure, console_here
 from .interrupts import Interrupts
 from .launcher import LaunchError, check_nodes, missing_rank, parse_ranks
 from .outputs import FALLEN, Outputs
-from .remedies import remedy_of
+from .remedies import remedy_for_memory, remedy_of
 from .settings import KNOBS, TRAINING_KNOBS, UnknownKnobError, parse_knobs
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from .trial import Command, ScriptFailed
 
 _ARGUMENTS = "accel_advisor.arguments"
+_NEAR = 0.8
+"""Likeness of an option that is not there to one that may have been meant: those of scripts are often half alike."""
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -54,10 +57,23 @@ class _ScriptCommand(click.Command):
             own, script = args[:split], args[split + 1 :]
         ctx.meta[_ARGUMENTS] = tuple(script)
         try:
-            return super().parse_args(ctx, own)
+            return super().parse_args(ctx, [*own])
         except click.NoSuchOption as error:
-            hint = f"{error.format_message()} The script's own options stand after `--`."
-            raise click.UsageError(hint, ctx) from error
+            near = get_close_matches(error.option_name, error.possibilities or (), 1, _NEAR)
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            unknown = f"tune has no option {error.option_name}{meant}"
+            raise click.UsageError(f"{unknown}; {_behind_dashes(own, f'{error.option_name} ...')}", ctx) from error
+        except click.UsageError as error:
+            if type(error) is not click.UsageError:
+                raise
+            # That there are too many words is all that click says in this way.
+            raise click.UsageError(f"{error.message}; {_behind_dashes(own, 'ARGS')}", ctx) from error
+
+
+def _behind_dashes(own: list[str], words: str) -> str:
+    """How a script is given its own arguments, by an example."""
+    named = next((word for word in own if word.endswith(".py")), "-m MODULE" if "-m" in own else "SCRIPT")
+    return f"the script's own arguments stand after `--`, as in `accel-advisor tune {named} -- {words}`"
 
 
 @click.command(cls=_ScriptCommand, name="tune", options_metavar="[OPTIONS]")
@@ -134,7 +150,7 @@ def tune(
     end, and nothing that it writes stays. Without SCRIPT, the script of the configuration is run (tune.script), or the
     one training script in this folder.
     """
-    from .trial import ScriptFailed, SlowStart, TrialError
+    from .trial import ScriptFailed, TrialError
     from .tuner import Options, TuneError
     from .tuner import tune as run
     from .turns import most_starts
@@ -170,10 +186,8 @@ def tune(
             if error.traceback:
                 click.echo(error.traceback.rstrip(), err=True)
             raise Failure(f"{error.reason}: {_remedy(error, command)}") from error
-        except SlowStart as error:
-            raise Failure(f"{error.reason}: give it longer with --start-timeout SECONDS") from error
         except TrialError as error:
-            raise Failure(error.reason) from error
+            raise Failure(error.sentence) from error
         except TuneError as error:
             raise Failure(str(error)) from error
         except KeyboardInterrupt:
@@ -184,6 +198,9 @@ def tune(
 def _remedy(error: ScriptFailed, command: Command) -> str:
     """What to do about a script that does not run."""
     remedy = missing_rank(error.traceback, _own(command), os.environ) if command.ranks is None else ""
+    if error.batches:
+        own = _named(command) if command.ranks is None else _own(command)
+        remedy = remedy or remedy_for_memory(error.traceback, error.status, own)
     remedy = remedy or remedy_of(error.traceback, _named(command), command.script, command.cwd)
     return remedy or f"make `{_spelled(command)}` run by itself, then tune it"
 

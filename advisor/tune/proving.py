@@ -72,7 +72,7 @@ def _verify(session: Session, recommendation: Recommendation, search: Search, en
             try:
                 times, reason, late = _run_once(session, recommendation, search.readings, run, budget), "", False
             except TrialError as error:
-                times, reason, late = (), error.reason, isinstance(error, TimedOut)
+                times, reason, late = (), error.sentence, isinstance(error, TimedOut)
             run = plan.send(Ran(times, time.monotonic() - began, reason, late))
     except StopIteration as stopped:
         answer: Verification = stopped.value

@@ -4,11 +4,34 @@ from __future__ import annotations
 
 import re
 import shlex
+import signal
 from pathlib import Path
 
 _USAGE = re.compile(r"^usage:.*^\S.*(error|required|unrecognized|missing|no such option)", re.I | re.M | re.S)
 _RELATIVE = "ImportError: attempted relative import with no known parent package"
 _MAGIC = "NameError: name 'get_ipython' is not defined"
+
+
+_OUT_OF_MEMORY = re.compile(r"out of memory|OutOfMemory|allocate memory|MemoryError")
+_ROOM = ["--knobs", "batch_size,activation_checkpointing"]
+
+
+def remedy_for_memory(failure: str, status: int, own: list[str]) -> str:
+    """A remedy for a script that takes batches and runs out of memory; empty where nothing tells that it did.
+
+    Args:
+        failure, own: as :func:`remedy_of` takes them.
+        status: its exit status; a system that has no memory left kills.
+    """
+    killed = hasattr(signal, "SIGKILL") and status == -signal.SIGKILL
+    if not killed and not _OUT_OF_MEMORY.search(failure):
+        return ""
+    likely = "most likely it ran out of memory; " if killed else ""
+    smaller = f"{likely}make its batches smaller until it runs, since a knob is compared with the script as it is"
+    if "--nproc-per-node" in own:
+        return smaller
+    split = own.index("--") if "--" in own else len(own)
+    return f"{smaller}; then `{_tune([*own[:split], *_ROOM, *own[split:]])}` finds how large they may be"
 
 
 def remedy_of(failure: str, own: list[str], script: Path | None, cwd: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -184,7 +185,8 @@ class Session:
                     return Answer(None, time.monotonic() - began, error.reason)
 
     def _start_again(self) -> float:
-        """Starts another trial. Doing so once does not count; after that it is taken from what is left.
+        """Starts another trial. Doing so once does not count, and has no deadline but that of a start; after that it is
+        taken from what is left.
 
         Returns:
             seconds that it took and that do not count.
@@ -194,7 +196,7 @@ class Session:
             self.start()
             return 0.0
         left = self.deadline - began
-        self.deadline = began + self.start_timeout
+        self.deadline = math.inf
         self.start()
         now = time.monotonic()
         self.limit(now + left)

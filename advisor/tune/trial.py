@@ -71,11 +71,19 @@ class Command:
 
 
 class TrialError(Exception):
-    """Something that a trial has to say instead of a number; ``reason`` is one sentence for the user."""
+    """Something that a trial has to say instead of a number; ``reason`` is one sentence for the user, ``remedy`` what
+    helps: empty where that depends."""
+
+    remedy = ""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+    @property
+    def sentence(self) -> str:
+        """The reason with its remedy."""
+        return f"{self.reason}: {self.remedy}" if self.remedy else self.reason
 
 
 class CandidateError(TrialError):
@@ -89,13 +97,13 @@ class TrialEnded(TrialError):  # noqa: N818
 
 class ScriptFailed(TrialEnded):
     """The script came to a bad end of its own. ``traceback`` is its own, without the probe's frames (or the end of its
-    stderr where it had none); ``status`` its exit status; ``trained`` whether a loader was seen to train."""
+    stderr where it had none); ``status`` its exit status; ``batches`` how many it had taken, as far as is known."""
 
-    def __init__(self, reason: str, traceback: str, status: int, trained: bool = False) -> None:
+    def __init__(self, reason: str, traceback: str, status: int, batches: int = 0) -> None:
         super().__init__(reason)
         self.traceback = traceback
         self.status = status
-        self.trained = trained
+        self.batches = batches
 
 
 class ScriptFinished(TrialEnded):
@@ -121,9 +129,13 @@ class NeverTrained(NotMeasurable):
 class TimedOut(TrialEnded):
     """The deadline, or the limit on the start-up, passed; the child was killed."""
 
+    remedy = "give it a longer --budget"
+
 
 class SlowStart(TimedOut):
     """It was the limit on the start-up."""
+
+    remedy = "give it longer with --start-timeout SECONDS"
 
 
 class NoRoom(TrialEnded):
@@ -351,7 +363,7 @@ class Trial:
                 said = last_words(event.traceback or errors)
                 who = "the script" if event.rank is None else f"rank {event.rank} of the script"
                 reason = f"{who} failed with exit status {event.status}" + (f": {said}" if said else "")
-                return ScriptFailed(reason, event.traceback or errors, event.status, event.trained)
+                return ScriptFailed(reason, event.traceback or errors, event.status, event.batches)
             if not event.batches:
                 said = spoken(output)
                 reason = "the script ended without iterating a DataLoader"
@@ -377,7 +389,7 @@ class Trial:
             return ScriptFailed(f"the script could not be started: {event.failure}", event.failure, 1)
         if what is not None:
             return TrialEnded(f"{who} {died(status)} while {named(what)} was measured")
-        return ScriptFailed(f"{who} {died(status)}", errors, status or 1)
+        return ScriptFailed(f"{who} {died(status)}", errors, status or 1, self._batches)
 
     def _close(self) -> None:
         if self._closed:

@@ -26,7 +26,7 @@ from .session import Session, Watch
 from .settings import KNOBS, TRAINING_KNOBS, Limits, prefetch
 from .standing import Standing, standing_of
 from .statistics import Interval, interval
-from .trial import Command, NotMeasurable, TimedOut, TrialEnded
+from .trial import Command, NotMeasurable, TrialEnded
 from .turns import Turner, run_turns
 
 TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
@@ -86,7 +86,7 @@ def tune(
     began, today = time.monotonic(), datetime.now(UTC)
     interrupts = interrupts or Interrupts()
     root, machine = root or command.cwd, inspect_machine()
-    with Session(command, deadline=_deadline(options), start_timeout=options.start_timeout) as session:
+    with Session(command, deadline=math.inf, start_timeout=options.start_timeout) as session:
         watch("starting the script", None)
         with interrupts.heeded():
             ready = session.start()
@@ -118,10 +118,8 @@ def tune(
             raise
         except TrialEnded as error:
             if not search.readings.references[BASELINE]:
-                if isinstance(error, TimedOut):
-                    raise TuneError(f"{error.reason}: give it a longer --budget") from error
                 raise
-            cut = error.reason
+            cut = error.sentence
     outcome = _outcome(ready, search, root)
     outcome.explained = explained
     outcome.script = display_name(command.script, root) if command.script else f"-m {command.module}"
@@ -208,11 +206,6 @@ def _turn(
         outcome.turns = outcome.turns or turner.turns or Turns(tuple(turner.tried))
     outcome.contained = tuple(sorted({*outcome.contained, *session.contained}))
     outcome.leaked = tuple(sorted({*outcome.leaked, *session.leaked}))
-
-
-def _deadline(options: Options) -> float:
-    """For the start: a script that ends before it is warm starts twice."""
-    return time.monotonic() + 2 * options.start_timeout
 
 
 def limits_for(machine: Machine, info: LoaderInfo, standing: Standing) -> Limits:

@@ -47,7 +47,13 @@ def listing(folder: Path) -> dict[str, bytes]:
         (["train.py", "--json", "nowhere/out.json"], "folder nowhere does not exist"),
         (["train.py", "-m", "train"], "not both"),
         (["-m", "train-it"], "dotted name"),
-        (["train.py", "--epochs", "3"], "stand after `--`"),
+        (["train.py", "--epochs", "3"], "no option --epochs; the script's own arguments stand after `--`"),
+        (["train.py", "--epochs=3", "--apply"], "as in `accel-advisor tune train.py -- --epochs ...`"),
+        (["--lr", "3", "train.py", "--", "--epochs", "3"], "as in `accel-advisor tune train.py -- --lr ...`"),
+        (["-m", "train", "-e", "3"], "as in `accel-advisor tune -m MODULE -- -e ...`"),
+        (["train.py", "--buget", "30"], "no option --buget (did you mean --budget?); the script's own"),
+        (["train.py", "data", "3"], "unexpected extra arguments (data 3); the script's own arguments stand after `--`"),
+        (["train.py", "data"], "as in `accel-advisor tune train.py -- ARGS`"),
         ([], "name one of finetune.py, train.py"),
     ],
 )
@@ -101,6 +107,11 @@ SCRIPTS = {
     "fails": (
         "import torch\nfrom torch.utils.data import DataLoader\nraise RuntimeError('no data here')\n",
         ["RuntimeError: no data here", "make `python fails.py --epochs 3` run by itself, then tune it"],
+    ),
+    "lacks_memory": (
+        "import torch\nfrom torch.utils.data import DataLoader\n"
+        "for batch in DataLoader(torch.zeros(9, 1), batch_size=3):\n    torch.empty(1 << 50)\n",
+        ["allocate memory", "make its batches smaller until it runs", "activation_checkpointing -- --epochs 3`"],
     ),
     "no_loader": ("import torch\ntorch.zeros(1)\n", ["the script ended without iterating a DataLoader"]),
 }

@@ -173,15 +173,20 @@ def test_a_window_is_left_at_once_and_what_comes_outside_waits() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no such signal here")
-def test_requests_wait_until_what_must_be_whole_is_done_and_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_wait_until_what_must_be_whole_is_done_and_are_passed_on() -> None:
     seen: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _frame: seen.append(number))
     hup = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with pytest.raises(KeyboardInterrupt), undisturbed():
+
+    def whole() -> None:
+        with undisturbed():
             for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
                 os.kill(os.getpid(), number)
             assert not seen
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            whole()
         assert seen == [signal.SIGTERM]
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:

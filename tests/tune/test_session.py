@@ -8,7 +8,7 @@ import pytest
 from accel_advisor.tune.probe.wire import BASELINE, NO_WAIT
 from accel_advisor.tune.search import Request
 from accel_advisor.tune.session import Session
-from accel_advisor.tune.trial import Command, NotMeasurable
+from accel_advisor.tune.trial import Command, NotMeasurable, SlowStart
 
 pytest.importorskip("torch")
 
@@ -50,3 +50,36 @@ def test_a_script_that_fails_in_a_ceiling_goes_on_without_it(tmp_path: Path) -> 
 def test_a_device_whose_work_torch_cannot_time_is_refused(tmp_path: Path) -> None:
     with session(tmp_path, "meta") as running, pytest.raises(NotMeasurable, match="the model is on meta, whose work"):
         running.start()
+
+
+SECOND = """\
+import os, time
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+if os.path.exists("ending"):
+    time.sleep(600)
+weight = torch.zeros(1, requires_grad=True)
+optimizer = torch.optim.SGD([weight], lr=0.001)
+while True:
+    for (inputs,) in DataLoader(TensorDataset(torch.zeros(1000, 1)), batch_size=4):
+        (weight * inputs).sum().backward()
+        optimizer.step()
+        if os.path.exists("ending"):
+            os._exit(3)
+"""
+
+
+def test_a_restart_that_takes_long_is_given_longer_by_the_option_for_starts(tmp_path: Path) -> None:
+    """Not by a longer budget: the first restart is not taken from it."""
+    script = tmp_path / "train.py"
+    script.write_text(SECOND)
+    command = Command(script, None, (), tmp_path)
+    with Session(command, deadline=time.monotonic() + 300, start_timeout=60) as running:
+        running.start()
+        (tmp_path / "ending").touch()
+        running.start_timeout = 1.0
+        with pytest.raises(SlowStart) as caught:
+            running.answer(Request(BASELINE, 8, 0.05, False, "ceilings"))
+    assert "did not reach its first batch within 1 s" in caught.value.reason
+    assert caught.value.sentence.endswith(": give it longer with --start-timeout SECONDS")
