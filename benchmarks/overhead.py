@@ -1,16 +1,29 @@
-"""What the probe costs a training loop that it only watches: the same script by itself and under the probe, in turns.
+"""What the probe costs a training loop that it only watches.
 
-The script times every one of its steps, by the wall and by the processor time of all of its threads, and says over a
-socket how long the fastest tenth of them took at most: what else runs on the machine can only make a step slower. Under
-the probe the loop is served its own settings, as for the baseline of every trial. Of the pairs' differences the median
-counts, and its interval is that between two of them, by their order alone.
+The loop (``overhead_loop.py``) runs under the probe in a trial as every other, served the settings of its own source.
+Again and again it takes out of its process what the probe put into it and puts it back, and times every step: with the
+probe and without in blocks that follow on each other in random order, in one process, so that nothing else differs
+between the two. Of a block's steps the lower quartile counts, since what else runs on the machine can only make a step
+slower, of the pairs of blocks the median. One process gives one number; the interval is that of their median over all
+processes, by their order alone. The shares go by processor time, which a busy machine disturbs least, and which is all
+that the probe takes within a step: it waits for nothing there. On a machine that does nothing else the time by the wall
+must agree.
 
-A step calls sixty modules that compute next to nothing, so that it is mostly what torch itself takes to call them. By
-itself such a *tiny* step shows what the probe takes in seconds. An *ordinary* step is the same with a wait of fixed
-length at its end, as a loop waits for its accelerator where it reads the loss. There the probe's time hides behind
-nothing, as it may where the accelerator is behind the host, so the share of the step is an upper bound.
+Three things tell whether that is the whole cost and nothing but it. The same loop runs by itself, too, in turns with
+the other: there is nothing to take out then, so its two kinds of blocks must not differ ("nothing"). Whole processes
+are compared as well ("process"): what cannot be taken out shows there, though far less exactly. And every event that
+the probe sees in a step is timed by itself ("events"), in caches that are warm.
 
-    python -m benchmarks.overhead --pairs 20 --json benchmarks/results/overhead.json
+A *tiny* step calls sixty modules that compute next to nothing, so that it is mostly what torch itself takes to call
+them. An *ordinary* step is the same after a wait of fixed length, as a loop waits for its accelerator where it reads
+the loss. The processor does something else or nothing meanwhile and finds its caches cold, which makes
+everything slower, the probe too. Its time hides behind nothing there, as it may where the accelerator is behind the
+host, so the share of the step is an upper bound.
+
+Outside the steps the probe takes two times more: at the end of a block, where the parent decides what comes next,
+and for the threads that tell it that the child lives. "All told" includes both.
+
+    python -m benchmarks.overhead --json benchmarks/results/overhead.json
 """
 
 from __future__ import annotations
@@ -19,14 +32,17 @@ import argparse
 import json
 import math
 import os
+import queue
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -34,147 +50,175 @@ from typing import Any
 from accel_advisor.fixer import write_atomically
 from accel_advisor.tune.probe.wire import BASELINE
 from accel_advisor.tune.trial import Command, Trial
+from benchmarks import overhead_loop
+from benchmarks.overhead_loop import ADDRESS, Blocks, Plan
 from benchmarks.recording import machine
 
-ADDRESS = "OVERHEAD_ADDRESS"
-WARM, STEPS = 40, {"tiny": 1000, "ordinary": 100}
-"""Steps that do not count, and those that do; the script takes one kind after the other."""
-PAUSE = {"tiny": 0.0, "ordinary": 0.019}
-"""Seconds that a step waits at its end."""
+KINDS = {"tiny": Blocks(0.0, rounds=20, skip=20, steps=80), "ordinary": Blocks(0.019, rounds=30, skip=20, steps=8)}
 TOLD = {
     "tiny": "sixty small modules, their backward pass and SGD",
     "ordinary": "the same, and 19 ms of waiting as for an accelerator",
 }
+WALL, PROCESSOR = 0, 1
+COSTS = ("wall", "processor", "all told", "nothing", "process")
+ONE_STEP = ("a batch", "sixty modules within one", "a backward pass", "an optimizer's step", "a call of Tensor.to")
+"""The events of a step."""
+BLOCK_SECONDS = 0.5
+"""Of a block of a trial, at least."""
 LIMIT = 0.005
 """The share of an ordinary step that the probe may take."""
 
-SCRIPT = '''\
-"""Sixty modules, each called once a step; batches are at hand."""
-
-import json
-import os
-import socket
-import sys
-import time
-from itertools import pairwise
-
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-torch.set_num_threads(1)
-warm, plan = json.loads(sys.argv[1])
-model = nn.Sequential(*(layer for _ in range(30) for layer in (nn.Linear(8, 8), nn.ReLU())))
-optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
-loader = DataLoader(TensorDataset(torch.randn(6400, 8)), batch_size=64)
-said, times = [], []
-while True:
-    for (batch,) in loader:
-        optimizer.zero_grad()
-        model(batch).square().mean().backward()
-        optimizer.step()
-        if not plan:
-            continue
-        steps, pause = plan[0]
-        if pause:
-            time.sleep(pause)
-        times.append((time.perf_counter(), time.process_time()))
-        if len(times) == warm + steps + 1:
-            for clock in zip(*times[warm:]):
-                said.append(sorted(after - before for before, after in pairwise(clock))[steps // 10])
-            del plan[0], times[:]
-            if not plan:
-                with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
-                    out.sendto(json.dumps(said).encode(), os.environ["OVERHEAD_ADDRESS"])
-                if "OVERHEAD_ALONE" in os.environ:
-                    sys.exit()
-'''
-
-Times = dict[str, tuple[float, float]]
-"""Seconds a step by the wall and of processor time, by the kind of step."""
+Process = dict[str, Any]
+"""What one process said."""
 
 
 class Bench:
-    """A folder with the script, and a socket that it speaks to."""
+    """A folder with the loop, and a socket that it speaks to."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kinds: dict[str, Blocks], device: str = "cpu") -> None:
         self.folder = folder
+        self.kinds = kinds
+        self.device = device
         self.script = folder / "train.py"
-        self.script.write_text(SCRIPT)
+        shutil.copy(overhead_loop.__file__, self.script)
         os.environ[ADDRESS] = str(folder / "said")
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.bind(os.environ[ADDRESS])
-        self._socket.settimeout(300)
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener.bind(os.environ[ADDRESS])
+        self._listener.listen()
+        self._said: queue.SimpleQueue[Process] = queue.SimpleQueue()
+        threading.Thread(target=self._hear, daemon=True).start()
 
-    def close(self) -> None:
-        """Let go of the socket."""
-        self._socket.close()
+    def _hear(self) -> None:
+        while True:
+            with self._listener.accept()[0] as connection, connection.makefile() as said:
+                self._said.put(json.load(said))
 
-    def alone(self) -> Times:
-        """What steps take without the probe."""
-        command = [sys.executable, str(self.script), self._argument()]
-        subprocess.run(command, check=True, cwd=self.folder, env={**os.environ, "OVERHEAD_ALONE": "1"})
-        return self._said()
+    def alone(self, seed: int) -> Process:
+        """The loop without the probe."""
+        command = [sys.executable, str(self.script), self._argument(Plan(seed, self.kinds, True, device=self.device))]
+        subprocess.run(command, check=True, cwd=self.folder)
+        return self._said.get(timeout=60)
 
-    def watched(self) -> Times:
-        """The same under the probe."""
-        command = Command(self.script, None, (self._argument(),), self.folder)
-        batches = sum(WARM + steps + 1 for steps in STEPS.values())
-        with Trial(command, deadline=time.monotonic() + 300) as trial:
+    def watched(self, seed: int) -> Process:
+        """The same in a trial."""
+        plan = Plan(seed, self.kinds, False, device=self.device)
+        command = Command(self.script, None, (self._argument(plan),), self.folder)
+        with Trial(command, deadline=time.monotonic() + 600) as trial:
             trial.start()
-            trial.measure(BASELINE, min_batches=batches + 20, min_seconds=0.0)
-        return self._said()
+            block = trial.measure(BASELINE, min_batches=plan.served, min_seconds=0.0)
+            assert block.batches == plan.served
+            while self._said.empty():
+                trial.measure(BASELINE, min_batches=plan.period - 1, min_seconds=0.0)  # one is served before it counts
+        return self._said.get()
 
-    def _argument(self) -> str:
-        return json.dumps([WARM, [[steps, PAUSE[kind]] for kind, steps in STEPS.items()]])
-
-    def _said(self) -> Times:
-        numbers = json.loads(self._socket.recv(4096))
-        return dict(zip(STEPS, zip(numbers[::2], numbers[1::2], strict=True), strict=True))
+    @staticmethod
+    def _argument(plan: Plan) -> str:
+        return json.dumps(asdict(plan))
 
 
 @contextmanager
-def bench() -> Iterator[Bench]:
+def bench(kinds: dict[str, Blocks], device: str = "cpu") -> Iterator[Bench]:
     """A bench in a folder of its own."""
     folder = Path(tempfile.mkdtemp(prefix="overhead-"))
-    made = Bench(folder)
     try:
-        yield made
+        yield Bench(folder, kinds, device)
     finally:
-        made.close()
         shutil.rmtree(folder)
 
 
-def compare(one: Bench, pairs: int) -> dict[str, Any]:
-    """Pairs of runs, the order of which alternates."""
-    found: dict[str, list[Times]] = {"alone": [], "watched": []}
-    for number in range(pairs):
-        for side in ("alone", "watched") if number % 2 == 0 else ("watched", "alone"):
-            found[side].append(getattr(one, side)())
-        for kind in STEPS:
-            alone, watched = (found[side][-1][kind][0] for side in ("alone", "watched"))
-            print(f"{number} {kind}: {1e3 * alone:.3f} ms, {1e6 * (watched - alone):+.1f} us", flush=True)
+def measure(one: Bench, minutes: float) -> list[tuple[Process, Process]]:
+    """Pairs of processes, alone and watched in turns, as many as fit."""
+    found: list[tuple[Process, Process]] = []
+    began = time.monotonic()
+    while (time.monotonic() - began) * (1 + 1 / max(len(found), 1)) < 60 * minutes:
+        seed = len(found)
+        watched = one.watched(seed) if seed % 2 else None
+        alone = one.alone(seed)
+        found.append((alone, watched or one.watched(seed)))
+        for kind, cost in ((kind, costs(*found[-1], kind)) for kind in one.kinds):
+            print(f"{seed} {kind}: {', '.join(f'{name} {each:.1f}' for name, each in cost.items())}", flush=True)
+    return found
+
+
+def quartile(values: Sequence[float]) -> float:
+    """The lower one."""
+    return sorted(values)[len(values) // 4]
+
+
+def costs(alone: Process, watched: Process, kind: str) -> dict[str, float]:
+    """What a pair of processes says of a step: its length without what it waits, in milliseconds, and microseconds by
+    which it is longer with the probe."""
+    arms, null = watched["kinds"][kind], alone["kinds"][kind]
+
+    def level(blocks: Any) -> float:
+        return quartile([each for block in blocks for each in block[WALL]])
+
     return {
-        kind: {"step": TOLD[kind], "pairs": pairs, "steps": STEPS[kind]}
-        | {
-            clock: _cost(*([each[kind][index] for each in found[side]] for side in ("alone", "watched")))
-            for index, clock in enumerate(("wall", "processor"))
+        "work": 1e3 * level(arms["out"]),
+        "wall": 1e6 * difference(arms, WALL),
+        "processor": 1e6 * difference(arms, PROCESSOR),
+        "nothing": 1e6 * difference(null, PROCESSOR),
+        "process": 1e6 * (level(arms["in"]) - level([*null["in"], *null["out"]])),
+    }
+
+
+def difference(arms: dict[str, list[list[list[float]]]], clock: int) -> float:
+    """Seconds by which a step is longer with the probe: the median over pairs of blocks that follow on each other."""
+    pairs = zip(arms["in"], arms["out"], strict=True)
+    return median(quartile(inside[clock]) - quartile(out[clock]) for inside, out in pairs)
+
+
+def told(cost: float, watched: Process, step: float) -> float:
+    """Microseconds a step of so many milliseconds, with the end of a block and the threads spread over its steps."""
+    return cost + (quartile(watched["ends"]) / BLOCK_SECONDS + watched["threads"]) * 1e3 * step
+
+
+def result(pairs: Sequence[tuple[Process, Process]], kinds: dict[str, Blocks]) -> dict[str, Any]:
+    """All that the processes say together."""
+    watched = [each for _, each in pairs]
+    found = {}
+    for kind, blocks in kinds.items():
+        each = [costs(*pair, kind) for pair in pairs]
+        steps = [cost["work"] + 1e3 * blocks.pause for cost in each]
+        each = [
+            {**cost, "all told": told(cost["processor"], one, step)}
+            for cost, one, step in zip(each, watched, steps, strict=True)
+        ]
+        found[kind] = {
+            "step": TOLD[kind],
+            "steps": 2 * blocks.rounds * blocks.steps * len(pairs),
+            "milliseconds a step": round(median(steps), 3),
+            "microseconds a step": {name: middle([cost[name] for cost in each], 1) for name in COSTS},
+            "overhead": {
+                name: middle([cost[name] / step / 1e3 for cost, step in zip(each, steps, strict=True)], 5)
+                for name in ("wall", "processor", "all told")
+            },
         }
-        for kind in STEPS
+    events = {
+        name: [1e6 * (quartile(one["events"][name]["in"]) - quartile(one["events"][name]["out"])) for one in watched]
+        for name in watched[0]["events"]
     }
-
-
-def _cost(alone: list[float], watched: list[float]) -> dict[str, Any]:
-    """What the probe adds to a step: as a share of it and in microseconds, each with its interval of 95 %."""
-    pairs = list(zip(alone, watched, strict=True))
+    together = [sum(each) for each in zip(*(events[name] for name in ONE_STEP), strict=True)]
     return {
-        "milliseconds a step": round(1e3 * median(alone), 4),
-        "overhead": _middle([after / before - 1 for before, after in pairs], 5),
-        "microseconds a step": _middle([1e6 * (after - before) for before, after in pairs], 1),
+        "pairs": len(pairs),
+        "kinds": found,
+        "events, microseconds": {name: middle(each, 2) for name, each in events.items()}
+        | {"those of a tiny step": middle(together, 1)},
+        "end of a block, microseconds": middle([1e6 * quartile(one["ends"]) for one in watched], 0),
+        "threads, microseconds a second": middle([1e6 * one["threads"] for one in watched], 0),
+        "shortest step, milliseconds": shortest(found["ordinary"]["microseconds a step"]),
+        "taken out": watched[0]["taken"],
+        "iterators": watched[0]["iterators"],
     }
 
 
-def _middle(values: list[float], digits: int) -> dict[str, float | None]:
+def shortest(microseconds: dict[str, dict[str, float | None]]) -> dict[str, float | None]:
+    """Of a shorter step, the probe may take more than it may, by the upper end of its interval."""
+    ends = {name: microseconds[name]["high"] for name in ("processor", "all told")}
+    return {name: None if end is None else math.ceil(end / LIMIT / 100) / 10 for name, end in ends.items()}
+
+
+def middle(values: Sequence[float], digits: int) -> dict[str, float | None]:
     """The median and an interval that holds it with 95 % whatever the values' distribution, by the sign test; its ends
     are None where there are too few values."""
     values, count = sorted(values), len(values)
@@ -190,12 +234,15 @@ def _middle(values: list[float], digits: int) -> dict[str, float | None]:
 def main() -> None:
     """Reads the command line, measures, prints and records."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--minutes", type=float, default=11.0, help="how long to measure; at least a pair of processes")
+    parser.add_argument("--device", default="cpu", help="where the model is, as torch writes it")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
-    with bench() as one:
-        kinds = compare(one, options.pairs)
-    record = {"machine": machine(), "limit": LIMIT, "kinds": kinds}
+    load = os.getloadavg()[0]
+    with bench(KINDS, options.device) as one:
+        pairs = measure(one, options.minutes)
+    record = {"machine": machine(), "load before": round(load, 1), "device": options.device, "limit": LIMIT}
+    record |= result(pairs, KINDS)
     print(json.dumps(record, indent=1))
     if options.json is not None:
         write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
