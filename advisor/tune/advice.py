@@ -7,7 +7,9 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
+from .diagnosis import times
 from .probe.wire import COLLATE, DATA_SET, Block, Frame, Settings, Stack
+from .search import HEADROOM
 
 _SHARE = 0.15
 """A part with less is passed over."""
@@ -52,10 +54,10 @@ def advise(
     found = []
 
     def say(part: float, whole: float, words: str) -> None:
-        if whole and part / whole >= _SHARE:
-            most = at_most(block, settings.num_workers, part)
+        most = at_most(block, settings.num_workers, part)
+        if whole and part / whole >= _SHARE and most >= HEADROOM:
             share = f"{part / whole:.0%}".replace("%", " %")
-            found.append(f"{share} of {words}; without it the loop would run at most {most:.2g} times as fast")
+            found.append(f"{share} of {words}; without it the loop would run at most {times(most)} as fast")
 
     decoding = _spent(stacks, seconds, is_decoding)
     say(decoding, fetch, "the fetching is decoding: a faster decoder, or data stored at the size that is used")

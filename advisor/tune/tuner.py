@@ -36,7 +36,10 @@ COPIES_SECONDS = 20.0
 """That measuring copies to the accelerator may take, the start of a process included."""
 STOP_SECONDS = 1.0
 """Beyond the search's own limit, in seconds, before its trial is ended whatever it does."""
+PROBE_SECONDS = 1e-4
+"""That the probe takes of a step at most: more than was ever seen (`tiny-steps` of benchmarks/regret)."""
 _EXPLAIN_SHARE = 0.15
+_SHOWS = 1.05
 _NO_LOADER_KNOB = "no knob of the loader was to be turned"
 _NOISY = 0.1
 _UNEXPLAINED = "where the loader spends its time was not found out"
@@ -140,6 +143,8 @@ def tune(
             search.baseline, recommended, found, info.stack, root=root, argv=command.args, planner=planner
         )
         outcome.notes += side_notes(info, search.baseline, recommended, standing)
+        times = [search.readings.seconds(settings) for settings in (search.baseline, recommended)]
+        outcome.notes += short_steps(*(seconds or 0.0 for seconds in times))
         if options.apply and outcome.recommendation.editable and not interrupts.heard:
             watch("old source against new", search)
             apply(session, outcome, search, end, interrupts)
@@ -296,6 +301,17 @@ def side_notes(info: LoaderInfo, old: Settings, new: Settings, standing: Standin
             "a trial reads the data from the page cache: where it is larger than memory, a full run waits longer for it"
         )
     return notes
+
+
+def short_steps(old: float, new: float) -> list[str]:
+    """What must be said of a gain from steps that take ``old`` and ``new`` seconds, where the probe's own time in both
+    may hide a part of it."""
+    if new > PROBE_SECONDS and (old - PROBE_SECONDS) / (new - PROBE_SECONDS) < _SHOWS * old / new:
+        return []
+    return [
+        f"a step takes {1e3 * new:.2g} ms then, so short that measuring takes a part of it: the gain is rather larger "
+        "without that"
+    ]
 
 
 def barred_notes(settings: Settings, standing: Standing) -> list[str]:

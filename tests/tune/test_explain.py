@@ -212,6 +212,12 @@ def advice(passage: Passage, *stacks: Stack, device: str = "cpu", batch: int = 4
     return "\n".join(found.advice)
 
 
+def test_nothing_is_advised_that_could_bring_next_to_nothing() -> None:
+    """The collate function takes all of the fetching, and a fiftieth of the step."""
+    assert advice(Passage(0.0, 0.002, 0.0, 0.0, 0.0), batch=1) == ""
+    assert "at most 1.05 times as fast" in advice(Passage(0.0, 0.005, 0.0, 0.0, 0.0), batch=1)
+
+
 def test_augmentation_is_moved_only_to_a_device() -> None:
     stacks = stack(LOADING, COMPOSE, JITTER, seconds=3.0), stack(LOADING, LOAD)
     assert "augmentation" not in advice(Passage(0.04, 0.0, 0.0, 0.0, 0.0), *stacks)

@@ -9,7 +9,7 @@ import pytest
 from accel_advisor.machine import Machine
 from accel_advisor.tune.probe.wire import Frame, LoaderInfo, Settings
 from accel_advisor.tune.standing import Standing, standing_of
-from accel_advisor.tune.tuner import barred_notes, limits_for, side_notes
+from accel_advisor.tune.tuner import barred_notes, limits_for, short_steps, side_notes
 
 HEAD = """
 import h5py, random
@@ -168,3 +168,14 @@ def test_side_effects_of_workers_are_told() -> None:
         "copy of the data set" in note for note in side_notes(info(), Settings(4), Settings(4, None, True), none)
     )
     assert any("__main__" in note for note in side_notes(info(start_method="spawn"), Settings(), Settings(4), none))
+
+
+@pytest.mark.parametrize(("old", "new"), [(0.02, 0.01), (0.2, 0.003), (0.0012, 0.0010), (0.0003, 0.0003)])
+def test_steps_that_the_probe_hardly_lengthens_need_no_word(old: float, new: float) -> None:
+    assert short_steps(old, new) == []
+
+
+@pytest.mark.parametrize(("old", "new"), [(2.2e-3, 2.6e-4), (1e-3, 9e-5), (3e-4, 1e-4)])
+def test_a_gain_that_the_probe_hides_a_part_of_is_told_to_be_larger(old: float, new: float) -> None:
+    (note,) = short_steps(old, new)
+    assert "so short that measuring takes a part of it: the gain is rather larger" in note
