@@ -71,7 +71,7 @@ def exclusive(active: Spans, compute: Spans, transfer: Spans, wait: Spans) -> tu
         seconds of (wait, transfer, compute, host).
     """
     busy = intersect(active, union(compute))
-    moving = intersect(active, union([*compute, *transfer]))
+    moving = intersect(active, union([*compute, *transfer])) if transfer else busy
     waiting = intersect(active, union([*compute, *transfer, *wait]))
     of_compute, of_moving, of_waiting = length(busy), length(moving), length(waiting)
     return (
