@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -17,6 +18,8 @@ LEAST_SHARE = 0.01
 """A function with less of the fetching thread's time is not named."""
 _MOST_FUNCTIONS = 8
 _Z_975 = 1.959964
+_LIBRARIES = re.compile(r"^.*/((site|dist)-packages|lib/python3\.\d+)/")
+"""Where the file of a library begins to say which one it is of."""
 _PLUMBING = ("torch.utils.data.", "torch.nn.modules.module.", "torchvision.datasets.", "__mp_main__", "contextlib.")
 
 Key = tuple[str, str, str, int, str]
@@ -83,7 +86,7 @@ def _functions(stacks: Sequence[Stack], seconds: dict[str, float], root: Path) -
             FunctionTime(
                 stage=task,
                 function=_short(own or called),
-                filename=display_name(filename, root),
+                filename=_LIBRARIES.sub("", display_name(filename, root)),
                 row=row,
                 calls=_calls(own, called, last),
                 share=within * part,

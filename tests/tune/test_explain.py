@@ -170,6 +170,22 @@ def test_time_below_a_library_is_charged_to_the_users_line_that_called_it() -> N
     assert any("decoding" in one for one in found.advice)
 
 
+@pytest.mark.parametrize(
+    ("filename", "shown"),
+    [
+        ("/x/lib/python3.12/site-packages/torch/storage.py", "torch/storage.py"),
+        ("/usr/lib/python3/dist-packages/PIL/Image.py", "PIL/Image.py"),
+        ("/usr/lib/python3.12/json/decoder.py", "json/decoder.py"),
+        ("/x/packages/mine.py", "/x/packages/mine.py"),
+    ],
+)
+def test_the_file_of_a_library_is_named_as_the_library_does(filename: str, shown: str) -> None:
+    stacks = (Stack(COLLATE, (Frame(filename, "json.decoder.decode", 7, 1, 7, 5),), 1.0, 1.0 / 500),)
+    found = explain(Settings(), block(0.5, (Passage(0.0, 0.04, 0.0, 0.0, 0.0),), stacks), ROOT)
+    assert found is not None
+    assert [(one.filename, one.row) for one in found.functions] == [(shown, 7)]
+
+
 LOADING = "torch.utils.data._utils.fetch._MapDatasetFetcher.fetch"
 COMPOSE = "torchvision.transforms.transforms.Compose.__call__"
 JITTER = "torchvision.transforms.transforms.ColorJitter.forward"
