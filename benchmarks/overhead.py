@@ -12,7 +12,7 @@ must agree.
 Three things tell whether that is the whole cost and nothing but it. The same loop runs by itself, too, in turns with
 the other: there is nothing to take out then, so its two kinds of blocks must not differ ("nothing"). Whole processes
 are compared as well ("process"): what cannot be taken out shows there, though far less exactly. And every event that
-the probe sees in a step is timed by itself ("events"), in caches that are warm.
+the probe sees in a step is timed by itself ("events"): those of a tiny step must add up to what is found of it.
 
 A *tiny* step calls sixty modules that compute next to nothing, so that it is mostly what torch itself takes to call
 them. An *ordinary* step is the same after a wait of fixed length, as a loop waits for its accelerator where it reads
@@ -23,7 +23,7 @@ host, so the share of the step is an upper bound.
 Outside the steps the probe takes two times more: at the end of a block, where the parent decides what comes next,
 and for the threads that tell it that the child lives. "All told" includes both.
 
-    python -m benchmarks.overhead --json benchmarks/results/overhead.json
+    python -m benchmarks.overhead --json benchmarks/results/overhead.json --page docs/overhead.md
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from accel_advisor.fixer import write_atomically
 from accel_advisor.tune.probe.wire import BASELINE
-from accel_advisor.tune.trial import Command, Trial
+from accel_advisor.tune.trial import Command, ScriptFinished, Trial
 from benchmarks import overhead_loop
 from benchmarks.overhead_loop import ADDRESS, Blocks, Plan
 from benchmarks.recording import machine
 
-KINDS = {"tiny": Blocks(0.0, rounds=20, skip=20, steps=80), "ordinary": Blocks(0.019, rounds=30, skip=20, steps=8)}
+KINDS = {"tiny": Blocks(0.0, rounds=18, skip=20, steps=80), "ordinary": Blocks(0.019, rounds=24, skip=20, steps=8)}
 TOLD = {
     "tiny": "sixty small modules, their backward pass and SGD",
     "ordinary": "the same, and 19 ms of waiting as for an accelerator",
@@ -65,6 +65,15 @@ ONE_STEP = ("a batch", "sixty modules within one", "a backward pass", "an optimi
 """The events of a step."""
 BLOCK_SECONDS = 0.5
 """Of a block of a trial, at least."""
+ROWS = {
+    "processor": "with the probe against without, processor time",
+    "wall": "the same by the wall",
+    "all told": "with the ends of blocks and the threads",
+    "nothing": "the same measurement where there is no probe",
+    "process": "whole processes against each other, by the wall",
+}
+SHARES = {"processor": "**share of the step**", "all told": "**with the ends of blocks and the threads**"}
+BEGIN, END = "<!-- results -->\n", "<!-- end of results -->"
 LIMIT = 0.005
 """The share of an ordinary step that the probe may take."""
 
@@ -94,8 +103,9 @@ class Bench:
                 self._said.put(json.load(said))
 
     def alone(self, seed: int) -> Process:
-        """The loop without the probe."""
-        command = [sys.executable, str(self.script), self._argument(Plan(seed, self.kinds, True, device=self.device))]
+        """The loop without the probe, and with fewer blocks: it is there for comparison."""
+        kinds = {kind: replace(blocks, rounds=-(-blocks.rounds // 3)) for kind, blocks in self.kinds.items()}
+        command = [sys.executable, str(self.script), self._argument(Plan(seed, kinds, True, device=self.device))]
         subprocess.run(command, check=True, cwd=self.folder)
         return self._said.get(timeout=60)
 
@@ -105,11 +115,12 @@ class Bench:
         command = Command(self.script, None, (self._argument(plan),), self.folder)
         with Trial(command, deadline=time.monotonic() + 600) as trial:
             trial.start()
-            block = trial.measure(BASELINE, min_batches=plan.served, min_seconds=0.0)
-            assert block.batches == plan.served
-            while self._said.empty():
-                trial.measure(BASELINE, min_batches=plan.period - 1, min_seconds=0.0)  # one is served before it counts
-        return self._said.get()
+            # Those that begin while the loop is still warming up do not count, and one batch is served before a block.
+            for _ in range(plan.periods + plan.warm // plan.period + 1):
+                trial.measure(BASELINE, min_batches=plan.period - 1, min_seconds=0.0)
+            with suppress(ScriptFinished):  # at every batch it is asked whether the block is long enough
+                trial.measure(BASELINE, min_batches=1, min_seconds=math.inf)
+        return self._said.get(timeout=60)
 
     @staticmethod
     def _argument(plan: Plan) -> str:
@@ -194,10 +205,7 @@ def result(pairs: Sequence[tuple[Process, Process]], kinds: dict[str, Blocks]) -
                 for name in ("wall", "processor", "all told")
             },
         }
-    events = {
-        name: [1e6 * (quartile(one["events"][name]["in"]) - quartile(one["events"][name]["out"])) for one in watched]
-        for name in watched[0]["events"]
-    }
+    events = {name: [1e6 * difference(one["events"][name], WALL) for one in watched] for name in watched[0]["events"]}
     together = [sum(each) for each in zip(*(events[name] for name in ONE_STEP), strict=True)]
     return {
         "pairs": len(pairs),
@@ -231,12 +239,56 @@ def middle(values: Sequence[float], digits: int) -> dict[str, float | None]:
     return dict(zip(("is", "low", "high"), (round(median(values), digits), *ends), strict=True))
 
 
+def table(record: dict[str, Any]) -> str:
+    """What was recorded, in Markdown."""
+    machine, kinds = record["machine"], record["kinds"]
+    events, shortest_step = record["events, microseconds"], record["shortest step, milliseconds"]
+    heads = [f"a step of {kind['milliseconds a step']:.1f} ms" for kind in kinds.values()]
+    lines = [f"| | {' | '.join(heads)} |", f"|---|{'--:|' * len(heads)}"]
+    for cost, words in ROWS.items():
+        cells = [_spelled(kind["microseconds a step"][cost], "us") for kind in kinds.values()]
+        lines.append(f"| {words} | {' | '.join(cells)} |")
+    for cost, words in SHARES.items():
+        cells = [_spelled(kind["overhead"][cost], "%", 100, 2) for kind in kinds.values()]
+        lines.append(f"| {words} | {' | '.join(cells)} |")
+    each = ", ".join(f"{name} {_spelled(found, 'us')}" for name, found in events.items())
+    end, threads = record["end of a block, microseconds"], record["threads, microseconds a second"]
+    paragraphs = [
+        f"Medians of {record['pairs']} pairs of processes, with their intervals of 95 %. Recorded on {machine['date']} "
+        f"at commit {machine['commit'][:7]}: {machine['cores']} cores ({machine['processor']}), Python "
+        f"{machine['python']}, torch {machine['torch']}; {record['load before']:g} other processes wanted to run "
+        "before it began.",
+        f"Where a step is shorter than {_milliseconds(shortest_step['processor'])}, that may be more than "
+        f"{100 * record['limit']:g} % of it, by the upper end of the interval; with the ends of blocks and the threads "
+        f"where it is shorter than {_milliseconds(shortest_step['all told'])}.",
+        f"Each event by itself: {each}. The end of a block takes {_spelled(end, 'us', digits=0)}, the "
+        f"probe's threads {_spelled(threads, 'us', digits=0)} of every second.",
+    ]
+    return "\n".join([*lines, "", "\n\n".join(paragraphs), ""])
+
+
+def _spelled(found: dict[str, float | None], unit: str, scale: float = 1, digits: int = 1) -> str:
+    whole, low, high = (None if end is None else f"{scale * end:.{digits}f}" for end in found.values())
+    return f"{whole} {unit}" if low is None else f"{whole} {unit} ({low} to {high})"
+
+
+def _milliseconds(value: float | None) -> str:
+    return "an unknown length" if value is None else f"{value:g} ms"
+
+
+def put(page: str, text: str) -> str:
+    """A page with another text between its marks."""
+    before, _, rest = page.partition(BEGIN)
+    return f"{before}{BEGIN}{text}{END}{rest.partition(END)[-1]}"
+
+
 def main() -> None:
     """Reads the command line, measures, prints and records."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=11.0, help="how long to measure; at least a pair of processes")
     parser.add_argument("--device", default="cpu", help="where the model is, as torch writes it")
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="put the results into this page, too")
     options = parser.parse_args()
     load = os.getloadavg()[0]
     with bench(KINDS, options.device) as one:
@@ -246,6 +298,8 @@ def main() -> None:
     print(json.dumps(record, indent=1))
     if options.json is not None:
         write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
+    if options.page is not None:
+        write_atomically(options.page, put(options.page.read_text(encoding="utf-8"), table(record)).encode())
 
 
 if __name__ == "__main__":

@@ -29,8 +29,6 @@ PROBE = "accel_advisor.tune.probe."
 MODULES = 60
 BATCHES = 100
 """Of an epoch."""
-CALLS, CHUNKS = 30, 20
-"""How often each event is timed by itself: so many at a time, and so often with the probe and without."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +48,10 @@ class Blocks:
     steps: int
 
 
+SEEN = Blocks(0.0, rounds=10, skip=10, steps=20)
+"""How each event is timed, once after every step."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """What one process times.
@@ -58,7 +60,7 @@ class Plan:
         seed: decides which block of a pair comes first.
         kinds: kinds of steps, by name.
         warm: steps before anything counts.
-        alone: it runs by itself: then there is no trial whose blocks could end, and the loop ends, too.
+        alone: it runs by itself: then there is no trial whose blocks could end.
         periods: blocks of the trial whose ends are timed.
         period: steps from the end of one to that of the next.
         device: as torch writes it.
@@ -77,12 +79,6 @@ class Plan:
         """Read one that was written as JSON."""
         said = json.loads(text)
         return cls(**{**said, "kinds": {kind: Blocks(**each) for kind, each in said["kinds"].items()}})
-
-    @property
-    def served(self) -> int:
-        """Batches that the probe serves before the ends of blocks are timed, and a few."""
-        steps = sum(each.rounds * (each.skip + each.steps) for each in self.kinds.values())
-        return self.warm + steps + CHUNKS * (len(EVENTS) + 2 * CALLS)
 
 
 def foreign(value: Any) -> bool:
@@ -250,29 +246,29 @@ def _calls() -> dict[str, Callable[[Loop], Callable[[], Any]]]:
 EVENTS = _calls()
 
 
-def events(loop: Loop, order: random.Random) -> dict[str, dict[str, list[float]]]:
-    """Seconds by the wall that each event takes with the probe (``in``) and without (``out``)."""
-    found: dict[str, dict[str, list[float]]] = {}
+def events(loop: Loop, order: random.Random) -> dict[str, dict[str, list[list[list[float]]]]]:
+    """As :func:`rounds`, by the wall alone, for each event: once after every step, in caches as that leaves them."""
+    found = {}
     for name, make in EVENTS.items():
-        call = make(loop)
-        found[name] = {"in": [], "out": []}
-        for _ in range(CHUNKS):
+        call, found[name] = make(loop), {"in": [], "out": []}
+        for _ in range(SEEN.rounds):
             for arm in order.sample(("in", "out"), 2):
                 loop.switch.put(arm == "in")
-                loop.step()  # the trial is refused where there are too many training steps without a batch
-                for _ in range(CALLS):
+                for _ in range(SEEN.skip):
+                    loop.step()
+                times = []
+                for _ in range(SEEN.steps):
+                    loop.step()
+                    before = time.perf_counter()
                     call()
-                before = time.perf_counter()
-                for _ in range(CALLS):
-                    call()
-                found[name][arm].append((time.perf_counter() - before) / CALLS)
+                    times.append(round(time.perf_counter() - before, 8))
+                found[name][arm].append([times])
     return found
 
 
 def ends(loop: Loop, plan: Plan) -> list[float]:
     """Seconds that a batch takes longer at the end of a block of the trial, where the parent is asked for the next one,
     than in the middle of it."""
-    loop.switch.put(True)
     found = []
     for _ in range(plan.periods):
         *others, longest = sorted(loop.step() for _ in range(plan.period))
@@ -287,13 +283,14 @@ def threads() -> float:
 
 
 def main() -> None:
-    """Times everything, says it, and trains on."""
+    """Times everything, and says it."""
     plan = Plan.of(sys.argv[1])
     order = random.Random(plan.seed)
     loop = Loop(plan.device)
     for _ in range(plan.warm):
         loop.step()
     loop.switch = Switch()
+    of_blocks = [] if plan.alone else ends(loop, plan)
     iterators = {}
     for arm in ("in", "out"):
         loop.switch.put(arm == "in")
@@ -309,15 +306,13 @@ def main() -> None:
         "kinds": kinds,
         "threads": (threads() - spent) / (time.perf_counter() - began),
         "events": {} if plan.alone else events(loop, order),
-        "ends": [] if plan.alone else ends(loop, plan),
+        "ends": of_blocks,
         "iterators": iterators,
         "taken": loop.switch.names,
     }
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as out:
         out.connect(os.environ[ADDRESS])
         out.sendall(json.dumps(said).encode())
-    while not plan.alone:
-        loop.step()
 
 
 if __name__ == "__main__":
