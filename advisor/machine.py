@@ -11,7 +11,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -105,6 +105,21 @@ def inspect_machine(root: Path = Path("/")) -> Machine:
         infiniband=any((root / "sys/class/infiniband").glob("*")),
         numa_nodes=max(1, len(list((root / "sys/devices/system/node").glob("node[0-9]*")))),
     )
+
+
+def physical_cores(root: Path = Path("/")) -> tuple[tuple[int, ...], ...]:
+    """The cores that this process may run on, each with the numbers of its hardware threads, those at the same memory
+    side by side; none where the system does not let a process choose."""
+    if not hasattr(os, "sched_getaffinity"):
+        return ()
+    usable = os.sched_getaffinity(0)
+    found = set()
+    for number in usable:
+        folder = root / f"sys/devices/system/cpu/cpu{number}"
+        siblings = _listed(_lines(folder / "topology/thread_siblings_list")) & usable
+        node = min((int(path.name.removeprefix("node")) for path in folder.glob("node[0-9]*")), default=0)
+        found.add((node, tuple(sorted(siblings | {number}))))
+    return tuple(core for _, core in sorted(found))
 
 
 def accelerators() -> tuple[Accelerator, ...]:
@@ -224,6 +239,16 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
             if folder == mount:
                 break
             folder = folder.parent
+
+
+def _listed(lines: Sequence[str]) -> set[int]:
+    """Numbers in the kernel's way of writing them: ``0-3,8``."""
+    found: set[int] = set()
+    for part in ",".join(lines).split(","):
+        first, _, last = part.strip().partition("-")
+        if first.isdecimal() and (last.isdecimal() or not last):
+            found.update(range(int(first), int(last or first) + 1))
+    return found
 
 
 def _lines(path: Path) -> list[str]:

@@ -1,11 +1,11 @@
 """Tries each knob of the training on a workload on which it must pay, and on one on which it must be refused.
 
 Every workload is a script that knows nothing of this. A knob whose device is missing here must be refused for that.
-Where no workload is known on which a knob pays for certain, some are only tried: what they gave each time is kept.
 
     python benchmarks/knobs.py [WORKLOAD...] --json benchmarks/results/knobs.json
 
-With WORKLOADs these alone are run, and take the place of their like in the file. Exits with 1 where an answer is wrong.
+With WORKLOADs, or knobs, these alone are run, and take the place of their like in the file. All of them take about a
+quarter of an hour on two cores with nothing else to do. Exits with 1 where an answer is wrong.
 """
 
 from __future__ import annotations
@@ -63,6 +63,47 @@ def main():
             loss.backward()
             optimizer.step()
             {after}
+
+
+if __name__ == "__main__":
+    main()
+"""
+COLLECTED = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+
+torch.manual_seed(0)
+
+
+class Data(Dataset):
+    def __len__(self):
+        return 100_000
+
+    def __getitem__(self, index):
+        weights = torch.eye({size})
+        for step in range({work}):
+            weights = weights @ weights
+        return weights[index % {size}]
+
+
+def main():
+    model = nn.Sequential(*[nn.Linear({size}, {size}) for _ in range({layers})])
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+    loader = DataLoader(Data(), batch_size=4, num_workers={workers}, persistent_workers=True)
+    kept = []
+    for epoch in range(1000):
+        for batch in loader:
+            kept.append(batch)
+            if len(kept) < {workers}:
+                continue
+            inputs = torch.cat(kept)
+            kept.clear()
+            for step in range({steps}):  # on all that was collected, as in reinforcement learning
+                loss = model(inputs).square().mean()
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
 
 
 if __name__ == "__main__":
@@ -133,8 +174,9 @@ def leave(mebibytes):
 DEEP = "nn.Sequential(*[nn.Linear(32, 32) for _ in range(60)])"
 WIDE = "nn.Sequential(*[nn.Linear(1024, 1024) for _ in range(4)])"
 CONVOLUTIONS = (
-    "nn.Sequential(nn.Conv2d(3, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2), "
-    "*[layer for _ in range(3) for layer in (nn.Conv2d(64, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU())])"
+    "nn.Sequential(nn.Conv2d(3, 96, 5, padding=2), nn.ReLU(), "
+    "*[layer for _ in range(3) for layer in (nn.Conv2d(96, 96, 3, padding=1), nn.ReLU(), "
+    "nn.Conv2d(96, 96, 5, padding=2, groups=2), nn.ReLU(), nn.Conv2d(96, 96, 3, padding=2, dilation=2), nn.ReLU())])"
 )
 DEPTHWISE = (
     "nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), *[layer for _ in range(4) "
@@ -145,7 +187,7 @@ SQUARE = "model(inputs.to(device)).float().square().mean()"
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A script, the knob to turn, and the answer: pays, or why it must be refused; open where ``pays`` is None.
+    """A script, the knob to turn, and the answer: pays, or why it must be refused.
 
     Attributes:
         with_: knobs that are tried along with it.
@@ -153,13 +195,13 @@ class Workload:
         device: without which it must be refused.
         block: the least number of seconds of a block: threads that wait for each other run unsteadily beside others.
         before, after: statements in front of the loop, and at the end of each step.
-        neighbour: seconds that a process beside it is busy, and idle, in turns; none where both are 0.
+        script: all of it, where it is not one model on rows of numbers.
     """
 
     knob: str
-    pays: bool | None
-    model: str
-    shape: str
+    pays: bool
+    model: str = ""
+    shape: str = ""
     why: str = ""
     optimizer: str = "SGD(model.parameters(), lr=1e-4)"
     loader: str = "batch_size=16, shuffle=True"
@@ -171,11 +213,13 @@ class Workload:
     before: str = ""
     after: str = ""
     with_: frozenset[str] = frozenset()
-    neighbour: tuple[float, float] = (0.0, 0.0)
+    script: str = ""
 
     @property
     def source(self) -> str:
         """The script."""
+        if self.script:
+            return self.script
         keys = ("model", "shape", "optimizer", "loader", "loss", "classes", "before", "after")
         text = SCRIPT.format(**{key: getattr(self, key) for key in keys}).replace("\n\n\n\n\n", "\n\n")
         return "".join(line for line in text.splitlines(keepends=True) if line == "\n" or line.strip())
@@ -184,8 +228,6 @@ class Workload:
         """What is wrong with an answer, in words; empty where nothing is."""
         if self.device and not _present(self.device):
             return "" if f"{self.device} alone" in turn.refused else "not refused for the missing device"
-        if self.pays is None:
-            return "" if turn.gain is not None else f"not measured: {turn.refused}"
         if self.pays:
             return f"refused: {turn.refused}" if turn.refused else ""
         if not turn.refused:
@@ -200,28 +242,48 @@ WORKLOADS = {
     "threads, small operations on one thread": Workload(
         "threads", False, "nn.Sequential(*[nn.Linear(8, 8) for _ in range(40)])", "4096, 8"
     ),
-    "thread_binding, small operations": Workload("thread_binding", False, DEEP, "4096, 32"),
-    "tf32, products": Workload("tf32", True, WIDE, "4096, 1024", loader="batch_size=1024", device="cuda"),
-    "cudnn_benchmark, convolutions": Workload("cudnn_benchmark", True, CONVOLUTIONS, "512, 3, 64, 64", device="cuda"),
-    "thread_binding, convolutions beside a neighbour": Workload(
+    "thread_binding, beside workers in bursts": Workload(
         "thread_binding",
-        None,
-        "nn.Sequential(nn.Conv2d(3, 32, 3, padding=1), "
-        "*[layer for _ in range(4) for layer in (nn.Conv2d(32, 32, 3, padding=1), nn.ReLU())])",
-        "512, 3, 32, 32",
-        threads=2,
-        block=2.0,
-        neighbour=(0.005, 0.005),
-    ),
-    "thread_binding, products on two threads": Workload(
-        "thread_binding",
-        None,
-        "nn.Sequential(*[nn.Linear(256, 256) for _ in range(20)])",
-        "4096, 256",
-        loader="batch_size=64",
+        True,
+        script=COLLECTED.format(size=128, work=45, layers=40, workers=8, steps=20),
         threads=2,
         block=2.0,
     ),
+    "thread_binding, workers that need every core": Workload(
+        "thread_binding",
+        False,
+        script=COLLECTED.format(size=128, work=400, layers=2, workers=2, steps=2),
+        block=1.0,
+    ),
+    "thread_binding, no workers": Workload("thread_binding", False, DEEP, "4096, 32", "no workers", threads=2),
+    "tf32, products": Workload(
+        "tf32",
+        True,
+        "nn.Sequential(*[nn.Linear(2048, 2048) for _ in range(8)])",
+        "4096, 16",
+        loader="batch_size=32, shuffle=True",
+        before="rows = 128 if device == 'cuda' else 1  # made there, where no loader holds them up",
+        loss="model(inputs.to(device).repeat(rows, 128)).square().mean()",
+        device="cuda",
+    ),
+    "tf32, asked for already": Workload(
+        "tf32",
+        False,
+        DEEP,
+        "4096, 32",
+        "less than full float32 already",
+        before="torch.set_float32_matmul_precision('high')",
+        device="cuda",
+    ),
+    "cudnn_benchmark, convolutions": Workload(
+        "cudnn_benchmark",
+        True,
+        CONVOLUTIONS,
+        "512, 3, 64, 64",
+        loader="batch_size=64 if device == 'cuda' else 4, shuffle=True",
+        device="cuda",
+    ),
+    "cudnn_benchmark, no convolution": Workload("cudnn_benchmark", False, DEEP, "4096, 32", device="cuda"),
     "fused_optimizer, many small weights": Workload(
         "fused_optimizer", True, DEEP, "4096, 32", optimizer="AdamW(model.parameters())"
     ),
@@ -298,30 +360,6 @@ def _present(device: str) -> bool:
     return bool(getattr(torch, device).is_available())
 
 
-_BUSY = """\
-import sys, time
-
-while True:
-    end = time.perf_counter() + float(sys.argv[1])
-    while time.perf_counter() < end:
-        pass
-    time.sleep(float(sys.argv[2]))
-"""
-
-
-@contextmanager
-def _beside(busy: float, idle: float) -> Iterator[None]:
-    """A process that is busy and idle in turns, in seconds; none where it would never be busy."""
-    if not busy:
-        yield
-        return
-    with subprocess.Popen([sys.executable, "-c", _BUSY, str(busy), str(idle)]) as neighbour:
-        try:
-            yield
-        finally:
-            neighbour.kill()
-
-
 @contextmanager
 def _threads(count: int | None) -> Iterator[None]:
     """Scripts that are started within have so many threads by their environment."""
@@ -340,7 +378,7 @@ def _threads(count: int | None) -> Iterator[None]:
 def run(workload: Workload) -> dict[str, Any]:
     """Tries a workload's knob on it."""
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder, _threads(workload.threads), _beside(*workload.neighbour):
+    with tempfile.TemporaryDirectory() as folder, _threads(workload.threads):
         script = Path(folder).resolve() / "train.py"
         script.write_text(workload.source)
         command = Command(script, None, (), script.parent)
@@ -351,7 +389,7 @@ def run(workload: Workload) -> dict[str, Any]:
     gain = turn.gain
     return {
         "knob": turn.name,
-        "expected": {True: "pays", False: "is refused", None: "is tried"}[workload.pays],
+        "expected": "pays" if workload.pays else "is refused",
         "setting": turn.setting,
         "gain": [round(one, 4) for one in (gain.ratio, gain.low, gain.high)] if gain else None,
         "loss": None if turn.loss is None else round(turn.loss, 6),
@@ -365,6 +403,10 @@ def run(workload: Workload) -> dict[str, Any]:
     }
 
 
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def _about() -> dict[str, Any]:
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=Path(__file__).parent, check=False
@@ -372,7 +414,7 @@ def _about() -> dict[str, Any]:
     machine = inspect_machine()
     devices = [torch.cuda.get_device_name(one) for one in range(torch.cuda.device_count())]
     return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "date": _now(),
         "commit": commit,
         "machine": f"{platform.system()} {platform.machine()}, {machine.processor}, {machine.cores:g} cores",
         "accelerators": devices,
@@ -399,16 +441,16 @@ def main() -> int:
     results: dict[str, Any] = {name: before[name] for name in WORKLOADS if name in before}
     about = _about()
     for name in chosen:
-        result = {**run(WORKLOADS[name]), "commit": about["commit"]}
-        if WORKLOADS[name].pays is None and name in before:
-            result["earlier"] = [*before[name].get("earlier", ()), before[name]["gain"]]
-        results[name] = result
+        results[name] = {**run(WORKLOADS[name]), "date": _now(), "commit": about["commit"]}
         print(f"{name}: {results[name]}", flush=True)
         if options.json:
             ordered = {one: results[one] for one in WORKLOADS if one in results}
             text = json.dumps({**about, "workloads": ordered}, indent=1)
             write_atomically(options.json, (text + "\n").encode())
-    return int(any(results[name]["wrong"] for name in chosen))
+    wrong = [name for name in chosen if results[name]["wrong"]]
+    took = math.fsum(results[name]["seconds"] for name in chosen)
+    print(f"{len(chosen)} workloads in {took / 60:.1f} minutes; wrong: {', '.join(wrong) or 'none'}")
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":

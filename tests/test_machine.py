@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.machine import accelerators, inspect_machine
+from accel_advisor.machine import accelerators, inspect_machine, physical_cores
 
 GIB = 1 << 30
 
@@ -34,6 +34,17 @@ def test_affinity_counts_not_the_cores_of_the_host() -> None:
         assert inspect_machine().cores == 1
     finally:
         os.sched_setaffinity(0, before)
+
+
+def test_hardware_threads_of_a_core_stay_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two nodes of two cores each, numbered across them, of which the last thread may not be used."""
+    for number in range(8):
+        siblings = f"{number % 4},{number % 4 + 4}\n"
+        write(tmp_path, {f"sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list": siblings})
+        (tmp_path / f"sys/devices/system/cpu/cpu{number}/node{number % 2}").mkdir()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(7)), raising=False)
+    assert physical_cores(tmp_path) == ((0, 4), (2, 6), (1, 5), (3,))
+    assert physical_cores(tmp_path / "elsewhere") == tuple((number,) for number in range(7))
 
 
 def test_a_system_without_control_groups_has_no_limits(tmp_path: Path) -> None:

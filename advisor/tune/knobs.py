@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..finding import Edit
+from .binding import Split, written
 from .probe.wire import ENABLE, Frame, LoaderInfo, Site, Turned
 
 if TYPE_CHECKING:
     from ..source.document import Document
 
-Setting = int | None
+Setting = int | Split | None
 """The value of a knob that has one."""
 
 
@@ -24,8 +25,8 @@ class Knob:
     Attributes:
         name: as ``--knobs`` takes it.
         device: the only kind of device on which it does anything; empty for any.
-        statement: what turns it in the source; ``{torch}``, ``{model}``, ``{blocks}``, ``{block}``, ``{device}`` and
-            ``{value}`` stand for what was measured.
+        statement: what turns it in the source; ``{torch}``, ``{model}``, ``{blocks}``, ``{block}``, ``{device}``,
+            ``{value}``, ``{training}`` and ``{workers}`` stand for what was measured.
         values: how many of them are tried at most.
     """
 
@@ -47,7 +48,13 @@ class Knob:
 
 TURNED: tuple[Knob, ...] = (
     Knob("threads", "{torch}.set_num_threads({value})", "cpu", 3),
-    Knob("thread_binding", "OMP_PROC_BIND=close", "cpu"),
+    Knob(
+        "thread_binding",
+        "os.sched_setaffinity(0, {training})\n{torch}.set_num_threads({value})\n"
+        "worker_init_fn=lambda _: os.sched_setaffinity(0, {workers})",
+        "cpu",
+        3,
+    ),
     Knob("tf32", '{torch}.set_float32_matmul_precision("high")', "cuda"),
     Knob("cudnn_benchmark", "{torch}.backends.cudnn.benchmark = True", "cuda"),
     Knob("fused_optimizer", "fused=True"),
@@ -85,8 +92,8 @@ def patch(
     from ..source.document import DocumentError
 
     try:
-        if knob.name == "thread_binding":
-            return Patch(remedy=f"start the script with {knob.statement} in its environment")
+        if isinstance(value, Split):
+            return _bound(knob, value, info, root)
         if knob.name == "batch_size":
             return _at_loader(value, info, root, argv)
         if knob.name == "activation_checkpointing":
@@ -106,9 +113,17 @@ def shown_statement(knob: Knob, value: Setting, device: str, blocks: str = "") -
     if blocks.endswith(ENABLE):
         return _enabled(blocks, "model")
     blocks = blocks.replace("{}", "model") or "model.blocks"
-    shown = "N" if value is None else value
-    text = knob.statement.format(torch="torch", model="model", block="block", blocks=blocks, device=device, value=shown)
-    return text.replace(":\n    ", ": ")
+    text = knob.statement.format(
+        torch="torch", model="model", block="block", blocks=blocks, device=device, **_values(value)
+    )
+    return text.replace(":\n    ", ": ").replace("\n", "; ")
+
+
+def _values(value: Setting) -> dict[str, str]:
+    """What a value puts into a statement."""
+    if isinstance(value, Split):
+        return {"value": str(value.threads), "training": written(value.training), "workers": written(value.workers)}
+    return {"value": "N" if value is None else str(value), "training": "{...}", "workers": "{...}"}
 
 
 def _enabled(blocks: str, model: str) -> str:
@@ -137,7 +152,38 @@ def _behind_imports(knob: Knob, value: Setting, info: LoaderInfo, root: Path) ->
     return Patch((edit,))
 
 
-def _at_loader(value: Setting, info: LoaderInfo, root: Path, argv: tuple[str, ...]) -> Patch:
+def _bound(knob: Knob, value: Split, info: LoaderInfo, root: Path) -> Patch:
+    """Behind the imports of the script, and at the loader: both, or neither."""
+    from ..semantics.edits import add_keyword, newline_of
+    from ..semantics.insertion import after_imports, torch_name, with_imports
+    from ..semantics.locate import call_at
+    from ..source.document import Document
+
+    *first, last = knob.statement.splitlines()
+    name, _, start = last.partition("=")
+    own = _own(info.stack, root)
+    found = call_at(own[-1], root, "torch.utils.data.") if own else None
+    script = Document.read(own[0].filename) if own else None
+    torch = torch_name(script) if script is not None else None
+    shown = "; ".join(first).format(torch=torch or "torch", **_values(value))
+    init = start.format(**_values(value))
+    starts = f"let each worker of the loader start with `{init.partition(': ')[2]}`"
+    remedy = f"write `{shown}` behind the imports, and {starts}"
+    if script is None or torch is None or found is None:
+        return Patch(remedy=remedy)
+    loader, call = found
+    given = any(arg.keyword is not None and arg.keyword.value == name for arg in call.args)
+    # what starts the workers must be pickled where they are not forked
+    keyword = add_keyword(loader, call, name, init) if info.start_method == "fork" and not given else None
+    row = len(script.text.splitlines())
+    imports = with_imports(script, row, "os"), with_imports(loader, loader.span(call).start.row, "os")
+    behind = after_imports(script, newline_of(script).join(first).format(torch=torch, **_values(value)))
+    if keyword is None or behind is None or None in imports:
+        return Patch(remedy=remedy)
+    return Patch(tuple(dict.fromkeys((*(imports[0] or ()), *(imports[1] or ()), behind, keyword))))
+
+
+def _at_loader(value: int | None, info: LoaderInfo, root: Path, argv: tuple[str, ...]) -> Patch:
     from ..semantics.locate import plan_edits
 
     plan = plan_edits(info.stack, {"batch_size": value}, root=root, argv=argv, current={"batch_size": info.batch_size})
@@ -163,7 +209,7 @@ def _at_optimizers(turned: Turned, root: Path) -> Patch:
 
 
 def _recomputed(
-    knob: Knob, value: Setting, turned: Turned, info: LoaderInfo, device: str, root: Path, argv: tuple[str, ...]
+    knob: Knob, value: int | None, turned: Turned, info: LoaderInfo, device: str, root: Path, argv: tuple[str, ...]
 ) -> Patch:
     """At the models, and where a size of the batch goes with it at the loader: both, or neither."""
     models = _at_models(knob, turned, device, root)

@@ -1,66 +1,38 @@
 """Turns each knob of the training in processes of its own, against the script as it is, and says what became of it.
 
-Whole runs take turns (new, old, old, new), each from the same seed; only blocks behind a warm-up count. A knob must be
-faster beyond doubt and leave the loss where it was. How often a knob may start the script is bounded.
+A knob must be faster beyond doubt and leave the loss where it was.
 """
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..machine import Machine
+from ..machine import Machine, physical_cores
 from . import applying
+from .binding import ONE_CORE, Split, no_split, splits
 from .interrupts import undisturbed
-from .judging import BETTER, MOST_PAIRS, judged, no_gain
+from .judging import BETTER, MOST_PAIRS, no_gain
 from .knobs import TURNED, Knob, Setting, patch, shown_statement
-from .losses import Moved, compare, finite
 from .outcome import Turn, Turns, Verification
-from .probe.wire import BASELINE, LoaderInfo, Turned
 from .rewrite import Rewrite, RewriteError, rewritten
-from .search import Request
+from .runs import AS_IT_IS, HEADROOM, STARTS_A_KNOB, NoRoomError, Run, Runs, moved_by, percent
 from .session import Session
-from .statistics import Interval
 from .trial import Command, TrialError
 
-PURPOSE = "a knob of the training"
-BLOCKS = 3
-"""Blocks of a run that count; one more goes before them."""
-STARTS = 8
-"""Blocks of a run may take so many times as long as a start, in which there are some steps, too."""
-STARTS_A_KNOB = 24
-"""Starts of the script that one knob may take, whatever its values."""
-_NONE: Mapping[str, Any] = {"name": ""}
-_HEADROOM = 0.8  # of the memory
 _STEPS = 4  # doublings of a batch
-_MORE = 1.02  # of the script's own memory: less is no more of it
-_OUT_OF_MEMORY = re.compile(r"out of memory|OutOfMemory|allocate memory|MemoryError|SIGKILL")
 _ANEW = "it changes the training: the learning rate has to be found anew"
 _CAUTIONS = {
     "threads": "the number fits this machine: another one may need another",
-    "thread_binding": "workers of a loader that are forked run on the core of the process that forks them",
+    "thread_binding": "the cores are those of this machine, and the workers of other loaders run on the training's",
     "autocast": "it trains in bfloat16, which keeps 8 bits of a number: watch a whole training",
     "tf32": "products of float32 matrices keep 10 bits of a number",
     "cudnn_benchmark": "it pays where the shapes of batches stay the same, and runs are no longer alike bit by bit",
     "compile": "every start takes longer, by its warm-up",
     "batch_size": _ANEW,
 }
-_ORDER = (True, False, False, True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """One run: seconds a sample in its blocks, seconds until it was warm, and what it told at its end."""
-
-    times: list[float]
-    start: float
-    info: LoaderInfo
-    device: str
-    turned: Turned
 
 
 @dataclass(slots=True)
@@ -69,10 +41,6 @@ class _Sizes:
 
     largest: int | None = None
     full: int | None = None
-
-
-class _NoRoomError(TrialError):
-    """Memory is too small for what was tried."""
 
 
 class Turner:
@@ -101,29 +69,26 @@ class Turner:
         memory: int | None = None,
         say: Callable[[str], None] = lambda _words: None,
     ) -> None:
-        self._session = session
         self._command = command
-        self._cores = max(1, int(machine.cores))
-        self._memory = memory or machine.memory_total
+        self._machine = machine
+        self._runs = Runs(session, memory=memory or machine.memory_total, block=block)
         self.root = root
-        self._block = block
         self._say = say
-        self._base: _Run | None = None
         self._sizes = _Sizes()
-        self._starts = STARTS_A_KNOB
+        self._threads: int | None = None
         self.tried: list[Turn] = []
         self.turns: Turns | None = None
 
     def turn(self, knob: Knob) -> Turn:
         """Tries a knob with each of its values, and chooses among them; :attr:`tried` keeps what became of it."""
-        self._starts = STARTS_A_KNOB
+        self._runs.renew()
         self.tried.append(self._turned(knob))
         return self.tried[-1]
 
     def _turned(self, knob: Knob) -> Turn:
         self._say(knob.name.replace("_", " "))
         try:
-            base = self._first()
+            base = self._runs.first()
             refusal = knob.refusal(base.device, base.turned)
             if refusal:
                 return Turn(knob.name, _written(knob, None, base.device), refused=refusal)
@@ -131,20 +96,25 @@ class Turner:
                 return self._grow(knob, base)
             if knob.name == "activation_checkpointing":
                 return self._recompute(knob, base)
+            if knob.name == "thread_binding":
+                return self._bind(knob, base)
             values = self._values(knob, base)
             if not values:
-                return Turn(knob.name, _written(knob, 1), refused="there is one core, and one thread on it")
-            tried = [self._compared(knob, value, base) for value in values]
+                return Turn(knob.name, _written(knob, 1), refused=ONE_CORE)
+            tried = {value: self._compared(knob, value, base) for value in values}
         except TrialError as error:
             return Turn(knob.name, _written(knob, None), refused=f"the script could not be run: {error.reason}")
-        return min(tried, key=lambda turn: (bool(turn.refused), -_ratio(turn)))
+        value, best = min(tried.items(), key=lambda one: _worth(one[1]))
+        if knob.name == "threads" and isinstance(value, int) and not best.refused:
+            self._threads = value
+        return best
 
     def verify(self, rewrite: Rewrite, turns: Sequence[Turn]) -> Verification:
         """Runs what the knobs that pay make of the source against the source as it is."""
         self._say("the new source against the old")
-        self._starts = STARTS_A_KNOB
+        self._runs.renew()
         try:
-            found, moved, _ = self._race(_NONE, rewrite.before, rewrite.after, alike=_alike(turns))
+            found, moved, _ = self._runs.race(AS_IT_IS, rewrite.before, rewrite.after, alike=_alike(turns))
         except TrialError as error:
             return Verification(False, None, f"the new source could not be run: {error.reason}")
         if moved.reason:
@@ -156,21 +126,38 @@ class Turner:
 
     # -- values -------------------------------------------------------------------------------------------------
 
-    def _values(self, knob: Knob, base: _Run) -> tuple[Setting, ...]:
+    def _values(self, knob: Knob, base: Run) -> tuple[Setting, ...]:
         if knob.name != "threads":
             return (None,)
-        counts = {1, max(1, self._cores // 2), self._cores} - {base.turned.threads}
+        cores = max(1, int(self._machine.cores))
+        counts = {1, max(1, cores // 2), cores} - {base.turned.threads}
         return tuple(sorted(counts, reverse=True))
 
-    def _grow(self, knob: Knob, base: _Run) -> Turn:
+    def _bind(self, knob: Knob, base: Run) -> Turn:
+        """Cores for the training and cores for the workers, against the number of threads that pays without."""
+        workers, cores = base.info.settings.num_workers, physical_cores()
+        refused = no_split(self._machine, cores, workers)
+        if refused:
+            return Turn(knob.name, _written(knob, None), refused=refused)
+        against = AS_IT_IS if self._threads is None else _plan(_knob("threads"), self._threads, base)
+        found = splits(cores, workers, self._threads or base.turned.threads)
+        best = min((self._compared(knob, split, base, against) for split in found), key=_worth)
+        if self._threads is None:
+            return best
+        beyond = f"torch.set_num_threads({self._threads}), which pays without it"
+        if best.refused:
+            return replace(best, refused=f"{best.refused}, against {beyond}")
+        return replace(best, caution=f"{best.caution}; the gain is over {beyond}")
+
+    def _grow(self, knob: Knob, base: Run) -> Turn:
         """The largest batch that is faster than a smaller one, as long as memory has room for it."""
         size = base.info.batch_size
         if not size:
             return Turn(knob.name, _written(knob, None), refused="the size of a batch is not known")
         refused = Turn(knob.name, _written(knob, 2 * size), refused="an epoch has too few batches for larger ones")
-        return self._doubled(knob, base, 2 * size, _NONE) or refused
+        return self._doubled(knob, base, 2 * size, AS_IT_IS) or refused
 
-    def _doubled(self, knob: Knob, base: _Run, first: int, against: Mapping[str, Any]) -> Turn | None:
+    def _doubled(self, knob: Knob, base: Run, first: int, against: Mapping[str, Any]) -> Turn | None:
         """The largest batch, of ``first`` and its doubles, that is faster than a smaller one; None where an epoch has
         too few of them."""
         best = None
@@ -185,31 +172,31 @@ class Turner:
                 self._sizes.largest = value
         return best
 
-    def _recompute(self, knob: Knob, base: _Run) -> Turn:
+    def _recompute(self, knob: Knob, base: Run) -> Turn:
         """Computing activations again makes a step slower: it is for a memory that ends before larger batches cease to
         pay, or that has no headroom as it is."""
-        full, taken = self._sizes.full, self._share(base.turned)
-        tight = taken > _HEADROOM
+        full, taken = self._sizes.full, self._runs.share(base.turned)
+        tight = taken > HEADROOM
         if full is None and not tight:
-            reason = f"memory is not the limit: the training takes {_percent(taken)} of it, and would only be slower"
+            reason = f"memory is not the limit: the training takes {percent(taken)} of it, and would only be slower"
             return Turn(knob.name, _written(knob, None), refused=reason)
         larger = self._larger(knob, base, full) if full is not None else None
         if larger is not None and not (larger.refused and tight):
             return larger
         return self._roomier(knob, base)
 
-    def _larger(self, knob: Knob, base: _Run, full: int) -> Turn:
+    def _larger(self, knob: Knob, base: Run, full: int) -> Turn:
         """The batch for which there was no room, against the largest for which there was."""
         setting, size = _written(knob, full), self._sizes.largest or base.info.batch_size
         self._say(f"{knob.name.replace('_', ' ')}: its losses")
         try:
-            runs = {new: [self._run(_plan(knob, None, base) if new else _NONE, {}, BLOCKS)] for new in (True, False)}
+            runs = {new: [self._runs.run(_plan(knob, None, base) if new else AS_IT_IS, {})] for new in (True, False)}
         except TrialError as error:
             return Turn(knob.name, setting, refused=error.reason)
-        moved = _moved(base, runs, alike=True)
+        moved = moved_by(base, runs, alike=True)
         if moved.reason:
             return Turn(knob.name, setting, None, moved.share, refused=moved.reason)
-        against = _NONE if size == base.info.batch_size else _plan(_knob("batch_size"), size, base)
+        against = AS_IT_IS if size == base.info.batch_size else _plan(_knob("batch_size"), size, base)
         turn = self._doubled(knob, base, full, against)
         if turn is None:
             return Turn(knob.name, setting, refused="an epoch has too few batches for larger ones")
@@ -218,45 +205,45 @@ class Turner:
             return replace(turn, refused=f"{turn.refused}, against batch_size={size}, which fits without it")
         return replace(turn, caution=f"{_ANEW}; the gain is over batch_size={size}, which fits without it")
 
-    def _roomier(self, knob: Knob, base: _Run) -> Turn:
+    def _roomier(self, knob: Knob, base: Run) -> Turn:
         """The same batch, for the memory that the script has hardly left."""
         turn = Turn(knob.name, _written(knob, None))
         try:
-            found, moved, runs = self._race(_plan(knob, None, base), {}, {}, alike=True)
+            found, moved, runs = self._runs.race(_plan(knob, None, base), {}, {}, alike=True)
         except TrialError as error:
             return replace(turn, refused=error.reason)
         new, turn = runs[True][0], replace(turn, gain=found, loss=moved.share)
-        left, taken = self._share(new.turned), self._share(base.turned)
-        if moved.reason or left > _HEADROOM:
-            refused = moved.reason or f"the training takes {_percent(left)} of the memory with it, too"
+        left, taken = self._runs.share(new.turned), self._runs.share(base.turned)
+        if moved.reason or left > HEADROOM:
+            refused = moved.reason or f"the training takes {percent(left)} of the memory with it, too"
             return replace(turn, refused=refused)
         done = self._patched(turn, knob, None, base, new)
         if found.wins:
             return done
-        caution = f"it is for the memory alone, {_percent(left)} instead of {_percent(taken)}, and no step is faster"
+        caution = f"it is for the memory alone, {percent(left)} instead of {percent(taken)}, and no step is faster"
         remedy = done.remedy or "take over the change if you need the memory, since nothing slower is written"
         return replace(done, edits=(), remedy=remedy, caution=caution)
 
     # -- runs ---------------------------------------------------------------------------------------------------
 
-    def _compared(self, knob: Knob, value: Setting, base: _Run, against: Mapping[str, Any] = _NONE) -> Turn:
+    def _compared(self, knob: Knob, value: Setting, base: Run, against: Mapping[str, Any] = AS_IT_IS) -> Turn:
         """A knob with one of its values, against the script as it is or with a plan that was found before."""
         setting = _written(knob, value, base.device)
         self._say(f"{knob.name.replace('_', ' ')}: {setting}")
         plan = _plan(knob, value, base)
         try:
-            found, moved, runs = self._race(plan, {}, {}, alike="stack" not in plan, against=against)
+            found, moved, runs = self._runs.race(plan, {}, {}, alike=not _sized(knob, value), against=against)
         except TrialError as error:
-            if isinstance(error, _NoRoomError) and knob.name == "batch_size":
+            if isinstance(error, NoRoomError) and knob.name == "batch_size" and isinstance(value, int):
                 self._sizes.full = value
             return Turn(knob.name, setting, refused=error.reason)
-        old = runs[False] if against is not _NONE else [*runs[False], base]
+        old = runs[False] if against is not AS_IT_IS else [*runs[False], base]
         new = min(runs[True], key=_start)
         turn = Turn(knob.name, setting, found, moved.share, max(0.0, new.start - min(old, key=_start).start))
         refused = moved.reason or ("" if found.wins else no_gain(found))
         return replace(turn, refused=refused) if refused else self._patched(turn, knob, value, base, new)
 
-    def _patched(self, turn: Turn, knob: Knob, value: Setting, base: _Run, new: _Run) -> Turn:
+    def _patched(self, turn: Turn, knob: Knob, value: Setting, base: Run, new: Run) -> Turn:
         """A turn that pays, with what brings it about in the source."""
         written = patch(knob, value, new.turned, base.info, device=new.device, root=self.root, argv=self._command.args)
         setting = _written(knob, value, new.device, *new.turned.blocks[:1])
@@ -268,79 +255,6 @@ class Turner:
                 edits, remedy = (), f"write `{setting}` by hand: {error}"
         caution = _CAUTIONS.get(knob.name, "")
         return replace(turn, setting=setting, edits=edits, diff=diff, remedy=remedy, caution=caution)
-
-    def _race(
-        self,
-        knob: Mapping[str, Any],
-        before: Mapping[Path, bytes],
-        after: Mapping[Path, bytes],
-        *,
-        alike: bool,
-        against: Mapping[str, Any] = _NONE,
-    ) -> tuple[Interval, Moved, dict[bool, list[_Run]]]:
-        """New, old, old, new; where that does not settle it the same again, the other way round.
-
-        Raises:
-            TrialError: either side could not be run.
-        """
-        base = self._first()
-        runs: dict[bool, list[_Run]] = {False: [], True: []}
-        pairs: list[tuple[list[float], list[float]]] = []
-        for number, new in enumerate((*_ORDER, *(not new for new in _ORDER))):
-            plan, sources = (knob, after) if new else (against, before)
-            runs[new].append(self._run(plan, sources, BLOCKS))
-            if new:
-                self._check_room(runs[new][-1].turned, base.turned)
-            if number % 2:
-                pairs.append((runs[False][-1].times, runs[True][-1].times))
-                found, settled = judged(pairs)
-                moved = _moved(base, runs, alike=alike)
-                if settled or moved.reason:
-                    break
-        return found, moved, runs
-
-    def _first(self) -> _Run:
-        if self._base is None:
-            self._base = self._run(_NONE, {}, BLOCKS)
-        return self._base
-
-    def _run(self, knob: Mapping[str, Any], sources: Mapping[Path, bytes], blocks: int) -> _Run:
-        session = self._session
-        if not self._starts:
-            raise TrialError(f"it was not settled after {STARTS_A_KNOB} starts of the script")
-        self._starts -= 1
-        longest = session.start_timeout + STARTS * session.start_seconds + 10 * (blocks + 1) * self._block
-        session.renew(time.monotonic() + longest)
-        session.knob, session.sources = knob, sources
-        began = time.monotonic()
-        times = []
-        try:
-            ready = session.start()
-            start = time.monotonic() - began
-            for number in range(blocks + 1):
-                answer = session.answer(Request(BASELINE, 8, self._block, False, PURPOSE))
-                if answer.block is None:
-                    raise TrialError(answer.reason)
-                if number:
-                    times.append(answer.block.seconds / answer.block.samples)
-        except TrialError as error:
-            if _OUT_OF_MEMORY.search(error.reason):
-                raise _NoRoomError(error.reason) from error
-            raise
-        finally:
-            session.close()
-        turned = session.stopped.turned
-        if turned is None:
-            raise TrialError("the script's process went before it could say what became of its loss")
-        return _Run(times, start, ready.loaders[0], ready.device, turned)
-
-    def _share(self, turned: Turned) -> float:
-        return turned.memory / self._memory
-
-    def _check_room(self, new: Turned, base: Turned) -> None:
-        """Raises _NoRoomError where a change takes more memory than the script does, and more than may be taken."""
-        if self._share(new) > _HEADROOM and new.memory > _MORE * base.memory:
-            raise _NoRoomError(f"it takes {_percent(self._share(new))} of the memory")
 
 
 def most_starts(names: frozenset[str]) -> int:
@@ -368,36 +282,43 @@ def run_turns(turner: Turner, names: frozenset[str], *, write: bool) -> Turns:
     return turner.turns
 
 
-def _moved(base: _Run, runs: Mapping[bool, list[_Run]], *, alike: bool) -> Moved:
-    new = runs[True][-1].turned.losses
-    if alike:
-        return compare(base.turned.losses, runs[False][-1].turned.losses, new)
-    return Moved(None, "" if finite(new) else "the loss is no longer a finite number")
-
-
 def _alike(turns: Sequence[Turn]) -> bool:
     """Whether what pays leaves the batches as they are, so that losses can be compared."""
     return all(turn.refused or "batch_size=" not in turn.setting for turn in turns)
 
 
 def _superseded(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """Without the larger batch where a still larger one pays, for which something else makes room."""
-    sized = [turn for turn in turns if not turn.refused and "batch_size=" in turn.setting]
-    if len(sized) < 2:
-        return turns
-    reason = f"a larger one pays still more, with {sized[-1].name.replace('_', ' ')}"
-    return tuple(replace(turn, refused=reason, edits=(), diff="") if turn in sized[:-1] else turn for turn in turns)
+    """Without what something else brings along, and more: a still larger batch, for which there is room then, or a
+    number of threads."""
+    pays = [turn for turn in turns if not turn.refused]
+    less: dict[str, str] = {}
+    sized = [turn for turn in pays if "batch_size=" in turn.setting]
+    if len(sized) > 1:
+        less[sized[0].name] = f"a larger one pays still more, with {sized[-1].name.replace('_', ' ')}"
+    if any(turn.name == "thread_binding" and turn.edits for turn in pays):
+        less["threads"] = "threads on cores of their own pay still more, with thread binding"
+    return tuple(
+        replace(turn, refused=less[turn.name], edits=(), diff="") if turn in pays and turn.name in less else turn
+        for turn in turns
+    )
 
 
 def _knob(name: str) -> Knob:
     return next(knob for knob in TURNED if knob.name == name)
 
 
-def _plan(knob: Knob, value: Setting, base: _Run) -> dict[str, Any]:
+def _plan(knob: Knob, value: Setting, base: Run) -> dict[str, Any]:
     plan: dict[str, Any] = {"name": knob.name, "value": value}
-    if knob.name == "batch_size" or (knob.name == "activation_checkpointing" and value is not None):
+    if isinstance(value, Split):
+        plan |= {"value": value.threads, "training": value.training, "workers": value.workers}
+    if isinstance(value, Split) or _sized(knob, value):
         plan["stack"] = [list(astuple(frame)) for frame in base.info.stack]
     return plan
+
+
+def _sized(knob: Knob, value: Setting) -> bool:
+    """Whether it turns the size of a batch."""
+    return knob.name == "batch_size" or (knob.name == "activation_checkpointing" and value is not None)
 
 
 def _written(knob: Knob, value: Setting, device: str = "cuda", blocks: str = "") -> str:
@@ -407,12 +328,13 @@ def _written(knob: Knob, value: Setting, device: str = "cuda", blocks: str = "")
     return shown
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _start(run: _Run) -> float:
+def _start(run: Run) -> float:
     return run.start
+
+
+def _worth(turn: Turn) -> tuple[bool, float]:
+    """Sorts turns, best first."""
+    return bool(turn.refused), -_ratio(turn)
 
 
 def _ratio(turn: Turn) -> float:

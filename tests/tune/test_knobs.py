@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.tune.binding import Split
 from accel_advisor.tune.knobs import TURNED, Patch, patch
 from accel_advisor.tune.probe.wire import Frame, LoaderInfo, Settings, Site, Turned
 from accel_advisor.tune.rewrite import rewritten
@@ -114,8 +115,40 @@ def test_without_torch_by_name_it_is_told(root: Path) -> None:
     assert found == Patch(remedy="write `torch.set_num_threads(4)` behind the imports")
 
 
-def test_what_no_source_decides_is_told(root: Path) -> None:
-    assert planned(root, "thread_binding").remedy == "start the script with OMP_PROC_BIND=close in its environment"
+SPLIT = Split((0, 1, 2), (3, 4), 3)
+BOUND = [
+    "import os",
+    "os.sched_setaffinity(0, range(0, 3))",
+    "torch.set_num_threads(3)",
+    "loader = DataLoader(data, batch_size=args.batch, worker_init_fn=lambda _: os.sched_setaffinity(0, {3, 4}))",
+]
+
+
+def bound(root: Path, start_method: str = "fork", call: str = "DataLoader(data, batch_size=args.batch)") -> Patch:
+    stack = (site(root, "main.py", call).frame,)
+    info = LoaderInfo(0, "train", stack, Settings(), 16, 40, 1024, "__main__.Data", start_method)
+    turned = Turned((), (), 1, "highest", False, 1)
+    return patch(KNOBS["thread_binding"], SPLIT, turned, info, device="cpu", root=root, argv=())
+
+
+def test_threads_are_bound_behind_the_imports_and_workers_at_the_loader(root: Path) -> None:
+    assert added(root, bound(root)) == {"main.py": BOUND}
+    (root / "main.py").write_text("import os\n" + MAIN)
+    assert added(root, bound(root)) == {"main.py": BOUND[1:]}
+
+
+def test_what_binds_threads_is_told_where_it_cannot_be_written(root: Path) -> None:
+    told = Patch(
+        remedy="write `os.sched_setaffinity(0, range(0, 3)); torch.set_num_threads(3)` behind the imports, and let "
+        "each worker of the loader start with `os.sched_setaffinity(0, {3, 4})`"
+    )
+    assert bound(root, "spawn") == told
+    for arguments in ("data, worker_init_fn=seed", "data, **settings", "*settings"):
+        call = f"DataLoader({arguments})"
+        (root / "main.py").write_text(MAIN.replace("DataLoader(data, batch_size=args.batch)", call))
+        assert bound(root, call=call) == told
+    (root / "main.py").write_text(MAIN.replace("import torch\n", ""))
+    assert bound(root) == told
 
 
 def test_an_optimizer_is_changed_where_it_is_built(root: Path) -> None:
@@ -231,7 +264,7 @@ def test_a_source_that_cannot_be_parsed_is_told(root: Path) -> None:
     info = LoaderInfo(0, "train", stack, Settings(), 16, 40, 1024, "__main__.Data", "fork")
     turned = Turned((), ((found,),), 1, "highest", False, 1)
     for knob in TURNED:
-        if knob.name != "thread_binding":
-            told = patch(knob, 2, turned, info, device="cpu", root=root, argv=())
-            assert told.edits == ()
-            assert told.remedy.startswith(f"write `{knob.statement.partition('{')[0]}")
+        value = SPLIT if knob.name == "thread_binding" else 2
+        told = patch(knob, value, turned, info, device="cpu", root=root, argv=())
+        assert told.edits == ()
+        assert told.remedy.startswith(f"write `{knob.statement.partition('{')[0]}")

@@ -248,7 +248,7 @@ def test_knobs_of_the_training_are_told_everywhere(
         Turn("fused_optimizer", "fused=True", GAIN, 0.0001, 0.3, diff=rewrite.diff),
         Turn("compile", "model.compile()", GAIN.inverse, 0.0, 12.5, refused="it is slower"),
         Turn(
-            "thread_binding", "OMP_PROC_BIND=close", GAIN, 0.0, 0.0, remedy="start the script with it", caution="mind"
+            "thread_binding", "os.sched_setaffinity(0, {0})", GAIN, 0.0, 0.0, remedy="write it by hand", caution="mind"
         ),
     )
     found.turns = Turns(tried, rewrite, verification, written)
@@ -257,6 +257,6 @@ def test_knobs_of_the_training_are_told_everywhere(
     for said in (words, "fused_optimizer", "+0.01 %", "it is slower", "+fused"):
         assert said in text
         assert said in page
-    assert "By hand: start the script with it." in text
-    assert "By hand: start the script with it" in page
+    assert "By hand: write it by hand." in text
+    assert "By hand: write it by hand" in page
     assert "+12.5 s" in text

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from accel_advisor.machine import inspect_machine
+from accel_advisor.finding import Edit, Location, Span
+from accel_advisor.machine import inspect_machine, physical_cores
 from accel_advisor.tune.judging import judged
 from accel_advisor.tune.knobs import TURNED
 from accel_advisor.tune.outcome import Turn, Turns
@@ -22,7 +23,7 @@ from accel_advisor.tune.session import Session
 from accel_advisor.tune.stored import record_of
 from accel_advisor.tune.trial import Command
 from accel_advisor.tune.tuner import Options, tune
-from accel_advisor.tune.turns import STARTS_A_KNOB, Turner, most_starts, run_turns
+from accel_advisor.tune.turns import STARTS_A_KNOB, Turner, _superseded, most_starts, run_turns
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.alone
@@ -140,9 +141,13 @@ def test_what_pays_is_written_and_what_moves_the_loss_is_refused(tmp_path: Path)
     command = write(tmp_path, SLOW_UNLESS_FUSED)
     before = files(tmp_path)
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
-        names = frozenset({"fused_optimizer", "autocast", "channels_last", "activation_checkpointing"})
-        found = run_turns(turner(session, command), names, write=True)
-    fused, layout, autocast, checkpointing = found.tried
+        names = frozenset(
+            {"thread_binding", "fused_optimizer", "autocast", "channels_last", "activation_checkpointing"}
+        )
+        found = run_turns(turner(session, command), frozenset(names), write=True)
+    binding, fused, layout, autocast, checkpointing = found.tried
+    assert binding.refused == "the loader has no workers, which could take the cores of the training"
+    assert binding.gain is None
     assert (fused.name, fused.refused) == ("fused_optimizer", "")
     assert fused.gain is not None
     assert fused.gain.low > 1.02
@@ -158,6 +163,35 @@ def test_what_pays_is_written_and_what_moves_the_loss_is_refused(tmp_path: Path)
     assert found.verification.holds
     after = before["train.py"].replace(b"lr=1e-3)", b"lr=1e-3, fused=True)")
     assert files(tmp_path) == {**before, "train.py": after}
+
+
+@pytest.mark.skipif(len(physical_cores()) < 2, reason="there are no two cores to choose among")
+def test_threads_are_bound_beside_workers(tmp_path: Path) -> None:
+    command = write(tmp_path, f"0.002 if len(os.sched_getaffinity(0)) < {len(os.sched_getaffinity(0))} else 0.02")
+    source = tmp_path / "train.py"
+    text = source.read_text().replace("import time", "import os\nimport time")
+    source.write_text(text.replace("shuffle=True", "shuffle=True, num_workers=1"))
+    with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
+        found = run_turns(turner(session, command), frozenset({"thread_binding"}), write=False)
+    (turn,) = found.tried
+    assert turn.refused == ""
+    added = [line[1:] for line in turn.diff.splitlines() if line.startswith("+") and line[:3] != "+++"]
+    assert [line.strip().partition("(")[0] for line in added if line] == [
+        "os.sched_setaffinity",
+        "torch.set_num_threads",
+        "loader = DataLoader",
+    ]
+    assert ", num_workers=1, worker_init_fn=lambda _: os.sched_setaffinity(0, {" in turn.diff
+
+
+def test_a_number_of_threads_that_is_bound_too_is_written_once() -> None:
+    threads = Turn("threads", "torch.set_num_threads(1)")
+    binding = Turn("thread_binding", "", remedy="by hand")
+    assert _superseded((threads, binding)) == (threads, binding)
+    bound = replace(binding, edits=(Edit("train.py", Span(Location(0, 1, 1), Location(0, 1, 1)), ""),))
+    first, second = _superseded((threads, bound))
+    assert "with thread binding" in first.refused
+    assert second is bound
 
 
 @LIMITED
@@ -236,7 +270,7 @@ def test_the_starts_of_a_knob_are_bounded(tmp_path: Path, monkeypatch: pytest.Mo
     assert most_starts(frozenset({"num_workers"})) == 0
     assert most_starts(frozenset({"num_workers", "compile"})) == 1 + 8 + 8
     assert most_starts(frozenset({"compile", "batch_size"})) == 1 + 8 + STARTS_A_KNOB + 8
-    monkeypatch.setattr("accel_advisor.tune.turns.STARTS_A_KNOB", 1)
+    monkeypatch.setattr("accel_advisor.tune.runs.STARTS_A_KNOB", 1)
     command = write(tmp_path, SLOW_UNLESS_FUSED)
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
         found = turner(session, command).turn(next(knob for knob in TURNED if knob.name == "fused_optimizer"))

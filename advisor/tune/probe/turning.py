@@ -35,7 +35,8 @@ class Turning:
 
     Args:
         plan: ``name`` of the knob, empty for none; its ``value``, where it has one; ``stack`` of the loader that it is
-            a knob of. The value of ``activation_checkpointing`` is the size of a batch that goes with it.
+            a knob of. The value of ``activation_checkpointing`` is the size of a batch that goes with it; that of
+            ``thread_binding`` is the number of threads, on the cores in ``training``, beside workers on ``workers``.
     """
 
     def __init__(self, plan: dict[str, Any], session: Session) -> None:
@@ -57,9 +58,8 @@ class Turning:
             "channels_last": self._channels_last,
             "compile": self._compile,
         }.get(self._name)
-        self._cores = len(_cores())
-        if self._name == "thread_binding":
-            os.environ["OMP_PROC_BIND"] = "close"  # read when torch loads its OpenMP
+        self._training = frozenset(plan.get("training", ()))
+        self._workers = frozenset(plan.get("workers", ()))
 
     def install(self) -> None:
         """Take hold of torch, which must be imported."""
@@ -72,8 +72,11 @@ class Turning:
         self._keep_losses(torch.autograd)
         self._watch_steps()
         self._watch_modules(torch)
-        if self._name == "threads":
+        if self._name in ("threads", "thread_binding"):
             torch.set_num_threads(self._value)
+        if self._name == "thread_binding":
+            os.sched_setaffinity(0, self._training)  # and threads that this one starts
+            self._confine(torch.utils.data.DataLoader)
         elif self._name == "tf32":
             torch.set_float32_matmul_precision("high")
         elif self._name == "cudnn_benchmark":
@@ -96,7 +99,7 @@ class Turning:
                 losses=tuple(float(loss) for loss in list(self._losses)),
                 sites=tuple(self._resized if self._name == "batch_size" else self._sites),
                 threads=torch.get_num_threads(),
-                precision=torch.get_float32_matmul_precision(),
+                precision=_precision(torch),
                 benchmark=torch.backends.cudnn.benchmark,
                 memory=_memory(torch),
                 blocks=tuple(self._recomputing.blocks) if self._recomputing is not None else (),
@@ -162,11 +165,11 @@ class Turning:
         """Why the knob is not in force, in one sentence; empty where it is."""
         import torch
 
-        if self._name == "threads" and torch.get_num_threads() != self._value:
+        if self._name in ("threads", "thread_binding") and torch.get_num_threads() != self._value:
             return "the script sets the number of threads itself"
-        if self._name == "thread_binding" and len(_cores()) == self._cores:
-            return "the OpenMP of this torch does not bind its threads, or there is one core alone"
-        if self._name == "tf32" and torch.get_float32_matmul_precision() != "high":
+        if self._name == "thread_binding" and os.sched_getaffinity(0) != self._training:
+            return "the script chooses its cores itself"
+        if self._name == "tf32" and _precision(torch) == "highest":
             return "the script sets the precision of float32 products itself"
         if self._name == "cudnn_benchmark" and not torch.backends.cudnn.benchmark:
             return "the script sets torch.backends.cudnn.benchmark itself"
@@ -176,7 +179,7 @@ class Turning:
             return recomputing.OWN
         if self._turn_module is not None and not self._sites:
             return self._own or "no call of a module with parameters that train was seen"
-        if self._resizes and not self._resized:
+        if (self._resizes and not self._resized) or (self._name == "thread_binding" and not self._sites):
             return self._own or "the loader that trains was not built again in the same place"
         return ""
 
@@ -222,6 +225,19 @@ class Turning:
                     kwargs = kwargs if args else {**kwargs, "batch_size": self._value}
                     self._resized.append(sites)
             build(loader, dataset, *args, **kwargs)
+
+        kind.__init__ = __init__
+
+    def _confine(self, kind: Any) -> None:
+        build = kind.__init__
+
+        @functools.wraps(build)
+        def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            sites = _sites_of(None, sys._getframe(1))
+            build(loader, *args, **kwargs)
+            if [_listed(site) for site in sites] == self._loader:
+                loader.worker_init_fn = Confined(self._workers, loader.worker_init_fn)
+                self._sites.append(sites)
 
         kind.__init__ = __init__
 
@@ -278,9 +294,30 @@ def _listed(site: Site) -> list[Any]:
     return [frame.filename, frame.function, frame.row, frame.column, frame.end_row, frame.end_column]
 
 
-def _cores() -> set[int]:
-    """The cores that this thread may run on; none where the system does not tell."""
-    return set(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else set()
+class Confined:
+    """What a worker starts with: cores of its own, and then what the script lets it start with."""
+
+    def __init__(self, cores: frozenset[int], start: Callable[[int], Any] | None) -> None:
+        self._cores = cores
+        self._start = start
+
+    def __call__(self, worker: int) -> None:
+        """Run in a worker."""
+        os.sched_setaffinity(0, self._cores)
+        if self._start is not None:
+            self._start(worker)
+
+
+def _precision(torch: Any) -> str:
+    """The precision of float32 products on CUDA: ``highest`` is all of float32.
+
+    Since torch 2.9 it is ``fp32_precision`` of a backend, or of all of them, beside the older name: where a script used
+    the one, asking by the other raises RuntimeError, or does not know of it.
+    """
+    products = getattr(torch.backends.cuda.matmul, "fp32_precision", "")
+    if products:
+        return "high" if products in ("tf32", "bf16") else "highest"
+    return str(torch.get_float32_matmul_precision())
 
 
 def _memory(torch: Any) -> int:

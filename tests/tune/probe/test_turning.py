@@ -22,6 +22,7 @@ from accel_advisor.tune.probe.stack import capture
 from accel_advisor.tune.probe.turning import Turning
 
 TRAINING = """
+import os
 import torch
 from torch import nn
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
@@ -72,7 +73,7 @@ def train(plan, setup, check):
         raise error
     told = turning.told()
     return {
-        "losses": told.losses, "threads": told.threads, "memory": told.memory,
+        "losses": told.losses, "precision": told.precision, "threads": told.threads, "memory": told.memory,
         "sites": [[[site.frame.row, list(site.names)] for site in stack][-1:] for stack in told.sites],
         "blocks": told.blocks,
     }
@@ -93,11 +94,33 @@ for case in json.load(sys.stdin):
     os.wait()
 '''
 
-ROW = {"optimizer": 13, "loader": 14, "model": 16}
+ROW = {"optimizer": 14, "loader": 15, "model": 17}
+CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+SEEN_FROM_A_WORKER = """
+class Cores(torch.utils.data.Dataset):
+    def __len__(self):
+        return 64
+    def __getitem__(self, index):
+        return (torch.full((3, 8, 8), 100.0 * started + sum(os.sched_getaffinity(0))),)
+started = 0
+def start(worker):
+    global started
+    started += 1
+data = Cores()
+made = dict(batch_size=4, num_workers=1, worker_init_fn=start, multiprocessing_context='fork')
+"""
 PLACE = [["train.py", "<module>", ROW["loader"], 10, ROW["loader"], 34]]
 
 REFUSED = {
     "threads that the script sets": ("threads", 3, "torch.set_num_threads(2)", "sets the number of threads itself"),
+    "threads on cores that the script sets": ("thread_binding", 3, "torch.set_num_threads(2)", "the number of threads"),
+    "cores that the script chooses": ("thread_binding", 1, f"os.sched_setaffinity(0, {CORES})", "its cores itself"),
+    "workers of a loader that is elsewhere": (
+        "thread_binding",
+        1,
+        "\n",
+        "was not built again in the same place",
+    ),
     "an optimizer without a fused form": (
         "fused_optimizer",
         None,
@@ -114,6 +137,12 @@ REFUSED = {
         "tf32",
         None,
         "torch.set_float32_matmul_precision('highest')",
+        "sets the precision of float32 products itself",
+    ),
+    "a precision that the script sets by its newer name": (
+        "tf32",
+        None,
+        "torch.backends.cuda.matmul.fp32_precision = 'ieee'",
         "sets the precision of float32 products itself",
     ),
     "a benchmark that the script switches off": (
@@ -186,6 +215,20 @@ REFUSED = {
 IN_FORCE = {
     "none": ("", None, "", "", None),
     "threads": ("threads", 2, "", "assert torch.get_num_threads() == 2", None),
+    "none, with a precision by its newer name": (
+        "",
+        None,
+        "torch.backends.cuda.matmul.fp32_precision = 'tf32'",
+        "",
+        None,
+    ),
+    "thread_binding": (
+        "thread_binding",
+        1,
+        f"exec({SEEN_FROM_A_WORKER!r})",
+        f"assert inputs.unique().tolist() == [100 + sum({CORES[-1:]})] and os.sched_getaffinity(0) == {set(CORES[:1])}",
+        [ROW["loader"], []],
+    ),
     "fused_optimizer": ("fused_optimizer", None, "", "assert optimizer.defaults['fused']", [ROW["optimizer"], []]),
     "autocast": ("autocast", None, "", "assert outputs.dtype == torch.bfloat16", [ROW["model"], ["model"]]),
     "channels_last": (
@@ -222,12 +265,19 @@ IN_FORCE = {
 }
 
 
+if len(CORES) < 2:  # there is nothing to choose among, or no way to
+    REFUSED = {name: case for name, case in REFUSED.items() if case[0] != "thread_binding"}
+    IN_FORCE = {name: case for name, case in IN_FORCE.items() if case[0] != "thread_binding"}
+
+
 @cache
 def outcomes() -> dict[str, dict[str, Any]]:
     cases = {name: (knob, value, setup, "") for name, (knob, value, setup, _) in REFUSED.items()}
     cases |= {name: (knob, value, setup, check) for name, (knob, value, setup, check, _) in IN_FORCE.items()}
+    bound = {"training": CORES[:1], "workers": CORES[-1:]}
     plans = [
-        ({"name": knob, "value": value, "stack": PLACE}, setup, check) for knob, value, setup, check in cases.values()
+        ({"name": knob, "value": value, "stack": PLACE, **bound}, setup, check)
+        for knob, value, setup, check in cases.values()
     ]
     result = subprocess.run(
         [sys.executable, "-c", PROGRAM], input=json.dumps(plans), capture_output=True, text=True, check=False
@@ -266,19 +316,6 @@ def test_how_the_blocks_are_reached_is_told() -> None:
     assert outcomes()["none"]["blocks"] == []
 
 
-BINDING = """
-import os, sys
-from accel_advisor.tune.probe.turning import Turning
-before = len(os.sched_getaffinity(0))
-turning = Turning({"name": "thread_binding"}, None)
-import torch
-torch.randn(512, 512) @ torch.randn(512, 512)
-print(before, len(os.sched_getaffinity(0)), turning._missing())
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system does not tell where a thread may run")
-def test_threads_are_bound_or_it_is_told() -> None:
-    result = subprocess.run([sys.executable, "-c", BINDING], capture_output=True, text=True, check=True)
-    before, after, *told = result.stdout.split(" ", 2)
-    assert (int(after) < int(before)) is (told == ["\n"])
+def test_the_newer_name_of_a_precision_is_read() -> None:
+    assert outcomes()["none, with a precision by its newer name"]["precision"] == "high"
+    assert outcomes()["none"]["precision"] == "highest"
