@@ -3,11 +3,12 @@
 Every script of ``tests/tune/hostile`` runs through the real command with a small budget, in a copy of their folder:
 recorded are the exit status, the last words, the seconds beyond the budget and the script's start-ups, and whatever
 stayed: changed files, processes, shared memory, temporary files. Then, ``--kills`` times, the command is killed at a
-random moment by SIGKILL, SIGTERM or SIGINT, in the search or in the verification that ``--apply`` brings.
+random moment by SIGKILL, SIGTERM or SIGINT, in the search or in the verification that ``--apply`` brings; after the last
+of them it must tell what stands in the file.
 
     python benchmarks/hostile.py --kills 30 --json benchmarks/results/hostile.json
 
-Exits with 1 where anything stayed, or a run ended later than it may. On a machine that others use too, give it a
+Exits with 1 where anything stayed or was told wrong, or a run ended later than it may. On a machine that others use too, give it a
 shared memory of its own: ``unshare -m sh -c 'mount -t tmpfs shm /dev/shm && exec python benchmarks/hostile.py'``.
 """
 
@@ -181,11 +182,11 @@ def killed(number: int, random: Random, budget: float) -> dict[str, Any]:
     process = place.start(script, budget, *(["--apply", "--knobs", "num_workers"] if applies else []))
     delay = random.uniform(0.2, 45.0 if applies else 20.0)
     try:
-        process.communicate(timeout=delay)
+        said, _ = process.communicate(timeout=delay)
     except subprocess.TimeoutExpired:
         process.send_signal(signum)
         began = time.monotonic()
-        process.communicate()
+        said, _ = process.communicate()
         seconds = time.monotonic() - began
     else:
         seconds = 0.0
@@ -199,6 +200,7 @@ def killed(number: int, random: Random, budget: float) -> dict[str, Any]:
         "status": process.returncode,
         "seconds_to_end": round(seconds, 1),
         "applied": applied,
+        "told": signum is not signal.SIGINT or applied == ("Applied and verified" in said),
         "left": place.left(PATIENCE),
     }
     place.remove()
@@ -229,7 +231,7 @@ def main() -> int:
     def note(kind: str, result: dict[str, Any], late: bool) -> None:
         nonlocal bad
         data[kind].append(result)
-        wrong = late or any(result["left"].values())
+        wrong = late or any(result["left"].values()) or not result.get("told", True)
         bad += wrong
         print("BAD" if wrong else "ok ", json.dumps({key: value for key, value in result.items() if value}), flush=True)
         if options.json is not None:

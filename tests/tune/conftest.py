@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from glob import glob
 from pathlib import Path
 
 import pytest
@@ -35,8 +36,9 @@ def segments() -> set[str]:
 def orphans(before: set[str], folder: Path) -> set[str]:
     """Shared-memory segments that are new and that nobody has: no living process made or mapped them, and none of the
     trials that run elsewhere, beside those of ``folder``, will remove them. Other programs have segments, too."""
-    others = {scratch for pattern in ("", "*/") for scratch in folder.parent.glob(f"{pattern}accel-advisor-*")}
-    others = {scratch for scratch in others if scratch.parent != folder}
+    # The function, not the method, which fails where a folder vanishes meanwhile.
+    places = [glob(f"{pattern}accel-advisor-*", root_dir=folder.parent) for pattern in ("", "*/")]
+    others = {folder.parent / place for found in places for place in found if Path(place).parts[0] != folder.name}
     alive = {process.name for process in Path("/proc").glob("[0-9]*")}
     owners = alive.union(*(text_of(scratch / "pids").split() for scratch in others))
     prefixes = tuple(f"sem.{semaphores(str(scratch))}-" for scratch in others)
