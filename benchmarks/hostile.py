@@ -3,13 +3,13 @@
 Every script of ``tests/tune/hostile`` runs through the real command with a small budget, in a copy of their folder:
 recorded are the exit status, the last words, the seconds beyond the budget and the script's start-ups, and whatever
 stayed: changed files, processes, shared memory, temporary files. Then, ``--kills`` times, the command is killed at a
-random moment by SIGKILL, SIGTERM or SIGINT, in the search or in the verification that ``--apply`` brings; after the last
-of them it must tell what stands in the file.
+random moment by SIGKILL, SIGTERM or SIGINT, in the search or in the verification that ``--apply`` brings; after SIGINT
+it must tell what stands in the file.
 
     python benchmarks/hostile.py --kills 30 --json benchmarks/results/hostile.json
 
-Exits with 1 where anything stayed or was told wrong, or a run ended later than it may. On a machine that others use too, give it a
-shared memory of its own: ``unshare -m sh -c 'mount -t tmpfs shm /dev/shm && exec python benchmarks/hostile.py'``.
+Exits with 1 where anything stayed or was told wrong, or a run ended later than it may. On a machine that others use,
+give it a shared memory: ``unshare -m sh -c 'mount -t tmpfs shm /dev/shm && exec python benchmarks/hostile.py'``.
 """
 
 from __future__ import annotations
