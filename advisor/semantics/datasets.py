@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 Cost = Literal["costly", "light", "memory", "unknown"]
 
 IN_MEMORY = Veto("memory", "its samples are in memory already")
+_ENCODES = re.compile(r"tokeni[sz]er|^tok$|processor|extractor", re.IGNORECASE)
+"""Names of what makes a batch whose class the default collate function keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +170,7 @@ def _project(machine: Interpreter, value: Instance) -> DatasetFacts:
         vetoes.append(IN_MEMORY)
     plain = (
         not any(
-            isinstance(node, cst.Name) and "tokenizer" in node.value.lower()
+            isinstance(node, cst.Name) and _ENCODES.search(node.value) is not None
             for one in cls.lineage()
             for node in descendants(one.node)
         )

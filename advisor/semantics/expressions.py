@@ -203,6 +203,7 @@ def _binary(machine: Interpreter, node: cst.BinaryOperation) -> Value:
 
 
 def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
+    _read_pending(machine, node, left, right)
     if isinstance(left, Moment) and isinstance(right, Moment) and isinstance(node.operator, cst.Subtract):
         machine.recorder.operation(machine, node, "elapsed", right, value=left)
     if isinstance(left, Mapping) and isinstance(node.operator, cst.BitOr):
@@ -212,7 +213,7 @@ def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right
             if isinstance(one, Tensor):
                 machine.recorder.operation(machine, node, "format", one)
         return UNKNOWN
-    if isinstance(node.operator, cst.Add) and (graph_of(left) or graph_of(right)):
+    if isinstance(node.operator, cst.Add) and machine.graphs and (graph_of(left) or graph_of(right)):
         machine.recorder.operation(machine, node, "+", left, value=right)
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         if left.place != right.place:
@@ -245,6 +246,13 @@ def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right
     return UNKNOWN
 
 
+def _read_pending(machine: Interpreter, node: cst.BaseExpression, *values: Value) -> None:
+    """Records that the host computes with what an asynchronous copy may not have brought yet."""
+    for one in values:
+        if isinstance(one, Tensor) and one.pending is not None:
+            machine.recorder.operation(machine, node, "arithmetic", one)
+
+
 def _is_number(value: Value) -> bool:
     """Whether a value is a number that comes of a literal, a setting, or a formula."""
     if isinstance(value, Opaque):
@@ -269,6 +277,8 @@ def _comparison(machine: Interpreter, node: cst.Comparison) -> Value:
     place = left.place if isinstance(left, Tensor) else None
     for one in node.comparisons:
         right = machine.evaluate(one.comparator)
+        if not isinstance(one.operator, (cst.Is, cst.IsNot)):
+            _read_pending(machine, node, left, right)
         if isinstance(right, Tensor):
             place = right.place if place is None else place | right.place
         if isinstance(one.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)):

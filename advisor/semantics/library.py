@@ -135,6 +135,11 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
                 if isinstance(one, Tensor):
                     place |= one.place
                     known = True
+        first = arguments.get("input", 0)
+        asked = arguments.get("inplace")
+        in_place = last.endswith("_") or (isinstance(asked, Constant) and asked.value is True)
+        if in_place and isinstance(first, Tensor):
+            mutates_in_place(machine, first)
         machine.recorder.clock.work(place, machine.loops)
         return Tensor(place, proven=False, mask=last in MASKS) if known else UNKNOWN
     if name in MODULE_ALIASES and arguments.positional:

@@ -115,6 +115,20 @@ class Loop:
         mentions = (one for one in descendants(self.node) if isinstance(one, kinds) and id(one) not in inside)
         return any(self.document.code(one) == holder for one in mentions)
 
+    def carries(self, holder: str) -> bool:
+        """Whether a pass reads a name or attribute before it binds it: what the pass before has left there."""
+        order = {id(one): at for at, one in enumerate(descendants(self.node))}
+        binding = [(target.target, one.value) for one in descendants(self.node, cst.Assign) for target in one.targets]
+        binding += [(one.target, one.iter) for one in descendants(self.node, cst.For)]
+        bound: dict[int, float] = {}
+        for target, value in binding:
+            done = max(order[id(part)] for part in descendants(value))
+            bound |= {id(part): done + 0.5 for part in descendants(target)}
+        kinds = (cst.Name, cst.Attribute)
+        mentions = [one for one in descendants(self.node, *kinds) if self.document.code(one) == holder]
+        first = min(mentions, key=lambda one: bound.get(id(one), order[id(one)]), default=None)
+        return first is not None and id(first) not in bound
+
     def is_within(self, outer: Loop) -> bool:
         """Whether it runs in the turns of another loop, at any depth."""
         around: list[Loop] = []  # a function that calls itself in a loop stands in its own loop

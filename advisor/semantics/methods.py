@@ -175,6 +175,13 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
             pending=pending,
             mask=receiver.mask and name != "type",
         )
+    if name == "detach_" and isinstance(node.func, cst.Attribute):
+        from .assignment import assign
+
+        detached = replace(receiver, grown=frozenset())
+        if isinstance(node.func.value, cst.Name):
+            assign(machine, node.func.value, detached)
+        return detached
     if name.endswith("_") and not name.startswith("_"):
         mutates_in_place(machine, receiver)
         return receiver

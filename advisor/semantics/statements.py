@@ -69,7 +69,7 @@ def _augmented(machine: Interpreter, node: cst.AugAssign) -> bool:
     before = machine.evaluate(node.target)
     value = machine.evaluate(node.value)
     machine.recorder.operation(machine, node, "+=", before, value=value)
-    kept = graph_of(before) | graph_of(value)
+    kept = graph_of(before) | graph_of(value) if machine.graphs else frozenset()
     if kept and isinstance(node.operator, cst.AddAssign) and not isinstance(before, Cell):
         place = value.place if isinstance(value, Tensor) else SOMEWHERE
         if isinstance(before, Tensor):
@@ -116,6 +116,7 @@ def _leave_loop(machine: Interpreter, node: cst.Break | cst.Continue) -> bool:
 
 def _assert(machine: Interpreter, node: cst.Assert) -> bool:
     truth(machine, node.test)
+    _note_exit(machine, node.test)
     return False
 
 
@@ -150,10 +151,20 @@ def _if(machine: Interpreter, node: cst.If) -> bool:
     machine.every = _modulus(machine, node.test) or every
     left = machine.branches(list(tests))
     machine.every = every
+    if left is Left.SOMETIMES:
+        _note_exit(machine, node.test)
     # where one branch leaves the loop or the function, what follows happens on a condition too
     if left is not Left.SOMETIMES:
         machine.guards -= 1
     return left is Left.ALWAYS
+
+
+def _note_exit(machine: Interpreter, test: cst.BaseExpression) -> None:
+    """What follows a test happens with some kinds of device only, if that is what was asked for."""
+    for one in descendants(test, cst.Attribute):
+        device = machine.evaluate(one.value) if one.attr.value == "type" else None
+        if isinstance(device, Device):
+            machine.recorder.operation(machine, one, "exit on device.type", device)
 
 
 def _modulus(machine: Interpreter, test: cst.BaseExpression) -> Value | None:
@@ -316,6 +327,8 @@ def _class(machine: Interpreter, node: cst.ClassDef) -> bool:
         framework = FRAMEWORK_CLASSES.get(base)
         if framework is not None:
             machine.recorder.framework(machine.document, framework)
+        if base.startswith("threading."):
+            machine.recorder.operation(machine, node, base)
     machine.store.set(scope, "\0class", cls)
     frame = machine.frame
     outer, frame.scope = frame.scope, scope

@@ -46,12 +46,7 @@ def transfer(machine: Interpreter, receiver: Value, name: str, arguments: Argume
         proven, loader, path = receiver.proven, receiver.loader, receiver.path
     elif isinstance(receiver, Module):
         source = machine.place_of(receiver)
-    non_blocking = arguments.get("non_blocking", 1 if name in ("cuda", "type") else None)
-    if non_blocking is None and name == "to" and len(arguments.positional) > 1:
-        for extra in arguments.positional[1:]:
-            if isinstance(extra.value, Constant) and isinstance(extra.value.value, bool):
-                non_blocking = extra.value
-                break
+    non_blocking = _non_blocking(arguments, name)
     casts = name == "type" or "dtype" in arguments.keywords
     casts |= any(_is_dtype(one.value) for one in arguments.positional)
     context = TransferContext(
@@ -74,9 +69,18 @@ def transfer(machine: Interpreter, receiver: Value, name: str, arguments: Argume
 
 def arrives_later(place: Place, name: str, arguments: Arguments) -> bool:
     """Whether a move is an asynchronous copy to the host: its result must not be read before it is done."""
-    given = arguments.get("non_blocking")
+    given = _non_blocking(arguments, name)
     asynchronous = isinstance(given, Constant) and given.value is True
     return asynchronous and name == "to" and place == HOST
+
+
+def _non_blocking(arguments: Arguments, name: str) -> Value | None:
+    given = arguments.get("non_blocking", 1 if name in ("cuda", "type") else None)
+    if given is not None or name != "to":
+        return given
+    # ``to`` takes a device, a dtype or both before it
+    extra = (one.value for one in arguments.positional[1:])
+    return next((one for one in extra if isinstance(one, Constant) and isinstance(one.value, bool)), None)
 
 
 def _is_dtype(value: Value) -> bool:

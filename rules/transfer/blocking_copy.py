@@ -14,6 +14,7 @@ from accel_advisor.semantics.places import is_host
 from accel_advisor.semantics.values import Device
 
 CLOCKS = ("time.time", "time.perf_counter", "time.monotonic", "time.perf_counter_ns", "torch.cuda.Event")
+RECORDS = "torch.cuda.Event.record"
 
 
 class BlockingHostToDeviceCopy(Rule):
@@ -91,7 +92,7 @@ class BlockingHostToDeviceCopy(Rule):
         """Loops that synchronize and read the clock: they may measure this very copy."""
         clocks, waits = (
             {context.loop for operation in facts.named(names) for context in operation.contexts}
-            for names in (CLOCKS, ("torch.cuda.synchronize", "torch.cuda.Event"))
+            for names in ((*CLOCKS, RECORDS), ("torch.cuda.synchronize", "torch.cuda.Event", RECORDS))
         )
         return clocks & waits
 
@@ -108,7 +109,7 @@ class BlockingHostToDeviceCopy(Rule):
                 return False  # a class of the project, whose `to` may take no such argument
             if not (loader.pins or loader.may_gain_by_pinning) or are_gathered_elsewhere(facts, loader):
                 return False  # from pageable memory a copy waits in any case
-            if loader.moved_by or loader.mutated or loader.constructor.delivers != "host":
+            if loader.moved_by or loader.mutated or not loader.constructor.advises:
                 return False
             if "cuda" not in context.kinds or "unknown" in context.kinds:
                 return False

@@ -11,6 +11,7 @@ from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import add_keyword
 from accel_advisor.semantics.facts import Facts, Transfer
 from accel_advisor.semantics.operations import Operation, OperationContext
+from accel_advisor.semantics.places import is_host
 from accel_advisor.semantics.values import ABSENT, Configured, Constant, Device, Method, Value
 
 EXACT = frozenset({"torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye"})
@@ -43,7 +44,8 @@ class CreateOnCpuThenMove(Rule):
 
     When to ignore it
         The rule is silent about tensors that are made from data (`torch.tensor`, `torch.from_numpy`), which have to be
-        copied anyway, and about factories with `out`, `generator`, `pin_memory` or `requires_grad`.
+        copied anyway, about factories with `out`, `generator`, `pin_memory` or `requires_grad`, and where the default
+        device is not the host (`torch.set_default_device`, `with device:`).
 
     Fix safety
         Safe for constant fills and ranges of integers. Unsafe for random tensors, which then come from the device's
@@ -70,7 +72,7 @@ class CreateOnCpuThenMove(Rule):
         if transfer.method not in ("to", "cuda") or not transfer.contexts or transfer.discarded:
             return False  # what is thrown away was made to start CUDA, or to measure it
         return all(
-            not context.casts and context.kinds != {"cpu"} and _is_device(context.target)
+            is_host(context.source) and not context.casts and context.kinds != {"cpu"} and _is_device(context.target)
             for context in transfer.contexts
         )
 

@@ -8,10 +8,13 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
+from accel_advisor.semantics.clock import CLOCKS
 from accel_advisor.semantics.edits import replace_node
 from accel_advisor.semantics.facts import Facts, Transfer
-from accel_advisor.semantics.operations import OperationContext
+from accel_advisor.semantics.operations import Operation, OperationContext
 from accel_advisor.semantics.values import Tensor
+
+CASTS = {"Tensor.half": "torch.float16", "Tensor.bfloat16": "torch.bfloat16", "Tensor.double": "torch.float64"}
 
 
 class DiscardedToResult(Rule):
@@ -41,6 +44,7 @@ class DiscardedToResult(Rule):
     When to ignore it
         The rule speaks only where the receiver is proven to be a tensor. Modules, `BatchEncoding` and graph batches,
         which move in place, are left alone, and so is a tensor that has no name: `torch.zeros(1).cuda()` starts CUDA.
+        In a program that synchronizes and reads the clock it speaks about batches only: another copy may be timed.
 
     Fix safety
         Unsafe: the program then computes on the device that the discarded move asked for, as it surely was meant to.
@@ -55,18 +59,26 @@ class DiscardedToResult(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each discarded move once."""
+        measures = facts.does(".synchronize") and facts.does(*CLOCKS, "torch.cuda.Event")
         for transfer in facts.transfers:
             discarded = transfer.discarded and _is_kept(transfer.node)
             if discarded and transfer.method in ("to", "cuda") and self._moves_a_tensor(transfer):
+                if measures and all(context.loader is None for context in transfer.contexts):
+                    continue  # the copy itself may be what is measured
                 yield self._report(facts, transfer.node, "stays where it is")
-        for operation in facts.named(("Tensor.half", "Tensor.bfloat16", "Tensor.double")):
-            discarded = operation.discarded and _is_kept(operation.node)
+        for operation in facts.named(CASTS):
+            discarded = operation.discarded and _is_kept(operation.node) and self._changes(operation)
             if discarded and all(self._is_tensor(context) for context in operation.contexts):
                 assert isinstance(operation.node, cst.Call)
                 yield self._report(facts, operation.node, "keeps its dtype")
 
     def _is_tensor(self, context: OperationContext) -> bool:
         return isinstance(context.receiver, Tensor) and context.receiver.proven
+
+    def _changes(self, operation: Operation) -> bool:
+        """Whether a cast gives another dtype than the tensor is known to have."""
+        tensors = [one.receiver for one in operation.contexts if isinstance(one.receiver, Tensor)]
+        return all(one.born is None or one.born.dtype != CASTS[operation.name] for one in tensors)
 
     def _moves_a_tensor(self, transfer: Transfer) -> bool:
         return bool(transfer.contexts) and all(

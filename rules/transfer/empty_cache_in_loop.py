@@ -16,6 +16,10 @@ CLEANERS = {
     "torch.cuda.empty_cache": "gives the allocator's cache back and pays for it again at the next batch",
     "gc.collect": "walks all Python objects",
 }
+MEASURES = (
+    *(".memory_allocated", ".memory_reserved", ".max_memory_allocated", ".max_memory_reserved", ".memory_cached"),
+    *(".reset_peak_memory_stats", ".mem_get_info", ".memory_summary", ".memory_stats", ".memory_snapshot"),
+)
 
 
 class EmptyCacheInLoop(Rule):
@@ -65,7 +69,7 @@ class EmptyCacheInLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        if facts.does(".max_memory_allocated", ".memory_allocated", ".reset_peak_memory_stats", ".memory_reserved"):
+        if facts.does(*MEASURES):
             return
         for operation in facts.operations:
             if operation.name in CLEANERS and operation.at_every_step and self._uses_a_model(operation):

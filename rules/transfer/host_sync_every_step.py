@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.devices import device_kinds
@@ -20,7 +22,10 @@ OF_RECEIVER = frozenset(
 OF_ARGUMENTS = frozenset(
     {"float", "int", "bool", "print", "math.isnan", "math.isfinite", "math.isinf"}
     | {"torch.nonzero", "torch.argwhere", "torch.unique", "torch.masked_select"}
+    | {f"logging.{logger}{level}" for logger in ("", "getLogger.") for level in ("info", "warning", "error")}
 )
+REPEATS = {"torch.repeat_interleave": 1, "Tensor.repeat_interleave": 0}
+"""Where the counts stand that are added up on the host, unless ``output_size`` says what they come to."""
 WARN_FROM = 3
 
 
@@ -30,7 +35,8 @@ class HostSyncEveryStep(Rule):
     What it does
         Finds what reads a tensor that is on the GPU, where a training loop does two or more of it at every step:
         `.item()`, `.tolist()`, `.cpu()`, `float(loss)`, `print(loss)`, a tensor in an f-string, `if loss > 3:`, and
-        what has to count first, as `nonzero`, `unique` and indexing with a mask (`out[labels > 0]`) do.
+        what has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing with a mask
+        (`out[labels > 0]`) do.
 
     Why it costs time
         The host runs ahead of the GPU and queues its work. To read a value it has to wait until everything queued is
@@ -71,7 +77,8 @@ class HostSyncEveryStep(Rule):
 
     When to ignore it
         Where a step is long: a wait costs little then. The rule is silent about one wait at each step, about what a
-        condition guards (`if step % 100 == 0`), about evaluation, and where the optimizer is LBFGS.
+        condition guards (`if step % 100 == 0`), about evaluation, where the optimizer is LBFGS, and where the loop
+        steps an environment (`state, reward, ... = env.step(action)`), which has to know what the model decided.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
@@ -92,8 +99,9 @@ class HostSyncEveryStep(Rule):
                 loop = loops.pop()
                 if loop is not None and loop.backward:
                     waits.setdefault(loop, []).append(operation)
-        for found in waits.values():
-            if len(found) > 1:
+        acting = {context.loop for one in facts.operations if _acts(one) for context in one.contexts}
+        for loop, found in waits.items():
+            if len(found) > 1 and loop not in acting:
                 yield self._report(facts, found)
 
     def _waits(self, operation: Operation, context: OperationContext) -> bool:
@@ -103,6 +111,8 @@ class HostSyncEveryStep(Rule):
             read = [context.receiver]
         elif operation.name in OF_ARGUMENTS or (operation.name == "torch.where" and len(context.arguments) == 1):
             read = [argument.value for _, argument in context.arguments]
+        elif operation.name in REPEATS and context.get("output_size") == ABSENT:
+            read = [context.get("repeats", REPEATS[operation.name])]
         else:
             return False
         return any(isinstance(one, Tensor) and one.place and is_cuda_capable(one.place) for one in read)
@@ -121,3 +131,12 @@ class HostSyncEveryStep(Rule):
         related = [Related(document.filename, document.span(one.node), "it waits here too") for one in others]
         severity = Severity.WARNING if len(found) >= WARN_FROM else Severity.INFO
         return self.finding(facts, first.node, message, severity=severity, related=related)
+
+
+def _acts(operation: Operation) -> bool:
+    """Whether an operation is a step of an environment, by what it gives: state, reward, whether it ends..."""
+    if not operation.name.endswith(".step") or operation.name.startswith("torch."):
+        return False
+    statement = operation.statement
+    targets = [one.target for one in statement.targets] if isinstance(statement, cst.Assign) else []
+    return any(isinstance(one, cst.Tuple) and len(one.elements) > 2 for one in targets)

@@ -13,8 +13,9 @@ from accel_advisor.semantics.devices import device_kinds
 from accel_advisor.semantics.edits import add_keyword
 from accel_advisor.semantics.facts import Facts, Transfer
 from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.places import is_host
 from accel_advisor.semantics.syntax import assigned_value
-from accel_advisor.semantics.values import Constant, Qualified
+from accel_advisor.semantics.values import Constant, Qualified, Tensor
 
 PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 FLOATS = frozenset(f"torch.{name}" for name in ("zeros", "ones", "rand", "randn", "empty", "eye", "linspace"))
@@ -49,8 +50,9 @@ class LeafLostByTo(Rule):
         w.sum().backward()
 
     When to ignore it
-        The rule is silent where the device is the host, and where the program calls `retain_grad()`, which is for
-        tensors that are no leaves on purpose.
+        The rule is silent where the device is the host or the one that the leaf is made on, about a `Parameter` that
+        needs no gradients, and where the program calls `retain_grad()`, which is for tensors that are no leaves on
+        purpose.
 
     Fix safety
         Unsafe: what is trained changes, as it surely was meant to. A `Parameter` is not rewritten: it should be made
@@ -81,7 +83,7 @@ class LeafLostByTo(Rule):
             dtype = self._cast(facts, made, leaf, move)
             if dtype is not None:
                 yield self._report(facts, call, leaf, f"make it with `dtype={dtype}`")
-            elif not move.name.endswith((".to", ".cuda")):
+            elif not move.name.endswith((".to", ".cuda")) or not self._from_host(leaf, transfer):
                 continue
             elif transfer is not None:
                 if all("cuda" in context.kinds for context in transfer.contexts):
@@ -110,9 +112,16 @@ class LeafLostByTo(Rule):
 
     def _is_leaf(self, leaf: Operation) -> bool:
         if leaf.name in PARAMETERS:
-            return True
+            return not leaf.gives("requires_grad", False, 1)
         given = [context.get("requires_grad") for context in leaf.contexts]
         return all(isinstance(one, Constant) and one.value is True for one in given)
+
+    def _from_host(self, leaf: Operation, move: Transfer | None) -> bool:
+        """Whether a leaf is made on the host, for all we know: where it is on the device already, a move returns it."""
+        if leaf.name in PARAMETERS:
+            held = [context.get("data", 0) for context in leaf.contexts]
+            return all(is_host(one.place) for one in held if isinstance(one, Tensor))
+        return move is None or all(is_host(context.source) for context in move.contexts)
 
     def _stays(self, move: Operation) -> bool:
         target = [context.get("device", 0) for context in move.contexts]

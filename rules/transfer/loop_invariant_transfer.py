@@ -96,7 +96,7 @@ class LoopInvariantTransfer(Rule):
         if not isinstance(tensor, Tensor) or tensor.born is None or tensor.path or tensor.born in changed:
             return False
         loop = context.loop
-        if loop is None or context.guarded or loop in tensor.born.loops:
+        if loop is None or context.guarded or not loop.repeats or loop in tensor.born.loops:
             return False
         return is_host(context.source) and "cuda" in context.kinds
 

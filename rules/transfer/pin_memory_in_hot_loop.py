@@ -8,9 +8,15 @@ import libcst as cst
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.facts import Facts, Transfer
 from accel_advisor.semantics.operations import Operation
 from accel_advisor.semantics.values import Opaque, Tensor
+
+THREADS = (
+    *("threading.Thread", "concurrent.futures.ThreadPoolExecutor", "concurrent.futures.thread.ThreadPoolExecutor"),
+    *("multiprocessing.dummy.Pool", "multiprocessing.pool.ThreadPool", "asyncio.to_thread"),
+    *("prefetch_generator.BackgroundGenerator", "prefetch_generator.background"),
+)
 
 
 class PinMemoryInHotLoop(Rule):
@@ -45,7 +51,8 @@ class PinMemoryInHotLoop(Rule):
 
     When to ignore it
         The rule is silent about batches that no loader delivers (a prefetcher that fetches the next batch meanwhile can
-        win by pinning), under a stream, in threads, and about batches with a `pin_memory` of their own.
+        win by pinning), where the loop itself copies for its next pass, under a stream, in threads, and about batches
+        with a `pin_memory` of their own.
 
     References
         - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
@@ -57,14 +64,18 @@ class PinMemoryInHotLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loop once."""
-        if facts.does("threading.Thread", "concurrent.futures.ThreadPoolExecutor"):
+        if facts.does(*THREADS):
             return
         pinned = {one.node for one in facts.operations if one.name == "Tensor.pin_memory" and self._in_loop(one)}
         seen: set[object] = set()
         for move in facts.transfers:
             call = move.node
             source = call.func.value if isinstance(call.func, cst.Attribute) else None
-            if source not in pinned or not all("cuda" in context.kinds for context in move.contexts):
+            if (
+                source not in pinned
+                or self._is_for_the_next_step(facts, move)
+                or not all("cuda" in context.kinds for context in move.contexts)
+            ):
                 continue
             loop = move.contexts[0].loop
             if loop not in seen:
@@ -79,6 +90,17 @@ class PinMemoryInHotLoop(Rule):
             if not own or context.loop is None or streams:
                 return False
         return bool(operation.contexts)
+
+    def _is_for_the_next_step(self, facts: Facts, move: Transfer) -> bool:
+        """Whether a pass uses what the pass before has copied, so that the copy has a whole step's time."""
+        if not isinstance(move.statement, cst.Assign):
+            return False
+        targets = [one.target for one in move.statement.targets]
+        parts = [part.value for one in targets if isinstance(one, cst.Tuple) for part in one.elements]
+        held = [facts.document.code(one) for one in (*targets, *parts)]
+        loops = [context.loop for context in move.contexts if context.loop is not None]
+        here = [loop for loop in loops if loop.holds(facts.document, move.node)]
+        return any(loop.carries(holder) for loop in here for holder in held)
 
     def _report(self, facts: Facts, call: cst.Call, source: cst.BaseExpression | None) -> Finding:
         document = facts.document

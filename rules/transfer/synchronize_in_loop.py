@@ -8,11 +8,13 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
+from accel_advisor.semantics.clock import CLOCKS
 from accel_advisor.semantics.edits import remove_statement
 from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.values import Constant
 
 WAITS = frozenset({"torch.cuda.synchronize", "torch.accelerator.synchronize"})
+PROFILERS = ("torch.profiler.", "torch.autograd.profiler.", "torch.cuda.profiler.", "torch.cuda.nvtx.", "nvtx.")
 
 
 class SynchronizeInLoop(Rule):
@@ -78,11 +80,12 @@ class SynchronizeInLoop(Rule):
             yield self.finding(facts, operation.node, message, fix=fix)
 
     def _needed(self, facts: Facts) -> bool:
-        if facts.does(".Event", ".Stream", ".stream", ".default_timer", ".Timer", ".perf_counter_ns"):
+        if facts.does(".Event", ".Stream", ".stream", ".Timer", ".process_time", "datetime.datetime.now", *CLOCKS):
             return True
-        if facts.does("time.time", "time.perf_counter", "time.monotonic", "time.time_ns", ".process_time"):
+        if facts.program.beginning(*PROFILERS):
             return True
-        if facts.program.beginning("torch.profiler."):
+        staged = [one for one in facts.program.ending(".copy_") if one.gives("non_blocking", True, 1)]
+        if staged:
             return True
         moves = [transfer for each in facts.program for transfer in each.transfers if transfer.kinds == {"cpu"}]
         return any(isinstance(one.non_blocking, Constant) and one.non_blocking.value is True for one in moves)
