@@ -71,14 +71,15 @@ def take(program: str, page: Path, picture: Picture, scratch: Path) -> Path:
 
 
 def run_demo() -> None:
-    """Records a run of a copy of the demo, its change applied and verified."""
+    """Records a run of a copy of the demo, its change applied and verified, its loader explained."""
     folder = ROOT / "build" / "recording" / "report"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for path in sorted((ROOT / "fixtures" / "demo").glob("*.py")):
         shutil.copyfile(path, folder / path.name)
     subprocess.run([sys.executable, "make_data.py"], cwd=folder, check=True)
-    command = [sys.executable, "-m", "accel_advisor", "tune", "train.py", "--apply", "--json", str(RECORD)]
+    wanted = ["--apply", "--explain", "--json", str(RECORD)]
+    command = [sys.executable, "-m", "accel_advisor", "tune", "train.py", *wanted]
     subprocess.run(command, cwd=folder, check=True)
 
 
