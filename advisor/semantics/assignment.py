@@ -132,6 +132,13 @@ def _building(machine: Interpreter, cls: Class) -> bool:
     return any(one.name == "__init__" and one.owner in cls.lineage() for one in functions)
 
 
+def _change_holder(machine: Interpreter, held: cst.BaseExpression) -> None:
+    """A list is changed: in a loop, that changes the object whose attribute it is."""
+    holder = machine.evaluate(held.value) if isinstance(held, cst.Attribute) and machine.loops else None
+    if isinstance(holder, Instance) and not _building(machine, holder.cls):
+        machine.recorder.changed.add(holder.cls)
+
+
 def _assign_item(machine: Interpreter, target: cst.Subscript, value: Value) -> None:
     owner = machine.evaluate(target.value)
     key = None
@@ -148,6 +155,8 @@ def _assign_item(machine: Interpreter, target: cst.Subscript, value: Value) -> N
                 before = machine.store.get(one, ANY)
                 machine.store.set(one, ANY, value if before is None else join(before, value))
                 machine.store.set(one, OPEN, Constant(True))
+        elif isinstance(one, (Sequence, Iterated)):
+            _change_holder(machine, target.value)
         elif isinstance(one, Qualified) and isinstance(key, Constant):
             machine.recorder.operation(machine, target, f"{one.name}[{key.value!r}] =", value=value)
         elif isinstance(one, Tensor):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .arguments import Arguments, bind_parameters, evaluate_arguments, returns_what_it_returns, takes_what_it_is_given
-from .catalog import MODULE_BASES, canonical
+from .catalog import DATASET_WRAPPERS, MODULE_BASES, canonical
 from .configuration import flag
 from .facts import CallSite
 from .frameworks import CONSTRUCTORS
@@ -111,6 +111,8 @@ def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
         return owner
     if isinstance(owner, Loader) and name == "dataset":
         return owner.call.get("dataset")
+    if isinstance(owner, Opaque) and name == "dataset" and len(owner.arguments) > DATASET_WRAPPERS.get(owner.name, 99):
+        return owner.arguments[DATASET_WRAPPERS[owner.name]]
     return Method(owner, name)
 
 
@@ -226,10 +228,13 @@ def escape(machine: Interpreter, value: Value) -> None:
             escape(machine, item)
     elif isinstance(value, Iterated):
         escape(machine, value.element)
-    elif isinstance(value, Instance) and machine.store.get(value, ESCAPED) is None:
-        machine.store.set(value, ESCAPED, Constant(True))
-        for held in machine.store.entries(value).values():
-            escape(machine, held)
+    elif isinstance(value, Instance):
+        if machine.loops:
+            machine.recorder.changed.add(value.cls)
+        if machine.store.get(value, ESCAPED) is None:
+            machine.store.set(value, ESCAPED, Constant(True))
+            for held in machine.store.entries(value).values():
+                escape(machine, held)
     elif isinstance(value, Tensor):
         if not value.proven:
             may_rewrite(value)

@@ -33,7 +33,22 @@ from .hazards import (
 from .sample_places import made_on_host, read_on_host
 from .samples import is_elsewhere
 from .syntax import self_attribute
-from .values import UNKNOWN, Choice, Class, Function, Instance, Iterated, Opaque, Qualified, Sequence, Tensor, Value
+from .values import (
+    UNKNOWN,
+    Choice,
+    Class,
+    Constant,
+    Function,
+    Instance,
+    Iterated,
+    Opaque,
+    Qualified,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+    options_of,
+)
 
 if TYPE_CHECKING:
     from .interpreter import Interpreter
@@ -79,9 +94,46 @@ class DatasetFacts:
     objects: tuple[Hold, ...] = ()
     on_host: bool = False
 
+    @property
+    def may_stream(self) -> bool:
+        """Whether it is a stream, or made by a library of which the tables do not say that it is none."""
+        known = ("torch.", "torchvision.", "numpy.", "range", "list", "tuple")
+        return self.iterable or any(
+            isinstance(one, (Unknown, Qualified)) or (isinstance(one, Opaque) and not one.name.startswith(known))
+            for one in options_of(self.value)
+        )
+
+    @property
+    def even(self) -> bool:
+        """Whether nothing says that its samples differ in size, as pictures with boxes do."""
+        names = [one.name for one in options_of(self.value) if isinstance(one, Opaque)]
+        return not any(name.endswith(("Detection", "WIDERFace", "Kitti", "CocoCaptions")) for name in names)
+
 
 def describe_dataset(machine: Interpreter, value: Value) -> DatasetFacts:
     """What a data set's value says about its samples."""
+    found = _described(machine, value)
+    return replace(found, changes=found.changes or _changes(machine, value))
+
+
+def _changes(machine: Interpreter, value: Value, depth: int = 0) -> bool:
+    """Whether the program changes an object, or one that it is made with, while it is in use."""
+    if depth > 4:
+        return False
+    parts: list[Value] = []
+    for one in options_of(value):
+        if isinstance(one, Instance):
+            if one.cls in machine.recorder.written or one.cls in machine.recorder.changed:
+                return True
+            parts += machine.store.entries(one).values()
+        elif isinstance(one, Opaque):
+            parts += [*one.arguments, *(held for _, held in one.keywords)]
+        elif isinstance(one, Sequence):
+            parts += one.items
+    return any(_changes(machine, one, depth + 1) for one in parts)
+
+
+def _described(machine: Interpreter, value: Value) -> DatasetFacts:
     if isinstance(value, Choice):
         found = [describe_dataset(machine, one) for one in value.options]
         if not found:
@@ -180,7 +232,6 @@ def _project(machine: Interpreter, value: Instance) -> DatasetFacts:
     on_device |= is_elsewhere(machine, machine.recorder.samples.get(value, UNKNOWN))
     ranked = knows_its_rank(cls)
     whole = iterable and not ranked and reads_everything(machine, value)
-    changes = cls in machine.recorder.written or cls in machine.recorder.changed
     return DatasetFacts(
         value,
         cost,
@@ -188,13 +239,26 @@ def _project(machine: Interpreter, value: Instance) -> DatasetFacts:
         tuple(vetoes),
         plain,
         on_device,
+        tensors=not _is_text(machine.recorder.samples.get(value, UNKNOWN)),
         iterable=iterable,
-        changes=changes,
         ranked=ranked,
         whole=whole,
         objects=held_objects(machine, cls),
         on_host=not on_device and read_on_host(machine, value, cost == "costly"),
     )
+
+
+def _is_text(samples: Value) -> bool:
+    """Whether nothing that ``__getitem__`` gives can be pinned: strings, and pictures that are no tensors."""
+    return isinstance(samples, Sequence) and bool(samples.items) and _has_no_numbers(samples.items[0])
+
+
+def _has_no_numbers(value: Value) -> bool:
+    if isinstance(value, Sequence):
+        return all(_has_no_numbers(one) for one in value.items)
+    if isinstance(value, Opaque):
+        return value.name in ("open", "PIL.Image.open", "str", "format")
+    return isinstance(value, Constant) and isinstance(value.value, str)
 
 
 def _sample_cost(machine: Interpreter, cls: Class) -> tuple[Cost, str]:
@@ -242,6 +306,9 @@ def _text(node: cst.BaseExpression) -> str:
 
 def _vetoes(machine: Interpreter, cls: Class) -> list[Veto]:
     found = held_vetoes(machine, cls)
+    told = ", ".join(sorted(_told(machine, cls)))
+    if told:
+        found.append(Veto("written", f"code outside of it asks for {told}, which workers would set for themselves"))
     for owner, function in sample_methods(cls).values():
         if _is_cached(function) or any(map(_fills, descendants(function))) or _calls_cached(machine, owner, function):
             words = "it caches samples in the process, and every worker would have a cache of its own"
@@ -250,6 +317,20 @@ def _vetoes(machine: Interpreter, cls: Class) -> list[Veto]:
             words = "it counts in the process, and every worker would count for itself"
             found.append(Veto("written", words, document=owner.document, node=function))
     return found
+
+
+def _told(machine: Interpreter, cls: Class) -> set[str]:
+    """Attributes that making a sample assigns, and that other code asks for: in the process, it would not see them."""
+    assigned = {
+        name
+        for _, function in sample_methods(cls).values()
+        for one in descendants(function.body, cst.AssignTarget)
+        if isinstance(one, cst.AssignTarget) and (name := self_attribute(one.target)) is not None
+    }
+    if not assigned:
+        return assigned
+    texts = [one.document.text for one in machine.recorder.facts.values()]
+    return {name for name in assigned if any(re.search(rf"(?<!\bself)\.{name}\b", text) for text in texts)}
 
 
 def _is_cached(function: cst.FunctionDef) -> bool:

@@ -161,6 +161,7 @@ def held_vetoes(machine: Interpreter, cls: Class) -> list[Veto]:
         else:
             continue
         certain = _used_as_it_is(cls, held.name) and not _is_shared_on_purpose(held)
+        certain &= held.name not in machine.recorder.written.get(cls, ())
         found.append(Veto(kind, words, held.name, certain, held.cls.document, held.node))
     return found
 
@@ -171,13 +172,18 @@ def _is_shared_on_purpose(held: Hold) -> bool:
     return held.callee == "lmdb.open" and any(one.keyword and one.keyword.value in ("lock", "readonly") for one in args)
 
 
+def pickles_itself(cls: Class) -> bool:
+    """Whether a class says by itself what of it reaches a worker that is not forked."""
+    own = {name for one in cls.lineage() for name in methods_of(one.node)}
+    return not own.isdisjoint({"__getstate__", "__setstate__", "__reduce__"})
+
+
 def _used_as_it_is(cls: Class, name: str) -> bool:
     """Whether making a sample reads an attribute that nothing but one line of ``__init__`` ever sets or closes."""
-    lineage = cls.lineage()
     assigned = 0
-    for one in lineage:
-        if methods_of(one.node).keys() & {"__getstate__", "__setstate__", "__reduce__"}:
-            return False
+    if pickles_itself(cls):
+        return False
+    for one in cls.lineage():
         for node in descendants(one.node, cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Del, cst.Attribute):
             if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Del)):
                 assigned += self_attribute(node.target) == name

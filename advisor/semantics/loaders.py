@@ -8,16 +8,21 @@ import libcst as cst
 
 from ..source.walking import descendants
 from .facts import LoaderContext
-from .frameworks import Constructor
+from .frameworks import LIBRARIES, Constructor
+from .hazards import resolve
 from .iteration import loaders_of
 from .operations import Argument
 from .places import SOMEWHERE
 from .syntax import names_bound_in, names_read_in
-from .values import Class, Loader, Qualified, Value
+from .values import Class, Function, Loader, Qualified, Value
 
 if TYPE_CHECKING:
     from .arguments import Arguments
     from .interpreter import Interpreter
+
+
+_KNOWN = LIBRARIES | {"numpy", "os", "pathlib", "glob", "functools"}
+_DRAWS = ("numpy.random.", "torch.rand", "torch.utils.data.random_split")
 
 
 def build_loader(
@@ -71,6 +76,15 @@ def take_loaders(framework: str, arguments: Arguments) -> None:
             loader.moved_by = framework
 
 
+def _may_differ(machine: Interpreter, call: cst.Call) -> bool:
+    """Whether a call may give something else each time: it draws at random, or nothing is known of it."""
+    callee = resolve(machine, machine.scope, call.func)
+    if isinstance(callee, Qualified):
+        known = "." not in callee.name or callee.name.partition(".")[0] in _KNOWN
+        return not known or callee.name.startswith(_DRAWS)
+    return not isinstance(callee, (Class, Function))
+
+
 def _repeats(machine: Interpreter, node: cst.Call) -> bool:
     """Whether the call stands in a loop of which no pass changes a name that the call reads."""
     if not machine.loops or machine.guards:
@@ -83,4 +97,6 @@ def _repeats(machine: Interpreter, node: cst.Call) -> bool:
     span, inner = machine.document.span(loop.node), machine.document.span(node)
     within = span.start.offset <= inner.start.offset and inner.end.offset <= span.end.offset
     changing = names_bound_in(loop.node) & names_read_in(node)
+    if any(_may_differ(machine, one) for arg in node.args for one in descendants(arg, cst.Call)):
+        return False
     return within and all("." not in name and isinstance(machine.lookup(name), Qualified) for name in changing)

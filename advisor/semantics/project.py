@@ -18,7 +18,7 @@ from ..source.requirements import Declared, declared
 from .arguments import Arguments, bind_parameters
 from .calls import call_function, class_member
 from .catalog import MODULE_BASES
-from .facts import Facts
+from .facts import Facts, LoaderCall
 from .frameworks import LIBRARIES
 from .imports import dotted
 from .interpreter import Interpreter
@@ -158,10 +158,10 @@ def analyze(documents: Sequence[Document], root: Path, known: Declared | None = 
     with deep_stack():
         for filename in todo:
             _guarded(machine, project, analysis, filename, partial(machine.module, filename))
-        for loader in machine.recorder.loaders:
-            run = partial(make_samples, machine, loader)
-            _guarded(machine, project, analysis, loader.document.path, run)
+        _make_samples(machine, project, analysis, machine.recorder.loaders)
+        before = len(machine.recorder.loaders)
         _run_uncalled(machine, project, analysis, frozenset(todo))
+        _make_samples(machine, project, analysis, machine.recorder.loaders[before:])
     for filename in asked:
         document = project.documents[filename]
         if document is None or document.filename in analysis.failures:
@@ -177,6 +177,11 @@ def analyze(documents: Sequence[Document], root: Path, known: Declared | None = 
     for one in analysis.facts.values():
         one.target = known.target
     return analysis
+
+
+def _make_samples(machine: Interpreter, project: Project, analysis: Analysis, loaders: list[LoaderCall]) -> None:
+    for loader in loaders:
+        _guarded(machine, project, analysis, loader.document.path, partial(make_samples, machine, loader))
 
 
 def _guarded(

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
+import libcst as cst
+
+from ..source.walking import descendants
 from ..target import Target
 from .syntax import main_guards
 from .values import ABSENT, Constant, Opaque, Value
@@ -62,16 +65,32 @@ def start_methods(facts: Facts, loader: LoaderCall) -> Starts:
 
 
 def loop_that_workers_run(facts: Facts, loader: LoaderCall) -> Loop | None:
-    """The first loop over a loader at the top level of this document and outside of ``if __name__ == "__main__":``,
-    to which a worker that imports the script comes, too."""
+    """The first loop over a loader to which a worker that imports the script comes, too: at the top level of this
+    document, or in a function that is called there, outside of ``if __name__ == "__main__":``."""
     document = facts.document
+    guards = [document.span(one) for one in main_guards(document.tree)]
+    called = _called_at_the_top(document.tree)
     for loop in loader.passes:
-        if loop.document is document and not loop.functions:
-            start = document.span(loop.node).start
-            guards = [document.span(one) for one in main_guards(document.tree)]
-            if not any(span.start <= start < span.end for span in guards):
-                return loop
+        if loop.document is not document:
+            continue
+        places = called.get(loop.functions[0], []) if loop.functions else [loop.node]
+        starts = [document.span(one).start for one in places]
+        if any(not any(span.start <= start < span.end for span in guards) for start in starts):
+            return loop
     return None
+
+
+def _called_at_the_top(module: cst.Module) -> dict[str, list[cst.CSTNode]]:
+    """The calls of functions that a module makes when it is imported, by name."""
+    found: dict[str, list[cst.CSTNode]] = {}
+    for statement in module.body:
+        if isinstance(statement, (cst.FunctionDef, cst.ClassDef)):
+            continue
+        later = {id(call) for one in descendants(statement, cst.FunctionDef) for call in descendants(one, cst.Call)}
+        for call in descendants(statement, cst.Call):
+            if isinstance(call.func, cst.Name) and id(call) not in later:
+                found.setdefault(call.func.value, []).append(call)
+    return found
 
 
 def _chosen(values: list[Value]) -> Starts:

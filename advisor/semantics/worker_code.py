@@ -12,7 +12,7 @@ from ..source.walking import descendants
 from .calls import class_member
 from .catalog import HARMLESS_CUDA, TENSOR_FACTORIES
 from .devices import device_kinds
-from .hazards import resolve, sample_methods
+from .hazards import pickles_itself, resolve, sample_methods
 from .samples import datasets_in
 from .syntax import methods_of
 from .values import Bound, Configured, Constant, Function, Instance, Opaque, Sequence, Value, options_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .operations import Operation
     from .scope import Scope
 
-IssueKind = Literal["device", "constant seed", "unpicklable", "unpinnable"]
+IssueKind = Literal["device", "constant seed", "unpicklable", "unpinnable", "changed"]
 
 _SEEDERS = frozenset({"numpy.random.seed", "random.seed", "torch.manual_seed"})
 _SPARSE = ("to_sparse", "sparse_", "nested_tensor")
@@ -56,12 +56,13 @@ class WorkerIssue:
 
 @dataclass(frozen=True, slots=True)
 class WorkerFunction:
-    """A function that workers run."""
+    """A function that workers run; ``direct``: the program gives it no arguments beforehand."""
 
     label: str
     document: Document
     node: cst.FunctionDef | cst.Lambda
     scope: Scope
+    direct: bool = True
 
 
 def worker_issues(
@@ -72,7 +73,7 @@ def worker_issues(
     Args:
         transfers, operations: what was recorded, by the identity of the node.
     """
-    found = [*_unpicklable(machine, loader), *_unpinnable(machine, loader)]
+    found = [*_unpicklable(machine, loader), *_unpinnable(machine, loader), *_changed(machine, loader)]
     for function in _functions(machine, loader):
         for node in descendants(function.node.body):
             transfer, operation = transfers.get(id(node)), operations.get(id(node))
@@ -101,6 +102,14 @@ def _unpinnable(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIssu
             yield WorkerIssue("unpinnable", batch.cls.name, batch.cls.document, batch.cls.node.name)
 
 
+def _changed(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIssue]:
+    """A collate function that the program changes while it is in use, of which workers that live on keep a copy."""
+    for value in options_of(loader.get("collate_fn")):
+        held = value.receiver if isinstance(value, Bound) else value
+        if isinstance(held, Instance) and held.cls in machine.recorder.written.keys() | machine.recorder.changed:
+            yield WorkerIssue("changed", held.cls.name, held.cls.document, held.cls.node.name)
+
+
 def _functions(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerFunction]:
     for value in datasets_in(loader.get("dataset")):
         if isinstance(value, Instance):
@@ -117,7 +126,8 @@ def _functions(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerFunct
         for value in options_of(loader.get(name)):
             function = _function(value)
             if function is not None:
-                yield WorkerFunction(name, function.document, function.node, function.scope)
+                direct = isinstance(value, Function)
+                yield WorkerFunction(name, function.document, function.node, function.scope, direct)
 
 
 def _transforms(value: Value, label: str) -> Iterator[WorkerFunction]:
@@ -156,7 +166,7 @@ def _uses_device(operation: Operation) -> bool:
 def _is_constant(machine: Interpreter, function: WorkerFunction, call: cst.Call) -> bool:
     """Whether a seed is made of nothing but the worker's number and what is the same in every epoch."""
     params = function.node.params.params
-    worker = params[0].name.value if params else ""
+    worker = params[0].name.value if params and function.direct else ""
 
     def constant(node: cst.BaseExpression) -> bool:
         if isinstance(node, cst.Integer):
@@ -185,6 +195,8 @@ def _unpicklable(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIss
         cls = value.cls
         if cls.scope.parent is not None and cls.scope.parent.kind == "function":
             yield WorkerIssue("unpicklable", cls.name, cls.document, cls.node.name)
+        if pickles_itself(cls):
+            continue
         for attribute, held in machine.store.entries(value).items():
             if isinstance(held, Function) and _is_local(held):
                 yield WorkerIssue("unpicklable", f"{cls.name}.{attribute}", held.document, held.node)

@@ -35,7 +35,9 @@ class DataLoaderBatchSizeOne(Rule):
             model(x).sum().backward()
 
     When to ignore it
-        Where samples differ in size, as graphs and images for detection do, or where one sample fills the memory.
+        Where one sample fills the memory, or samples differ in size. The rule is silent about graphs, about data for
+        the detection of objects, about streams, about data of libraries that it does not know, and where a collate
+        function of the program's own puts samples together.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#loading-batched-and-non-batched-data
@@ -52,8 +54,8 @@ class DataLoaderBatchSizeOne(Rule):
         for loader in facts.loaders:
             if loader.constructor.name != "torch.utils.data.DataLoader" or not loader.trains:
                 continue
-            absent = loader.gives("batch_size", None) and loader.gives("batch_sampler", None)
-            if absent and loader.dataset is not None and not loader.dataset.iterable:
+            absent = all(loader.gives(name, None) for name in ("batch_size", "batch_sampler", "collate_fn"))
+            if absent and loader.dataset is not None and loader.dataset.even and not loader.dataset.may_stream:
                 message = (
                     f"`{loader.label}` has no `batch_size`, so the model learns from one sample at a time; pass as "
                     f"many as fit in memory"

@@ -86,5 +86,6 @@ class DdpLoaderWithoutSharding(Rule):
             return False
         if not all(isinstance(one, (Instance, Opaque)) for one in options_of(dataset.value)):
             return False
-        given = [one for name in ("sampler", "batch_sampler") for one in options_of(loader.get(name))]
-        return all(one == ABSENT or (isinstance(one, Constant) and one.value is None) for one in given)
+        # `use_ddp` is how dgl's loader is told to make a DistributedSampler by itself
+        given = [one for name in ("sampler", "batch_sampler", "use_ddp") for one in options_of(loader.get(name))]
+        return all(one == ABSENT or (isinstance(one, Constant) and not one.value) for one in given)

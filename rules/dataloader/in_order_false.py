@@ -36,7 +36,8 @@ class InOrderFalse(Rule):
             model(x).sum().backward()
 
     When to ignore it
-        Where samples take very different times and the order does not matter. Streams are left alone.
+        Where samples take very different times and the order does not matter. Streams are left alone, and what may be
+        one.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader
@@ -52,7 +53,7 @@ class InOrderFalse(Rule):
         for loader in facts.loaders:
             if not loader.trains or not (loader.fixed_workers or 0) > 0 or not loader.gives("in_order", False):
                 continue
-            if loader.dataset is not None and not loader.dataset.iterable:
+            if loader.dataset is not None and not loader.dataset.may_stream:
                 message = (
                     f"`{loader.label}` gives its batches out of order, so runs cannot be repeated and slow samples "
                     f"come late; drop `in_order=False`"

@@ -14,8 +14,8 @@ class MissingMainGuard(Rule):
     """A script starts spawned workers from its top level, and each of them runs the script again.
 
     What it does
-        Finds a loop over a DataLoader with workers at the top level of a module, outside of
-        `if __name__ == "__main__":`, in a program whose workers are not forked.
+        Finds a loop over a DataLoader with workers at the top level of a module, or in a function that is called there,
+        outside of `if __name__ == "__main__":`, in a program whose workers are not forked.
 
     Why it costs time
         A worker that is not forked imports the script first. Without the guard it comes to the loop as well, and the
@@ -57,9 +57,10 @@ class MissingMainGuard(Rule):
             loop = loop_that_workers_run(facts, loader) if started else None
             if loop is not None:
                 span = facts.document.span(loop.node)
+                what = f"the call of `{loop.functions[0]}`" if loop.functions else "it"
                 message = (
                     f"the workers of `{loader.label}` are started by {started} and run this script again, down to the "
-                    f'loop in {span.start.line}, which fails; put it under `if __name__ == "__main__":`'
+                    f'loop in {span.start.line}, which fails; put {what} under `if __name__ == "__main__":`'
                 )
                 related = [Related(facts.document.filename, span, "runs in every worker")]
                 yield self.finding(facts, loader.node, message, related=related)

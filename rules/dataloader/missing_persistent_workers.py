@@ -44,7 +44,8 @@ class DataLoaderMissingPersistentWorkers(Rule):
 
     When to ignore it
         Where the data set is changed between epochs: workers that live on keep the copy that they began with. The rule
-        is silent where it sees that, or does not know the data set. Workers that live on also keep their memory.
+        is silent where it sees that, or does not know the data set, and in programs with pipelines of torchrec. Workers
+        that live on also keep their memory; the rule is silent where many loaders are made in a loop.
 
     Fix safety
         Unsafe: random generators and caches of the workers live on from one epoch to the next.
@@ -67,9 +68,11 @@ class DataLoaderMissingPersistentWorkers(Rule):
                 continue
             if any(context.loops for context in loader.contexts) or not loader.epoch_loops:
                 continue
+            if facts.program.beginning("torchrec.distributed."):
+                continue  # whose pipelines fetch ahead, and were seen to hang on workers that live on
             if not facts.supports((1, 8) if loader.pins else (1, 7)):
                 continue  # the argument came with torch 1.7, where the second epoch failed with pinned batches
-            if not self._may_change(facts, loader):
+            if not self._may_change(facts, loader) and not loader.suffers("changed"):
                 yield self._report(facts, loader)
 
     def _may_change(self, facts: Facts, loader: LoaderCall) -> bool:

@@ -49,8 +49,8 @@ class DataLoaderMissingPinMemory(Rule):
         Page-locked memory is scarce: up to `num_workers * prefetch_factor` batches are held in it. Some machines gain
         nothing (unified memory, GH200): `accel-advisor tune` measures it. A literal `pin_memory=False` is taken as a
         decision and reported as `info` without a fix. The rule is silent where only single batches are looked at
-        (`next(iter(loader))`), and where batches cannot be pinned: they are on a GPU already, sparse, taken out of a
-        graph after the workers, or objects of a class of the project that has no `pin_memory` method.
+        (`next(iter(loader))`), and where batches cannot be pinned: they are text, on a GPU already, sparse, taken out
+        of a graph after the workers, or objects of a class of the project that has no `pin_memory` method.
 
     Fix safety
         Safe where the data set is known to yield plain tensors, the default collate function puts them together, and
@@ -80,7 +80,9 @@ class DataLoaderMissingPinMemory(Rule):
                 continue
             kinds = loader.destination_kinds
             dataset = loader.dataset
-            if not ("cuda" in kinds or loader.moved_by) or (dataset is not None and dataset.on_device):
+            if not ("cuda" in kinds or loader.moved_by):
+                continue
+            if dataset is not None and (dataset.on_device or not dataset.tensors):
                 continue
             if loader.suffers("device") or loader.suffers("unpinnable") or self._reloads(facts, loader):
                 continue

@@ -8,6 +8,7 @@ from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts, LoaderCall
 from accel_advisor.semantics.operations import Operation, OperationContext
+from accel_advisor.semantics.tries import is_for_tries
 from accel_advisor.semantics.values import Loader
 
 
@@ -42,7 +43,8 @@ class NextIterInLoop(Rule):
 
     When to ignore it
         Where one fixed batch is meant: take it once, before the loop. The rule is silent outside of loops, under a
-        condition, in an `except` clause, once in an epoch, and where a loader without workers shuffles.
+        condition, in an `except` clause, once in an epoch, where a loader without workers has an order of its own, and
+        in files, functions and conditions whose names speak of debugging, benchmarks or overfitting.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading
@@ -58,7 +60,8 @@ class NextIterInLoop(Rule):
             if operation.name != "next(iter(DataLoader))" or not operation.contexts:
                 continue
             loaders = [self._loader(facts, context) for context in operation.contexts]
-            if all(loader is not None for loader in loaders) and loaders[0] is not None:
+            known = all(loader is not None for loader in loaders)
+            if known and loaders[0] is not None and not is_for_tries(operation):
                 yield self._report(facts, operation, loaders[0])
 
     def _loader(self, facts: Facts, context: OperationContext) -> LoaderCall | None:
@@ -71,7 +74,9 @@ class NextIterInLoop(Rule):
             return None
         loader = value.call
         built_here = any(loop in one.loops for one in loader.contexts)
-        harmless = loader.without_workers and not (loader.gives("shuffle", None) or loader.gives("shuffle", False))
+        in_order = loader.gives("shuffle", None) or loader.gives("shuffle", False)
+        own_order = not (loader.gives("sampler", None) and loader.gives("batch_sampler", None))
+        harmless = loader.without_workers and (own_order or not in_order)
         return None if built_here or harmless or loader.opaque or loader.constructor.delivers != "host" else loader
 
     def _report(self, facts: Facts, operation: Operation, loader: LoaderCall) -> Finding:

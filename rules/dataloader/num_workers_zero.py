@@ -12,8 +12,10 @@ from accel_advisor.semantics.start_method import loop_that_workers_run, start_me
 FALLBACK = 4
 """Workers that a fix writes where nothing was measured; `accel-advisor tune` finds the number for a machine."""
 
-POOLS = ("multiprocessing.Pool", "torch.multiprocessing.Pool", "multiprocessing.pool.Pool", "joblib.Parallel")
-"""What runs functions in processes that may have no children of their own."""
+POOLS = (".Pool", "joblib.Parallel")
+"""What runs functions in processes that may have no children of their own, of whatever context it is a method."""
+STARTERS = ("multiprocessing.Process", "torch.multiprocessing.Process", "torch.multiprocessing.spawn")
+"""What starts processes that may not either, where they are daemons."""
 
 
 class DataLoaderNumWorkersZero(Rule):
@@ -72,9 +74,9 @@ class DataLoaderNumWorkersZero(Rule):
         where it does not see what a sample takes. It is silent too where workers would break the program: an
         IterableDataset that is not shared out, a file handle or a random generator kept in the data set, CUDA work in
         it, in a transform or in the collate function, a cache that is filled in the process, a data set that the loop
-        changes, a program that works in the processes of a pool; and, on a platform that does not fork them, what
-        cannot be pickled, a loop outside of a main guard, and a notebook. A literal 0 with a comment beside or above it
-        is taken as a decision.
+        changes or asks for what it saw, a program that works in the processes of a pool or in daemons; and, on a
+        platform that does not fork them, what cannot be pickled, a loop outside of a main guard, and a notebook. A
+        literal 0 with a comment beside or above it is taken as a decision.
 
     Fix safety
         Always unsafe: another number of workers draws other random numbers for the same seed, takes shared memory and
@@ -104,13 +106,18 @@ class DataLoaderNumWorkersZero(Rule):
             dataset = loader.dataset
             if dataset is None or not dataset.reason or dataset.vetoes or dataset.on_device or dataset.cost == "memory":
                 continue
-            if dataset.changes or loader.suffers("device") or facts.does(*POOLS):
+            if dataset.changes or loader.suffers("device") or self._has_childless_processes(facts):
                 continue
             if zero and self._is_deliberate(loader):
                 continue
             if start_methods(facts, loader).anew and self._would_not_start(facts, loader):
                 continue
             yield self._report(facts, loader, absent)
+
+    def _has_childless_processes(self, facts: Facts) -> bool:
+        """Whether the program works in processes that may not start workers."""
+        started = facts.program.named(*STARTERS)
+        return facts.does(*POOLS) or any(not one.gives("daemon", False) and not one.lacks("daemon") for one in started)
 
     def _would_not_start(self, facts: Facts, loader: LoaderCall) -> bool:
         """Whether workers that begin with an import of the script could not be started for a loader."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -11,6 +12,8 @@ from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import indentation_at, newline_of, remove_statement
 from accel_advisor.semantics.facts import Facts, LoaderCall, Loop
 
+_RUNS = re.compile(r"fold|seed|trial|run|split|repeat|experiment|config|cfg", re.IGNORECASE)
+"""What the variable of a loop is called whose passes are trainings of their own."""
 SEEDS = ("torch.manual_seed", "torch.cuda.manual_seed_all", "random.seed", ".seed_everything", "set_seed")
 
 
@@ -47,7 +50,7 @@ class DataLoaderRebuiltPerEpoch(Rule):
     When to ignore it
         Where the loader is dropped on purpose to free memory. The rule is silent where the loader depends on the epoch,
         or on anything else that the loop assigns or calls a method of, and where each pass is a training of its own,
-        which seeds anew or makes an optimizer.
+        which seeds anew, makes an optimizer, or is counted as a fold, a run or a seed.
 
     Fix safety
         Unsafe: the state of the workers lives on, and so does the memory that they hold.
@@ -75,7 +78,9 @@ class DataLoaderRebuiltPerEpoch(Rule):
                 yield self._report(facts, loader, epochs)
 
     def _is_a_run(self, facts: Facts, loop: Loop) -> bool:
-        """Whether a pass of a loop is a training of its own: it seeds anew, or makes an optimizer."""
+        """Whether a pass of a loop is a training of its own: it seeds anew, makes an optimizer, or is named so."""
+        if isinstance(loop.node, cst.For) and _RUNS.search(facts.document.code(loop.node.target)):
+            return True
         begins = [one for one in facts.operations if one.name.endswith(SEEDS) or one.name.startswith("torch.optim.")]
         return any(
             context.inner is loop and (one.name.endswith(SEEDS) or one.name.rpartition(".")[2][:1].isupper())
