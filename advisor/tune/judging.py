@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
-from .statistics import Interval, gain, interval
+from .statistics import Interval, gain, gain_of_runs, interval
 
 MOST_PAIRS = 4
 """Pairs of runs after which it is settled in any case."""
@@ -18,14 +19,18 @@ def judged(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[In
     settles it.
 
     Blocks of one run have their process in common, and with it luck that blocks do not show. A loss can be told from
-    one pair of runs, a gain that is plain in both from two, and any other from the ratios of four pairs.
+    one pair of runs; a gain from two where it is plain in both, and from four otherwise, by whichever is the less
+    certain: the ratios of the pairs, or the blocks with what runs of one side differ by.
     """
-    found = gain(*([time for pair in pairs for time in pair[side]] for side in (0, 1)))
-    ratios = [gain(old, new).ratio for old, new in pairs]
-    if len(pairs) >= MOST_PAIRS:
-        return interval(ratios), True
-    plain = len(pairs) > 1 and found.wins and min(ratios) > _PLAIN
-    return found, plain or found.high < BETTER
+    old, new = ([pair[side] for pair in pairs] for side in (0, 1))
+    found = gain_of_runs(old, new)
+    ratios = [gain(*pair).ratio for pair in pairs]
+    if gain([time for run in old for time in run], [time for run in new for time in run]).high < BETTER:
+        return found, True
+    if len(pairs) < 2:
+        return found, False
+    found = min(found, interval(ratios), key=attrgetter("low"))
+    return found, len(pairs) >= MOST_PAIRS or (found.wins and min(ratios) > _PLAIN)
 
 
 def no_gain(found: Interval) -> str:

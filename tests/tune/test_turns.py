@@ -279,10 +279,14 @@ def test_the_starts_of_a_knob_are_bounded(tmp_path: Path, monkeypatch: pytest.Mo
     assert found.refused == "it was not settled after 1 starts of the script"
 
 
-@pytest.mark.parametrize("process", [0.0, 0.01, 0.03])
-@pytest.mark.parametrize("block", [0.005, 0.05])
-def test_luck_of_a_process_is_no_gain(process: float, block: float) -> None:
-    """Where nothing is to be gained, runs whose processes differ by some per cent win in no more than 2 % of cases."""
+@pytest.mark.parametrize(
+    ("process", "block", "most"),
+    [(own, within, 0.02) for own in (0.0, 0.01, 0.03) for within in (0.005, 0.05)]
+    + [(own, within, 0.03) for own in (0.1, 0.3, 0.6) for within in (0.05, 0.3)],
+)
+def test_luck_of_a_process_is_no_gain(process: float, block: float, most: float) -> None:
+    """Where nothing is to be gained, runs whose processes differ by some per cent win in no more than 2 % of cases, and
+    in 3 % where they differ by any amount, as those of threads do that wait for each other beside a neighbour."""
     random, wins = Random(1), 0
     for _ in range(1000):
         pairs: list[tuple[list[float], list[float]]] = []
@@ -293,7 +297,7 @@ def test_luck_of_a_process_is_no_gain(process: float, block: float) -> None:
             pairs.append((old, new))
             found, settled = judged(pairs)
         wins += found.wins
-    assert wins <= 20
+    assert wins <= 1000 * most
 
 
 @pytest.mark.parametrize(("gain", "pairs"), [(0.8, 1), (1.5, 2), (1.07, 4)])
