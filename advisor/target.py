@@ -63,13 +63,14 @@ class Target:
     """What a project runs on, as far as it says so.
 
     Attributes:
-        python, torch: the versions that it supports.
+        python, torch, lightning: the versions that it supports.
         platforms: those that it names; empty where it names none.
     """
 
     python: Versions = Versions()
     torch: Versions = Versions()
     platforms: frozenset[Platform] = frozenset()
+    lightning: Versions = Versions()
 
     def over(self, other: Target) -> Target:
         """This target and, for what it does not say, another."""
@@ -77,6 +78,7 @@ class Target:
             self.python if self.python != Versions() else other.python,
             self.torch if self.torch != Versions() else other.torch,
             self.platforms or other.platforms,
+            self.lightning if self.lightning != Versions() else other.lightning,
         )
 
     def runs_on(self, platform: Platform) -> bool:

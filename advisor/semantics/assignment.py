@@ -11,7 +11,7 @@ from .iteration import element_at, element_of, loaders_of, may_rewrite
 from .methods import mutates_in_place
 from .places import HOST, SOMEWHERE, WITH_MODEL, Place
 from .records import field_default
-from .scope import ANY, OPEN
+from .scope import ANY, ESCAPED, OPEN
 from .values import (
     ABSENT,
     Choice,
@@ -29,6 +29,7 @@ from .values import (
     Sequence,
     SourceModule,
     Tensor,
+    Unknown,
     Value,
     join,
     options_of,
@@ -107,8 +108,17 @@ def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value)
                 may_rewrite(one)
         elif name == "requires_grad":
             machine.recorder.operation(machine, target, "?.requires_grad =", one, value=value)
+        if isinstance(one, (Qualified, Unknown)):
+            _hand_over(machine, value)
     for loader in loaders_of(value) if isinstance(value, Loader) else ():
         loader.name = loader.name or name
+
+
+def _hand_over(machine: Interpreter, value: Value) -> None:
+    """A module is kept by something that is not known, which may move it."""
+    for one in options_of(value):
+        if isinstance(one, Module):
+            machine.store.set(one, ESCAPED, Constant(True))
 
 
 def adopt(machine: Interpreter, value: Value, place: Place) -> None:
@@ -145,6 +155,8 @@ def _assign_item(machine: Interpreter, target: cst.Subscript, value: Value) -> N
     if len(target.slice) == 1 and isinstance(target.slice[0].slice, cst.Index):
         key = machine.evaluate(target.slice[0].slice.value)
     for one in options_of(owner):
+        if isinstance(one, (Qualified, Unknown)):
+            _hand_over(machine, value)
         if isinstance(one, Mapping):
             if isinstance(key, Constant) and isinstance(key.value, (str, int)):
                 stored = value.at("dict entry", str(key.value)) if isinstance(value, Constant) else value

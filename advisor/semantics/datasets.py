@@ -25,6 +25,7 @@ from .hazards import (
     held_objects,
     held_vetoes,
     knows_its_rank,
+    may_differ_by_rank,
     reads_everything,
     resolve,
     sample_methods,
@@ -231,7 +232,8 @@ def _project(machine: Interpreter, value: Instance) -> DatasetFacts:
     on_device = any(_uses_accelerator(machine, one) for one in cls.lineage())
     on_device |= is_elsewhere(machine, machine.recorder.samples.get(value, UNKNOWN))
     ranked = knows_its_rank(cls)
-    whole = iterable and not ranked and reads_everything(machine, value)
+    unknown = any(map(may_differ_by_rank, machine.store.entries(value).values()))
+    whole = iterable and not ranked and not unknown and reads_everything(machine, value)
     return DatasetFacts(
         value,
         cost,

@@ -7,6 +7,16 @@ from .values import Choice, Configured, Constant, Device, Value
 _KINDS = frozenset({"cpu", "cuda", "mps", "xpu", "xla", "hpu", "meta"})
 
 
+def is_first(value: Value) -> bool:
+    """Whether a device is written out as "cuda" or "cuda:0", or else as the host; what is formatted has no origin."""
+    if isinstance(value, Device):
+        return value.first
+    options = value.options if isinstance(value, Choice) else (value,)
+    written = [one.value for one in options if isinstance(one, Constant) and one.origin is not None]
+    known = len(written) == len(options) and all(one in ("cuda", "cuda:0", "cpu") for one in written)
+    return known and written != ["cpu"]
+
+
 def device_kinds(value: Value) -> frozenset[str]:
     """The device kinds that a device expression can stand for (rules.md 0.3); ``unknown`` among them where it may be
     anything."""

@@ -8,10 +8,12 @@ import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from ..source.walking import descendants
 from ..target import Target, Version
 from .call_graph import CallGraph
 from .catalog import PARALLEL_WRAPPERS, SETS_DEFAULT_DEVICE
@@ -21,7 +23,7 @@ from .loading import CallSite, LoaderCall, LoaderContext, Loop
 from .moving import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext
 from .operations import Argument, Operation
 from .places import union_of
-from .values import Module
+from .values import Device, Module
 
 if TYPE_CHECKING:
     from ..source.document import Document
@@ -126,6 +128,16 @@ class Facts:
         wrapped = self.does(*PARALLEL_WRAPPERS)
         return wrapped and self.does("torch.distributed.init_process_group") and not self.frameworks
 
+    def names_device(self, kind: str) -> bool:
+        """Whether a name anywhere in the program is bound to a device that can be of this kind."""
+        return any(kind in device.kinds for one in self.program for device in one.devices)
+
+    def is_read_elsewhere(self, name: str) -> bool:
+        """Whether another document of the program imports a name, or all names, or reads it as an attribute of what
+        may be this module."""
+        others = [one.document for one in self.program if one.document is not self.document]
+        return any(_may_read(other, self.document.filename, name) for other in others)
+
     def must_be_with_weights(self, argument: ArgumentPlace) -> bool:
         """Whether an argument of a module's call certainly meets the module's weights, unmoved."""
         return self.inputs.reaches_weights(argument.becomes)
@@ -175,6 +187,20 @@ class Facts:
         return uses > sum(device.name == name for device in self.devices)
 
 
+def _may_read(document: Document, filename: str, name: str) -> bool:
+    module = Path(filename).stem
+    for node in descendants(document.tree, cst.ImportFrom, cst.Attribute):
+        if isinstance(node, cst.ImportFrom):
+            last = node.module.attr if isinstance(node.module, cst.Attribute) else node.module
+            names = [] if isinstance(node.names, cst.ImportStar) else [one.name.value for one in node.names]
+            if isinstance(last, cst.Name) and last.value == module and (name in names or not names):
+                return True
+        owner = node.value if isinstance(node, cst.Attribute) and node.attr.value == name else None
+        if isinstance(owner, cst.Name) and owner.value == module:
+            return True
+    return False
+
+
 class Program(tuple[Facts, ...]):
     """The facts of several documents that belong together, with indexes that are made when everything is known."""
 
@@ -204,7 +230,12 @@ class Program(tuple[Facts, ...]):
         if self.frameworks or not self.done.isdisjoint(SETS_DEFAULT_DEVICE):
             return True
         contexts = (context for facts in self for one in facts.transfers for context in one.contexts)
-        return any(kinds != {"cpu"} for context in contexts for kinds in context.destination)
+        if any(kinds != {"cpu"} for context in contexts for kinds in context.destination):
+            return True
+        if any(not one.lacks("device_map") for one in self.ending(".from_pretrained")):
+            return True
+        made = (context.around for facts in self for one in facts.operations for context in one.contexts)
+        return any(isinstance(one, Device) and one.kinds != {"cpu"} for around in made for one in around)
 
     @cached_property
     def done(self) -> frozenset[str]:

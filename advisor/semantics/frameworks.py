@@ -129,10 +129,15 @@ FRAMEWORK_CLASSES = {
     "lightning.Fabric": "lightning",
     "transformers.Trainer": "transformers",
     "transformers.Seq2SeqTrainer": "transformers",
+    "transformers.trainer.Trainer": "transformers",
+    **{f"trl.{kind}Trainer": "transformers" for kind in ("SFT", "DPO", "Reward", "GRPO", "KTO")},
+    "sentence_transformers.SentenceTransformerTrainer": "transformers",
     "accelerate.Accelerator": "accelerate",
     "mmengine.runner.Runner": "mmengine",
     "skorch.NeuralNet": "skorch",
     "skorch.NeuralNetClassifier": "skorch",
+    "skorch.NeuralNetBinaryClassifier": "skorch",
+    "skorch.NeuralNetRegressor": "skorch",
     "composer.Trainer": "composer",
     "composer.ComposerModel": "composer",
     "composer.models.ComposerModel": "composer",
@@ -144,7 +149,19 @@ FRAMEWORK_CALLS = {
     "ignite.engine.create_supervised_trainer": "ignite",
     "ignite.engine.create_supervised_evaluator": "ignite",
     "deepspeed.initialize": "deepspeed",
-    "fastai.learner.Learner": "fastai",
+    **{
+        f"fastai.{module}.{name}": "fastai"
+        for module, names in {
+            "learner": "Learner",
+            "vision.all": "Learner vision_learner cnn_learner unet_learner",
+            "vision.learner": "vision_learner cnn_learner unet_learner",
+            "text.all": "Learner text_classifier_learner language_model_learner",
+            "tabular.all": "Learner tabular_learner",
+            "collab": "collab_learner",
+            "basics": "Learner",
+        }.items()
+        for name in names.split()
+    },
     "colossalai.booster.Booster": "colossalai",
 }
 

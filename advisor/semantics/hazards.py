@@ -26,6 +26,7 @@ from .values import (
     Sequence,
     SourceModule,
     Tensor,
+    Unknown,
     Value,
 )
 
@@ -211,8 +212,16 @@ def stream_veto(machine: Interpreter, instance: Instance) -> Veto | None:
 
 def knows_its_rank(cls: Class) -> bool:
     """Whether a data set mentions ranks or the world size, or has a base that is not known."""
-    names = {node.value.lower() for one in cls.lineage() for node in descendants(one.node, cst.Name)}
+    words = (node for one in cls.lineage() for node in descendants(one.node, cst.Name, cst.SimpleString))
+    names = {node.value.lower() for node in words if isinstance(node, (cst.Name, cst.SimpleString))}
     return "?" in cls.library_bases() or any("rank" in name or "world" in name or "shard" in name for name in names)
+
+
+def may_differ_by_rank(held: Value) -> bool:
+    """Whether what a data set keeps may be worth something else in another process: its rank, say."""
+    if isinstance(held, Configured):
+        return bool(held.variable)
+    return isinstance(held, Unknown) or (isinstance(held, Opaque) and not held.name.startswith(_READERS))
 
 
 def reads_everything(machine: Interpreter, instance: Instance) -> bool:

@@ -66,6 +66,10 @@ def becomes(machine: Interpreter, module: Module, position: int, keyword: str | 
     ``forward``; empty where that is not known."""
     from .calls import class_member
 
+    if module.kind == "torch.nn.parallel.DistributedDataParallel":
+        inner = machine.store.get(module, "\0children")
+        wrapped = inner.items[0] if isinstance(inner, Sequence) else None
+        return becomes(machine, wrapped, position, keyword) if isinstance(wrapped, Module) else ""
     if module.cls is None:
         return _met_by_library(machine, module) if position == 0 and keyword is None else ""
     if any(class_member(machine, module.cls, name) is not None for name in _OWN_CALL):

@@ -174,9 +174,11 @@ class Qualified(Value):
 
 @immutable
 class Device(Value):
-    """A ``torch.device``: the kinds of accelerator that it can be on some machine, ``unknown`` among them."""
+    """A ``torch.device``: the kinds of accelerator that it can be on some machine, ``unknown`` among them; and whether
+    it is certainly the first GPU wherever it is one, since no number is given, or 0."""
 
     kinds: frozenset[str]
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

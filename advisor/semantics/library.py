@@ -23,7 +23,7 @@ from .catalog import (
 )
 from .clock import CLOCKS
 from .configuration import DICTS, call_configuration
-from .devices import device_kinds
+from .devices import device_kinds, is_first
 from .facts import ArgumentPlace, ModuleCallContext
 from .frameworks import CONSTRUCTORS, FRAMEWORK_CALLS, FRAMEWORK_CLASSES, TAKERS
 from .iteration import element_of, entries
@@ -31,7 +31,7 @@ from .loaders import build_loader, take_loaders
 from .mappings import update_mapping
 from .methods import MASKS, mutates_in_place
 from .places import HOST, SOMEWHERE, Place
-from .scope import ANY, ESCAPED, OPEN
+from .scope import ANY, ESCAPED, OPEN, TAKES_AS_GIVEN
 from .values import (
     UNKNOWN,
     Birth,
@@ -154,6 +154,9 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
         machine.move(module, machine.place_of(inner) if isinstance(inner, Module) else SOMEWHERE)
         if not isinstance(inner, Module) or machine.store.get(inner, ESCAPED) is not None:
             machine.store.set(module, ESCAPED, Constant(True))
+        devices = arguments.get("device_ids", 1) or Constant(None)
+        if name.endswith("DistributedDataParallel") and devices == Constant(None) and not arguments.open:
+            machine.store.set(module, TAKES_AS_GIVEN, Constant(True))
         return module
     if _is_module_class(name):
         held = _flattened(arguments)
@@ -274,7 +277,8 @@ def _device(machine: Interpreter, arguments: Arguments) -> Value:
     kinds = device_kinds(value) if value is not None else frozenset({"unknown"})
     if "cuda" in kinds:
         machine.recorder.evidence(machine.document)
-    return Device(kinds)
+    numbered = len(arguments.values()) > 1 or arguments.open
+    return Device(kinds, not numbered and value is not None and is_first(value))
 
 
 def _factory_place(machine: Interpreter, name: str, arguments: Arguments) -> Place:
@@ -295,7 +299,14 @@ def _factory_place(machine: Interpreter, name: str, arguments: Arguments) -> Pla
     return machine.default_places[-1]
 
 
+_SIZED = frozenset("torch." + name for name in "zeros ones empty full rand randn".split())
+"""Factories whose first argument is a size: an empty one makes a tensor without dimensions."""
+
+
 def _is_scalar(name: str, arguments: Arguments) -> bool:
+    if name in _SIZED:
+        size = arguments.get("size", 0)
+        return isinstance(size, Sequence) and not size.items
     if name not in ("torch.tensor", "torch.as_tensor", "torch.scalar_tensor") or not arguments.positional:
         return False
     return not isinstance(arguments.positional[0].value, (Sequence, Iterated, Tensor, Opaque)) and not isinstance(

@@ -16,7 +16,7 @@ from .iteration import element_at, element_of, may_rewrite
 from .mappings import mapping_method
 from .opaque_methods import call_inherited_method, call_opaque_method, give_away
 from .places import HOST, SOMEWHERE, Place, is_host
-from .scope import ANY, ESCAPED
+from .scope import ANY, ESCAPED, TAKES_AS_GIVEN
 from .transfers import MOVES, arrives_later, transfer
 from .values import (
     UNKNOWN,
@@ -78,7 +78,7 @@ CHANGES = frozenset({"append", "extend", "insert", "add", "update", "setdefault"
 
 TELLING = frozenset(
     {"backward", "step", "zero_grad", "item", "set_epoch", "update", "eval", "train", "empty_cache", "synchronize"}
-    | {"wait", "query", "numpy", "tolist", "requires_grad_", "no_sync"}
+    | {"wait", "query", "numpy", "tolist", "requires_grad_", "no_sync", "detach_"}
 )
 """Methods that are recorded even where the receiver is not known."""
 
@@ -268,6 +268,8 @@ def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node:
         place |= machine.place_of(module)
     module = modules[0]
     wrapper = next((one.kind for one in modules if one.kind in WRAPPERS_THAT_MOVE_INPUTS), None)
+    moves = [one for one in modules if one.kind in WRAPPERS_THAT_MOVE_INPUTS]
+    moves = [one for one in moves if machine.store.get(one, TAKES_AS_GIVEN) is None]
     escaped = any(machine.store.get(one, ESCAPED) is not None for one in modules)
     touches = any(machine.recorder.touches_devices(one.cls) for one in modules if one.cls is not None)
     given = tuple(_given(machine, modules, arguments))
@@ -283,6 +285,7 @@ def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node:
         place=place,
         escaped=escaped or len(modules) > 1,
         wrapper=wrapper,
+        moves_inputs=bool(moves),
         arguments=given,
         loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
         evaluating=all(machine.store.get(one, "\0evaluating") == Constant(True) for one in modules),

@@ -127,6 +127,8 @@ class ModuleCallContext:
     around: tuple[Value, ...] = ()
     inner: Loop | None = None
     """The innermost loop of any kind."""
+    moves_inputs: bool = False
+    """Whether a wrapper moves the inputs to where the module is."""
 
 
 @dataclass(eq=False, slots=True)

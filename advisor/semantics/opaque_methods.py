@@ -53,6 +53,8 @@ def call_opaque_method(
         return UNKNOWN
     if receiver.name in ("accelerate.Accelerator", "lightning.Fabric"):
         if name in PREPARES:
+            if "device_placement" in arguments.keywords:
+                return give_away(machine, arguments, node)  # for each of them by itself
             prepared = [_prepared(machine, one.value, receiver.name) for one in arguments.positional]
             return prepared[0] if len(prepared) == 1 else Sequence(tuple(prepared))
         if name == "backward":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import libcst as cst
@@ -132,6 +133,50 @@ def assigns_item(statement: cst.CSTNode) -> bool:
     """Whether a statement assigns to an item of something."""
     targets = statement.targets if isinstance(statement, cst.Assign) else ()
     return any(isinstance(one.target, cst.Subscript) for one in targets)
+
+
+def done_to_each(node: cst.CSTNode, name: str) -> frozenset[str]:
+    """Every name that occurs in a loop or comprehension over what has this name, ``self.layers`` say."""
+    found: frozenset[str] = frozenset()
+    for one in descendants(node, cst.For, cst.ListComp, cst.GeneratorExp):
+        loop = one.for_in if isinstance(one, (cst.ListComp, cst.GeneratorExp)) else one
+        if isinstance(loop, (cst.For, cst.CompFor)) and name in names_read_in(loop.iter):
+            found |= names_read_in(one)
+    return found
+
+
+def called_for_result(function: cst.FunctionDef) -> frozenset[str]:
+    """The attributes of ``self`` that are called for what a function returns, and used in no other way; none where it
+    returns several values. What stands in a branch, a loop or a ``with`` counts as another use."""
+    body = function.body
+    lines = body.body if isinstance(body, cst.IndentedBlock) else [body]
+    statements = [
+        one
+        for line in lines
+        if isinstance(line, (cst.SimpleStatementLine, cst.SimpleStatementSuite))
+        for one in line.body
+    ]
+    last = statements.pop() if statements else None
+    if (
+        not isinstance(last, cst.Return)
+        or last.value is None
+        or isinstance(last.value, (cst.Tuple, cst.List, cst.Dict))
+    ):
+        return frozenset()
+    pieces = [last.value]
+    wanted = set(names_read_in(last.value))
+    for one in reversed(statements):
+        if not isinstance(one, (cst.Assign, cst.AugAssign, cst.AnnAssign)) or one.value is None:
+            continue
+        targets = [target.target for target in one.targets] if isinstance(one, cst.Assign) else [one.target]
+        if any(wanted & names_read_in(target) for target in targets):
+            wanted -= {target.value for target in targets if isinstance(target, cst.Name)}
+            wanted |= names_read_in(one.value)
+            wanted |= names_read_in(one.target) if isinstance(one, cst.AugAssign) else frozenset()
+            pieces.append(one.value)
+    calls = Counter(self_attribute(call.func) for piece in pieces for call in descendants(piece, cst.Call))
+    uses = Counter(self_attribute(one) for one in descendants(function, cst.Attribute))
+    return frozenset(name for name, times in calls.items() if name is not None and times == uses[name])
 
 
 def main_guards(module: cst.Module) -> list[cst.If]:

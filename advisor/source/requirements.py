@@ -49,10 +49,13 @@ class _Statements:
     extras: list[Versions] = field(default_factory=list)
     """Of what it needs for something besides: tests, documentation, an option."""
     classifiers: list[str] = field(default_factory=list)
+    lightning: list[Versions] = field(default_factory=list)
 
     def need(self, lines: Iterable[str], *, extra: bool = False) -> None:
-        """Notes what requirements in the notation of PEP 508 say of torch."""
-        (self.extras if extra else self.torch).extend(_torch_in(lines))
+        """Notes what requirements in the notation of PEP 508 say of torch and Lightning."""
+        lines = list(lines)
+        (self.extras if extra else self.torch).extend(_stated(lines, "torch"))
+        self.lightning.extend(_stated(lines, "lightning"))
 
 
 def declared(root: Path) -> Declared:
@@ -78,7 +81,8 @@ def declared(root: Path) -> Declared:
     stated = [versions for file in found for text in file.python if (versions := _specified(text)) != Versions()]
     classifiers = [one for file in found for one in file.classifiers]
     python = _named(stated[0] if stated else Versions(), classifiers)
-    target = Target(python, reduce(Versions.joined, torch) if torch else Versions(), _platforms(classifiers))
+    lightning = [one for file in found for one in file.lightning]
+    target = Target(python, _joined(torch), _platforms(classifiers), _joined(lightning))
     return Declared(target, frozenset(read))
 
 
@@ -242,12 +246,16 @@ def _conda(text: str) -> _Statements:
     return found
 
 
-def _torch_in(lines: Iterable[str]) -> Iterator[Versions]:
+def _stated(lines: Iterable[str], package: str) -> Iterator[Versions]:
     for line in lines:
         match = _NAME.match(re.sub(r"(^|\s)#.*", "", line))
-        if match is not None and match[1].lower() == "torch":
+        if match is not None and match[1].lower() == package:
             text = re.split(r"[;@\\]|\s--", match[2], maxsplit=1)[0].strip()
             yield _specified(text.removeprefix("(").removesuffix(")"))
+
+
+def _joined(found: list[Versions]) -> Versions:
+    return reduce(Versions.joined, found) if found else Versions()
 
 
 def _merged(texts: Iterator[str]) -> list[Versions]:

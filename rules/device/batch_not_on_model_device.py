@@ -48,8 +48,8 @@ class BatchNotOnModelDevice(Rule):
 
     When to ignore it
         The rule speaks only where both places are proven. It is silent about a module that moves its own inputs, about
-        DataParallel, DistributedDataParallel and FSDP (which move the inputs of `forward`, though not the targets), and
-        where a framework delivers the batches.
+        DataParallel, FSDP and DistributedDataParallel with `device_ids` (which move the inputs of `forward`, though not
+        the targets), and where a framework delivers the batches.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/cuda.html
@@ -88,7 +88,7 @@ class BatchNotOnModelDevice(Rule):
 
     def _is_input(self, facts: Facts, context: ModuleCallContext, argument: ArgumentPlace) -> bool:
         """Whether an argument is on the host and meets weights that are on the GPU."""
-        if context.escaped or context.wrapper is not None or not self._on_host(argument):
+        if context.escaped or context.moves_inputs or not self._on_host(argument):
             return False
         return bool(context.place) and is_cuda_capable(context.place) and facts.must_be_with_weights(argument)
 

@@ -63,7 +63,7 @@ class GpuDetectedButUnused(Rule):
         for device in facts.devices:
             if "cuda" not in device.kinds or device.name in seen or device.name.startswith("_"):
                 continue
-            if facts.reads(device.name, beyond_print=True):
+            if facts.reads(device.name, beyond_print=True) or facts.is_read_elsewhere(device.name):
                 continue
             seen.add(device.name)
             shown = facts.reads(device.name)

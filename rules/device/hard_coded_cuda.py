@@ -8,6 +8,9 @@ from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
 
+_KERNELS = tuple(f"torch.utils.cpp_extension.{name}" for name in ("load", "load_inline", "CUDAExtension"))
+"""What builds CUDA code of the project's own."""
+
 
 class HardCodedCuda(Rule):
     """Things are moved to CUDA without asking whether there is any.
@@ -32,7 +35,8 @@ class HardCodedCuda(Rule):
         model = nn.Linear(8, 2).to(device)
 
     When to ignore it
-        The rule is off by default: many programs need CUDA anyway. It is silent where NCCL or Triton is used.
+        The rule is off by default: many programs need CUDA anyway. It is silent where NCCL, Triton or
+        CUDA code of the project's own is used.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code
@@ -45,7 +49,9 @@ class HardCodedCuda(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each file once, at the first move."""
-        if facts.does(".is_available", ".device_count", ".current_accelerator", ".init_process_group", ".jit"):
+        if facts.does(
+            ".is_available", ".device_count", ".current_accelerator", ".init_process_group", ".jit", *_KERNELS
+        ):
             return
         guarded = {one.node for one in facts.operations if any(context.guarded for context in one.contexts)}
         moves = [one for one in facts.transfers if one.method in ("to", "cuda") and one.kinds == {"cuda"}]

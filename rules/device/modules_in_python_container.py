@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -11,8 +12,14 @@ from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import replace_node
 from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.syntax import assigned_value
+from accel_advisor.semantics.syntax import assigned_value, done_to_each
 from accel_advisor.semantics.values import Iterated, Module, Sequence, Value, options_of
+
+_MEANT = re.compile(
+    r"purpose|intention|deliberate|regist|frozen|freeze|state.?dict|hide|hidden|kept? out", re.IGNORECASE
+)
+"""What a comment says where layers are meant to stay out of a module."""
+_BY_HAND = frozenset({"to", "cuda", "requires_grad", "requires_grad_"})
 
 
 class ModulesInPythonContainer(Rule):
@@ -55,8 +62,8 @@ class ModulesInPythonContainer(Rule):
 
     When to ignore it
         The rule is silent where the layers are registered elsewhere too (`nn.Sequential(*self.layers)`,
-        `add_module`, attributes of their own), where they are moved by hand, and about a list of one, which is how a
-        frozen helper is kept out on purpose.
+        `add_module`, attributes of their own), where they are moved or frozen by hand, where a comment beside or above
+        the list says that they are kept out, and about a list of one, which is how a helper is kept out on purpose.
 
     Fix safety
         Unsafe: the state dict and the parameters grow by those of the layers.
@@ -86,8 +93,19 @@ class ModulesInPythonContainer(Rule):
             trained = all(any(facts.layers.have_weights(module) for module in one) for one in held)
             value = assigned_value(operation.statement)
             names = {facts.document.code(one) for one in (operation.node, value) if one is not None}
-            if trained and not names & splatted:
+            if trained and not names & splatted and not self._is_kept_out(facts, operation):
                 yield self._report(facts, operation)
+
+    def _is_kept_out(self, facts: Facts, operation: Operation) -> bool:
+        """Whether the layers are frozen, or moved by hand, one by one, or a comment says that this is meant."""
+        row = facts.document.span(operation.statement).start.row
+        above = facts.document.line(row - 1).strip() if row > 1 else ""
+        beside = facts.document.line(row).partition("#")[2]
+        if _MEANT.search(beside) or (above.startswith("#") and _MEANT.search(above)):
+            return True
+        name = facts.document.code(operation.node)
+        owners = [one.receiver.cls for one in operation.contexts if isinstance(one.receiver, Module)]
+        return any(owner is not None and done_to_each(owner.node, name) & _BY_HAND for owner in owners)
 
     def _splatted(self, facts: Facts) -> set[str]:
         """The text of what is given to calls as ``*layers``, which may register them."""

@@ -40,8 +40,9 @@ class DataParallelModule(Rule):
         model = DistributedDataParallel(nn.Linear(8, 2).to(rank), device_ids=[rank])
 
     When to ignore it
-        For inference, or a quick look on a machine with two GPUs. The rule is silent where one GPU is named, where the
-        program knows DistributedDataParallel too, and where no CUDA device is in sight.
+        For inference, or a quick look on a machine with two GPUs: in a notebook, and where nothing is trained, it is
+        reported as information. The rule is silent where one GPU is named, where the program knows
+        DistributedDataParallel too, and where no CUDA device is in sight.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-nn-ddp-instead
@@ -61,7 +62,8 @@ class DataParallelModule(Rule):
                     f"`{facts.document.code(operation.node)}` drives all GPUs from one process and copies the model to "
                     f"them in every step; use DistributedDataParallel with a process for each GPU"
                 )
-                severity = Severity.WARNING if facts.trains else Severity.INFO
+                lasting = facts.trains and facts.document.notebook is None
+                severity = Severity.WARNING if lasting else Severity.INFO
                 yield self.finding(facts, operation.node, message, severity=severity)
 
     def _has_one_device(self, operation: Operation) -> bool:

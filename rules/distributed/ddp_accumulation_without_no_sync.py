@@ -11,6 +11,7 @@ from accel_advisor.semantics.operations import Operation
 from accel_advisor.semantics.values import Configured, Constant
 
 WRAPPER = "torch.nn.parallel.DistributedDataParallel"
+SHARDS = ("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard")
 
 
 class DdpAccumulationWithoutNoSync(Rule):
@@ -73,7 +74,7 @@ class DdpAccumulationWithoutNoSync(Rule):
 
     When to ignore it
         Where the network is much faster than the backward pass, which hides the exchange. The rule is silent where a
-        framework accumulates, with FullyShardedDataParallel, which takes more memory without the exchange, and where
+        framework accumulates, with FSDP, which takes more memory without the exchange, and where
         the number of steps is 1 unless somebody configures another.
 
     References
@@ -89,7 +90,7 @@ class DdpAccumulationWithoutNoSync(Rule):
         """Reports each loop once, at its `backward()`."""
         if not facts.trains_in_parallel or not facts.does(WRAPPER):
             return
-        if facts.does(".no_sync", ".require_backward_grad_sync =", "torch.distributed.fsdp.FullyShardedDataParallel"):
+        if facts.does(".no_sync", ".require_backward_grad_sync =", *SHARDS):
             return
         clears = [one for one in facts.operations if one.name.endswith(".zero_grad") and _some_passes(one)]
         for step in facts.operations:

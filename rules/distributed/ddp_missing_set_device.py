@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.rule import Rule
+from accel_advisor.semantics.devices import is_first
 from accel_advisor.semantics.facts import Facts, Transfer
-from accel_advisor.semantics.values import Constant, Module, Value
+from accel_advisor.semantics.values import Module
 
 _CHOOSERS = (
     "torch.cuda.set_device",
@@ -59,7 +60,7 @@ class DdpMissingSetDevice(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports the first process group that is begun."""
-        if facts.frameworks or facts.does(*_CHOOSERS):
+        if facts.frameworks or facts.does(*_CHOOSERS) or self._shows_one_device(facts):
             return
         moves = [one for each in facts.program for one in each.transfers if self._goes_to_the_first(one)]
         for operation in facts.operations:
@@ -77,16 +78,17 @@ class DdpMissingSetDevice(Rule):
             yield self.finding(facts, operation.node, message, related=related)
             return
 
+    def _shows_one_device(self, facts: Facts) -> bool:
+        """Whether something is done to the environment that may show each process one device only."""
+        changes = facts.program.named("os.environ.update", "os.environ.setdefault", "os.putenv")
+        return any("CUDA_VISIBLE_DEVICES" in one.document.code(one.node) for one in changes)
+
     def _goes_to_the_first(self, transfer: Transfer) -> bool:
         """Whether a model is moved to a CUDA device that is not numbered, or to the first one."""
         if transfer.method not in ("to", "cuda") or not transfer.contexts:
             return False
         unnumbered = transfer.method == "cuda" and not transfer.node.args
         return all(
-            isinstance(context.receiver, Module) and (unnumbered or self._is_first(context.target))
+            isinstance(context.receiver, Module) and (unnumbered or is_first(context.target))
             for context in transfer.contexts
         )
-
-    def _is_first(self, target: Value) -> bool:
-        """Whether a device is written out as "cuda" or "cuda:0"; what is formatted has no origin."""
-        return isinstance(target, Constant) and target.origin is not None and target.value in ("cuda", "cuda:0")

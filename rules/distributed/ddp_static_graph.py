@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.syntax import decides, methods_of
+from accel_advisor.semantics.values import Module
 
 
 class DdpStaticGraph(Rule):
@@ -54,6 +57,7 @@ class DdpStaticGraph(Rule):
 
     When to ignore it
         Where the graph differs from step to step: another set of parameters is used, or used another number of times.
+        The rule is silent where the model has branches, and where unused parameters are looked for.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
@@ -70,9 +74,19 @@ class DdpStaticGraph(Rule):
             return
         for operation in facts.operations:
             wraps = operation.name == "torch.nn.parallel.DistributedDataParallel"
-            if wraps and operation.lacks("static_graph"):
+            unused = not operation.lacks("find_unused_parameters") and not operation.gives(
+                "find_unused_parameters", False
+            )
+            if wraps and operation.lacks("static_graph") and not unused and not self._changes(operation):
                 message = (
                     f"`{facts.document.code(operation.node)}` wraps a checkpointed model without knowing that its "
                     f"graph stays the same; pass `static_graph=True` if it does"
                 )
                 yield self.finding(facts, operation.node, message)
+
+    def _changes(self, operation: Operation) -> bool:
+        """Whether the model has code that may compute something else in another step."""
+        model = operation.get("module", 0)
+        classes = model.cls.lineage() if isinstance(model, Module) and model.cls is not None else ()
+        methods = [method for one in classes for method in methods_of(one.node).items()]
+        return any(decides(one) for name, one in methods if name != "__init__")

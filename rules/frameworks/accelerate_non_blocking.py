@@ -38,8 +38,8 @@ class AccelerateNonBlocking(Rule):
         loader = accelerator.prepare(loader)
 
     When to ignore it
-        On MPS and TPU, and with accelerate before 0.27. The rule is silent with `cpu=True`, and where
-        `device_placement` or unknown arguments are given.
+        On MPS and TPU, and with accelerate before 0.27. The rule is silent where the program names the device `mps` or
+        knows torch_xla, with `cpu=True`, and where `device_placement` or unknown arguments are given.
 
     Fix safety
         Unsafe: on MPS an asynchronous copy may be read before it is done. A fix is made only where the program says
@@ -55,7 +55,8 @@ class AccelerateNonBlocking(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each Accelerator once."""
-        if not facts.target.has_cuda:
+        on_tpu = any("torch_xla" in one.document.text for one in facts.program)
+        if not facts.target.has_cuda or on_tpu or facts.names_device("mps"):
             return
         loaders = [loader for one in facts.program for loader in one.loaders]
         if not any(loader.moved_by == "accelerate" and loader.pins for loader in loaders):

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.frameworks import TRAINING_ARGUMENTS
-from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.trainer import leaves_out, settings, stays_on_host, streams
 
 
 class HfArgsDataloaderWorkers(Rule):
     """A transformers Trainer loads every batch in the process that trains.
 
     What it does
-        Finds `TrainingArguments(...)` without `dataloader_num_workers`.
+        Finds `TrainingArguments(...)` without `dataloader_num_workers`, which is not set later either.
 
     Why it costs time
         The default is 0: between two steps the accelerator waits until the main process has fetched, tokenized and
@@ -33,8 +32,8 @@ class HfArgsDataloaderWorkers(Rule):
 
     When to ignore it
         Where the data set is small and tokenized beforehand, or `accel-advisor tune` shows no wait. The rule is silent
-        for streamed data sets, which can use no more workers than they have shards, on the CPU, and where the arguments
-        come from a dict or a command line.
+        in a program with streamed data sets, which can use no more workers than they have shards, on the CPU, and where
+        the arguments come from a dict or a command line.
 
     Fix safety
         Unsafe: how many workers pay depends on the machine and the data.
@@ -50,8 +49,9 @@ class HfArgsDataloaderWorkers(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for arguments in facts.named(TRAINING_ARGUMENTS):
-            if not arguments.lacks("dataloader_num_workers") or _elsewhere(facts, arguments):
+        for arguments in settings(facts):
+            given = not leaves_out(facts, arguments, "dataloader_num_workers")
+            if given or stays_on_host(arguments) or streams(facts):
                 continue
             message = (
                 f"`{arguments.name.rpartition('.')[2]}(...)` leaves `dataloader_num_workers` at 0, so that each batch "
@@ -60,11 +60,3 @@ class HfArgsDataloaderWorkers(Rule):
             edit = arguments.keyword_edit("dataloader_num_workers", "4")
             fix = Fix("Pass `dataloader_num_workers=4`", (edit,), Applicability.UNSAFE) if edit is not None else None
             yield self.finding(facts, arguments.node, message, fix=fix)
-
-
-def _elsewhere(facts: Facts, arguments: Operation) -> bool:
-    """Whether the training runs on the CPU, or streams its data."""
-    if arguments.gives("use_cpu", True) or arguments.gives("no_cuda", True):
-        return True
-    loads = facts.program.named("datasets.load_dataset")
-    return any(not one.lacks("streaming") and not one.gives("streaming", False) for one in loads)

@@ -10,8 +10,8 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import remove_argument
 from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.frameworks import TRAINING_ARGUMENTS
 from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.trainer import settings
 from accel_advisor.semantics.values import Constant
 
 
@@ -56,7 +56,7 @@ class HfArgsInvalidCombo(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once for each pair."""
-        for arguments in facts.named(TRAINING_ARGUMENTS):
+        for arguments in settings(facts):
             ahead = arguments.get("dataloader_prefetch_factor")
             idle = arguments.lacks("dataloader_num_workers") or arguments.gives("dataloader_num_workers", 0)
             if isinstance(ahead, Constant) and ahead.value is not None and idle:

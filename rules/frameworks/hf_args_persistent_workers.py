@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.frameworks import TRAINING_ARGUMENTS
+from accel_advisor.semantics.trainer import acts_between_epochs, leaves_out, settings
 from accel_advisor.semantics.values import ABSENT, Constant, Value
 
 
@@ -44,7 +44,8 @@ class HfArgsPersistentWorkers(Rule):
 
     When to ignore it
         Where the data set is changed between epochs: workers that persist keep the copy that they were started with.
-        The rule is silent where the number of epochs or workers is not a literal, and where `max_steps` is given.
+        The rule is silent where a callback of the program acts when an epoch begins or ends, where the number of epochs
+        or workers is not a literal, and where `max_steps` is given.
 
     Fix safety
         Unsafe: the workers hold their memory between epochs, and do not see a data set that changes.
@@ -59,8 +60,9 @@ class HfArgsPersistentWorkers(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for arguments in facts.named(TRAINING_ARGUMENTS):
-            if not arguments.lacks("dataloader_persistent_workers") or not arguments.lacks("max_steps"):
+        for arguments in settings(facts):
+            given = not leaves_out(facts, arguments, "dataloader_persistent_workers")
+            if given or not arguments.lacks("max_steps") or acts_between_epochs(facts):
                 continue
             workers, epochs = arguments.get("dataloader_num_workers"), arguments.get("num_train_epochs")
             if not _above(workers, 0) or not (epochs == ABSENT or _above(epochs, 1)):

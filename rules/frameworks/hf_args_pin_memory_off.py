@@ -6,8 +6,12 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
+from accel_advisor.semantics.devices import device_kinds
 from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.frameworks import TRAINING_ARGUMENTS
+from accel_advisor.semantics.trainer import settings, stays_on_host
+
+_SAMPLES = frozenset({"__getitem__", "__getitems__", "__iter__", "__call__", "torch_call"})
+"""Methods of data sets and collators."""
 
 
 class HfArgsPinMemoryOff(Rule):
@@ -33,8 +37,9 @@ class HfArgsPinMemoryOff(Rule):
         args = TrainingArguments("out", max_steps=1000, dataloader_num_workers=4, accelerator_config={})
 
     When to ignore it
-        Where the collator returns tensors that are on the GPU already, which cannot be pinned, and on machines without
-        CUDA. The rule is silent with `use_cpu=True`, and where the program names the device `mps`.
+        Where samples or batches are on the GPU already, which cannot be pinned, and on machines without CUDA. The rule
+        is silent where a data set or a collator of the program puts something on a GPU, with `use_cpu=True`, and where
+        the program names the device `mps`.
 
     References
         - https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments
@@ -46,16 +51,29 @@ class HfArgsPinMemoryOff(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        if not facts.target.has_cuda:
+        if not facts.target.has_cuda or facts.names_device("mps") or self._samples_move(facts):
             return
-        names_mps = any("mps" in device.kinds for one in facts.program for device in one.devices)
-        for arguments in facts.named(TRAINING_ARGUMENTS):
-            if not arguments.gives("dataloader_pin_memory", False) or names_mps:
-                continue
-            if arguments.gives("use_cpu", True) or arguments.gives("no_cuda", True):
+        for arguments in settings(facts):
+            if not arguments.gives("dataloader_pin_memory", False) or stays_on_host(arguments):
                 continue
             message = (
                 "`dataloader_pin_memory=False` makes every copy of a batch to the GPU block; drop it, unless the "
                 "collator puts batches on the GPU"
             )
             yield self.finding(facts, arguments.node, message)
+
+    def _samples_move(self, facts: Facts) -> bool:
+        """Whether what makes samples or batches of them puts something on a GPU, as far as its name tells."""
+        made: list[tuple[tuple[str, ...], bool]] = []
+        for one in facts.program:
+            made += [(at.functions, "cuda" in at.kinds) for each in one.transfers for at in each.contexts]
+            made += [
+                (at.functions, "cuda" in device_kinds(at.get("device")))
+                for each in one.operations
+                if each.name.startswith("torch.")
+                for at in each.contexts
+            ]
+        return any(
+            there and any(name in _SAMPLES or "collat" in name.lower() for name in functions)
+            for functions, there in made
+        )

@@ -7,10 +7,18 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.frameworks import TRAINING_ARGUMENTS
+from accel_advisor.semantics.trainer import leaves_out, settings, stays_on_host
 
 REDUCED = ("bf16", "fp16", "tf32", "half_precision_backend", "deepspeed", "fsdp", "bf16_full_eval", "fp16_full_eval")
 """Arguments that decide, or may decide, the precision."""
+
+_LOADED = ("dtype", "torch_dtype", "quantization_config", "load_in_4bit", "load_in_8bit")
+"""Arguments of ``from_pretrained`` that decide the precision of a model."""
+_PRODUCTS = (
+    *("torch.set_float32_matmul_precision", "torch.backends.cuda.matmul.allow_tf32 ="),
+    *("torch.backends.cuda.matmul.fp32_precision =", "torch.backends.fp32_precision ="),
+)
+"""What decides the precision of products of matrices."""
 
 
 class HfArgsPrecision(Rule):
@@ -38,7 +46,8 @@ class HfArgsPrecision(Rule):
     When to ignore it
         On GPUs before Ampere, where the numbers must stay as they are, and where the model was loaded in a lower
         precision. The rule is silent with `use_cpu=True`, where the program names the device `mps`, sets the precision
-        of matrix products or loads a model with a dtype, and where the arguments come from a dict or a command line.
+        of matrix products or loads a model with a dtype or quantized, and where the arguments come from a dict or a
+        command line.
 
     References
         - https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments
@@ -51,15 +60,12 @@ class HfArgsPrecision(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        operations = [one for facts_ in facts.program for one in facts_.operations]
-        names_mps = any("mps" in device.kinds for one in facts.program for device in one.devices)
-        loads = [one for one in operations if one.name.endswith(".from_pretrained")]
-        reduced = any(not one.lacks("dtype") or not one.lacks("torch_dtype") for one in loads)
-        if names_mps or reduced or facts.does("torch.set_float32_matmul_precision"):
+        loads = facts.program.ending(".from_pretrained")
+        reduced = any(not one.lacks(name) for one in loads for name in _LOADED)
+        if facts.names_device("mps") or reduced or facts.does(*_PRODUCTS):
             return
-        for arguments in facts.named(TRAINING_ARGUMENTS):
-            on_host = arguments.gives("use_cpu", True) or arguments.gives("no_cuda", True)
-            if not on_host and all(arguments.lacks(name) for name in REDUCED):
+        for arguments in settings(facts):
+            if not stays_on_host(arguments) and all(leaves_out(facts, arguments, name) for name in REDUCED):
                 message = (
                     "the Trainer computes in float32 and leaves the tensor cores of a GPU unused; pass `bf16=True` if "
                     "the model bears it"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.frameworks import TRAINING_ARGUMENTS
+from accel_advisor.semantics.trainer import leaves_out, settings, stays_on_host
 from accel_advisor.semantics.values import ABSENT
 
 
@@ -48,14 +48,12 @@ class HfNonBlocking(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        if not facts.target.has_cuda:
+        if not facts.target.has_cuda or facts.names_device("mps"):
             return
-        names_mps = any("mps" in device.kinds for one in facts.program for device in one.devices)
-        for arguments in facts.named(TRAINING_ARGUMENTS):
+        for arguments in settings(facts):
             given = arguments.get("dataloader_pin_memory")
             pins = given == ABSENT or arguments.gives("dataloader_pin_memory", True)
-            on_host = arguments.gives("use_cpu", True) or arguments.gives("no_cuda", True)
-            if names_mps or on_host or not pins or not arguments.lacks("accelerator_config"):
+            if stays_on_host(arguments) or not pins or not leaves_out(facts, arguments, "accelerator_config"):
                 continue
             message = (
                 "the Trainer waits for the copy of every batch to the GPU although it pins them; pass "

@@ -36,8 +36,8 @@ class LightningPrecisionLegacy(Rule):
         trainer = L.Trainer(precision="16-mixed")
 
     When to ignore it
-        Where Lightning 1 must be supported. The rule is silent in files that use `pytorch_lightning`, which may be
-        version 1, and for 32 and 64, which no version warns of.
+        Where Lightning 1 must be supported. The rule is silent where the dependencies of the project say so, in files
+        that use `pytorch_lightning`, which may be version 1, and for 32 and 64, which no version warns of.
 
     Fix safety
         Safe: Lightning 2 translates the old names to these.
@@ -52,7 +52,7 @@ class LightningPrecisionLegacy(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each Trainer once."""
-        if "pytorch_lightning" in facts.document.text:
+        if "pytorch_lightning" in facts.document.text or facts.target.lightning.all_from((2, 0)) is False:
             return
         for operation in facts.named(["lightning.Trainer", "lightning.Fabric"]):
             given = operation.get("precision")

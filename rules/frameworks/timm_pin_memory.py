@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
+from accel_advisor.semantics.devices import device_kinds
 from accel_advisor.semantics.facts import Facts
 
 
@@ -34,7 +35,8 @@ class TimmPinMemory(Rule):
         loader = create_loader(dataset, (3, 224, 224), 64, device=torch.device("cuda"), pin_memory=True)
 
     When to ignore it
-        Where page-locked memory is scarce. The rule is silent where nothing shows that a GPU is meant.
+        Where page-locked memory is scarce. The rule is silent where nothing shows that a GPU is meant,
+        and where the loader is given another device.
 
     Fix safety
         Unsafe: batches take page-locked memory.
@@ -53,7 +55,8 @@ class TimmPinMemory(Rule):
         if not facts.target.has_cuda or not any(one.evidence for one in facts.program):
             return
         for operation in facts.named(["timm.data.create_loader"]):
-            if operation.lacks("pin_memory"):
+            kinds = device_kinds(operation.get("device"))
+            if operation.lacks("pin_memory") and kinds & {"cuda", "unknown"}:
                 message = (
                     "`create_loader(...)` leaves `pin_memory` off, so that its prefetcher copies batches to the GPU "
                     "from pageable memory; pass `pin_memory=True`"
