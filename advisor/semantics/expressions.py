@@ -218,7 +218,7 @@ def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         if left.place != right.place:
             machine.recorder.operation(machine, node, "operator", left, value=right)
-        grown = left.grown | right.grown
+        grown = left.grown | right.grown if machine.graphs else frozenset()
         grown = sum_of(grown, node) if isinstance(node.operator, cst.Add) else grown
         if left.scalar:
             return Tensor(right.place, proven=right.proven, scalar=right.scalar, grown=grown)
@@ -234,7 +234,7 @@ def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right
                 one.place if known else SOMEWHERE,
                 proven=one.proven and known,
                 scalar=one.scalar and known,
-                grown=grown | graph_of(other),
+                grown=grown | graph_of(other) if machine.graphs else frozenset(),
             )
     if _is_number(left) and _is_number(right):
         outside = (*settings_in(left), *settings_in(right))

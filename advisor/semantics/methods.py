@@ -195,7 +195,8 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
     if name in CASTS:
         return replace(receiver, born=_recast(receiver.born, CASTS[name]), pending=None, mask=name == "bool")
     if name in ("mean", "sum", "max", "min", "norm") and not arguments.positional and not arguments.keywords:
-        return Tensor(receiver.place, proven=receiver.proven, scalar=True, grown=receiver.grown)
+        grown = receiver.grown if machine.graphs else frozenset()
+        return Tensor(receiver.place, proven=receiver.proven, scalar=True, grown=grown)
     if name == "numpy":
         if receiver.loader is not None and is_host(receiver.place):
             receiver.loader.viewed = True
@@ -212,7 +213,7 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
         for value in arguments.values():
             if isinstance(value, Tensor) and not value.scalar:
                 place = place | value.place
-        grown = frozenset() if name in GRAPHLESS else receiver.grown
+        grown = receiver.grown if machine.graphs and name not in GRAPHLESS else frozenset()
         return Tensor(place, proven=receiver.proven, grown=grown, mask=name in MASKS)
     if name == "backward":
         return Constant(None)

@@ -114,7 +114,7 @@ class Operation:
             called, ``+=`` for an augmented assignment, ``operator`` for one between tensors in different places (the
             left one is the receiver), ``arithmetic`` where the host computes with, or compares, what is still being
             copied to it, ``elapsed`` for the time between two readings of the clock (the earlier one is the receiver),
-            ``exit on device.type`` for a kind of device on which a branch leaves or an assertion fails,
+            ``exit on a kind of device`` for the name of one in a test on which a branch leaves or an assertion fails,
             ``torch.save(Module.state_dict())`` for a module whose state is among what is saved,
             ``Tensor[] =`` and ``Module.attribute =`` for an item or attribute of these, and ``list.append`` for a list
             that was bound before the innermost loop.

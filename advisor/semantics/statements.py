@@ -161,10 +161,9 @@ def _if(machine: Interpreter, node: cst.If) -> bool:
 
 def _note_exit(machine: Interpreter, test: cst.BaseExpression) -> None:
     """What follows a test happens with some kinds of device only, if that is what was asked for."""
-    for one in descendants(test, cst.Attribute):
-        device = machine.evaluate(one.value) if one.attr.value == "type" else None
-        if isinstance(device, Device):
-            machine.recorder.operation(machine, one, "exit on device.type", device)
+    for one in descendants(test, cst.SimpleString):
+        if one.value.strip("\"'") in ("cuda", "mps", "cpu"):
+            machine.recorder.operation(machine, one, "exit on a kind of device")
 
 
 def _modulus(machine: Interpreter, test: cst.BaseExpression) -> Value | None:

@@ -8,7 +8,7 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, Loop, Transfer
+from accel_advisor.semantics.facts import Facts, LoaderCall, Loop, Transfer
 from accel_advisor.semantics.graphs import are_gathered_elsewhere
 from accel_advisor.semantics.places import is_host
 from accel_advisor.semantics.values import Device
@@ -56,8 +56,9 @@ class BlockingHostToDeviceCopy(Rule):
     When to ignore it
         Where the copy itself is being timed; in a loop that synchronizes and reads the clock the rule is silent. It is
         silent too where a framework moves the batches, where the loop changes the batch on the host after the copy (the
-        copy might still be reading), where the device is not known to be CUDA on some machine, and where the batches
-        are not pinned and the loader neither has workers nor is seen to need them.
+        copy might still be reading), where the device is not known to be CUDA on some machine, where the samples may be
+        on the device already, and where the batches are not pinned and the loader neither has workers nor is seen to
+        need them.
 
     Fix safety
         Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; where the device is
@@ -111,9 +112,15 @@ class BlockingHostToDeviceCopy(Rule):
                 return False  # from pageable memory a copy waits in any case
             if loader.moved_by or loader.mutated or not loader.constructor.advises:
                 return False
+            if not loader.pins and self._is_made_there(loader):
+                return False  # what is pinned must be on the host
             if "cuda" not in context.kinds or "unknown" in context.kinds:
                 return False
         return bool(transfer.contexts)
+
+    def _is_made_there(self, loader: LoaderCall) -> bool:
+        """Whether the data set, or the collate function, gives tensors that are, or may be, on the device already."""
+        return loader.suffers("device") or (loader.dataset is not None and loader.dataset.on_device)
 
     def _report(self, facts: Facts, transfers: list[Transfer]) -> Finding:
         document = facts.document

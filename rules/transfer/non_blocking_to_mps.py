@@ -42,7 +42,7 @@ class NonBlockingToMps(Rule):
     When to ignore it
         The rule is silent where the device cannot be MPS, in a project that does not run on macOS, where
         `non_blocking` is not a literal, where a condition decides about the call, and where the program leaves on some
-        `device.type`.
+        kind of device (`if device.type == "mps": return`).
 
     Fix safety
         Safe where the device is a `torch.device`. Unsafe where it is a string: `str(device).startswith("cuda")` is
@@ -59,7 +59,7 @@ class NonBlockingToMps(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        if not facts.target.runs_on("macos") or facts.does("exit on device.type"):
+        if not facts.target.runs_on("macos") or facts.does("exit on a kind of device"):
             return
         for transfer in facts.transfers:
             asynchronous = isinstance(transfer.non_blocking, Constant) and transfer.non_blocking.value is True

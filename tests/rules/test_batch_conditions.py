@@ -201,6 +201,49 @@ PAIRS: dict[str, dict[str, tuple[str, ...]]] = {
             "batch_size=2",
             "pin_memory=True",
         ),
+        "moved by a generator": (
+            (
+                "def moved(l):\n    for x, y in l: yield x.cuda(non_blocking=True), y\nfor x, y in moved(loader):\n"
+                "    x = x.cuda()"
+            ),
+            "x.cuda(non_blocking=True)",
+            "x",
+        ),
+        "tensors on the GPU": (
+            ("loader = DataLoader(TensorDataset(torch.zeros(8, 8).cuda(), torch.zeros(8)), num_workers=2)\n") + MOVED,
+            ".cuda(),",
+            ",",
+        ),
+        "a data set on the GPU": (
+            (
+                "class D(Dataset):\n    def __init__(self): self.x = torch.zeros(8, 8).cuda()\n"
+                "    def __getitem__(self, i): return self.x[i], 1\nloader = DataLoader(D(), num_workers=2)\n"
+            )
+            + MOVED,
+            ".cuda()\n    ",
+            "\n    ",
+        ),
+        "collated on the GPU": (
+            (
+                "def c(s): return torch.stack([a for a, b in s]).cuda(), 1\n"
+                "loader = DataLoader(photos, num_workers=2, collate_fn=c)\n"
+            )
+            + MOVED,
+            ".cuda(),",
+            ",",
+        ),
+        "accelerate in a class": (
+            (
+                "from accelerate import Accelerator\nclass T:\n    def __init__(self):\n"
+                "        self.a = Accelerator()\n        self.loader = self.a.prepare(loader)\n    def fit(self):\n"
+                "        for x, y in self.loader: x = x.cuda()\nT().fit()"
+            ),
+            (
+                "from accelerate import Accelerator\nclass T:\n    def __init__(self):\n"
+                "        self.a = Accelerator()\n        self.loader = self.a.prepare(loader)"
+            ),
+            "class T:\n    def __init__(self):\n        self.loader = loader",
+        ),
     },
 }
 LOADERS = {
@@ -242,6 +285,14 @@ LOADERS = {
         "import deepspeed\nmodel, optimizer, loader, _ = deepspeed.initialize(model=model, training_data=photos)\n"
     ),
     "mmengine": ("from mmengine.runner import Runner\nr = Runner(model, '.', train_dataloader=loader)\nr.train()\n"),
+    "accelerate, asynchronous": (
+        "from accelerate import Accelerator, DataLoaderConfiguration as Conf\n"
+        "a = Accelerator(dataloader_config=Conf(non_blocking=True))\nloader = a.prepare(loader)\n"
+    ),
+    "moved by a loader of the project": (
+        "class L2(DataLoader):\n    def __iter__(self):\n        for b in super().__iter__():\n"
+        "            yield [t.cuda() for t in b]\nloader = L2(photos, num_workers=2, pin_memory=True)\n"
+    ),
 }
 PAIRS["ACC201"] |= {name: (loader + MOVED, loader) for name, loader in LOADERS.items()}
 

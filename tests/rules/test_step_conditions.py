@@ -89,6 +89,16 @@ PAIRS: dict[str, dict[str, tuple[str, ...]]] = {
             "d.items(), d.copy",
             "loss.item(), out.max().item",
         ),
+        "on a condition with a name": (
+            "    log = i % 10 == 0\n    if log: " + WAITS,
+            "log = i % 10 == 0\n    if log: ",
+        ),
+        "one check": ("    assert not torch.isnan(loss)", "loss)", "loss)\n    a = loss.item()"),
+        "in a conditional expression": (
+            "    a, b = (loss.item(), out.max().item()) if i % 10 == 0 else (0, 0)",
+            "(loss.item(), out.max().item()) if i % 10 == 0 else (0, 0",
+            "loss.item(), out.max().item(",
+        ),
     },
     "ACC208 in other loops": {
         "one progress bar": (
@@ -293,6 +303,27 @@ PAIRS: dict[str, dict[str, tuple[str, ...]]] = {
             ("total = 0\nx, y = next(iter(loader))\nloss = criterion(model(x), y)\nloss.backward()\ntotal += loss"),
             "x, y = next(iter(loader))\nloss = criterion(model(x), y)\nloss.backward()\n",
             "for x, y in loader:\n    loss = criterion(model(x), y)\n    loss.backward()\n    ",
+        ),
+        "added in a function without autograd": (
+            "@torch.no_grad()\ndef log(t, l): return t + l\ntotal = 0\n" + BATCH + "    total = log(total, loss)",
+            "@torch.no_grad()\ndef log(t, l): return t + l\ntotal = 0\n" + BATCH + "    total = log(total, loss)",
+            "total = 0\n" + BATCH + "    total = total + loss",
+        ),
+        "an item detached": ("d = {'a': 0}\n" + BATCH + "    d['a'] += loss.detach()", "loss.detach()", "loss"),
+        "numbers in a list": ("l = []\n" + BATCH + "    l.append(loss.item())", "loss.item()", "loss"),
+        "arrays in a list": (
+            "l = []\n" + BATCH + "    l.append(loss.detach().cpu().numpy())",
+            "loss.detach().cpu().numpy()",
+            "loss",
+        ),
+        "data in a list": ("l = []\n" + BATCH + "    l.append(loss.data)", "loss.data", "loss"),
+        "a product without autograd": (
+            "l = []\n" + BATCH + "    with torch.no_grad():\n        l.append(loss * 2)",
+            " * 2",
+        ),
+        "a mean without autograd": (
+            "l = []\n" + BATCH + "    with torch.no_grad():\n        l.append(loss.mean())",
+            "with torch.no_grad():\n        ",
         ),
     },
 }

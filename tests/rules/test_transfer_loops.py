@@ -43,10 +43,6 @@ PIN_SILENT = {
         "import threading\ndef fetch():\n    for x, y in loader:\n        x = x.pin_memory().to('cuda', non_blocking=True)\n"
         "threading.Thread(target=fetch).start()"
     ),
-    "the next batch": (
-        "def get_batch():\n    x = torch.stack([torch.zeros(8)])\n    return x.pin_memory().to('cuda', non_blocking=True)\n"
-        "for step in range(9):\n    x = get_batch()"
-    ),
     "a batch with a method of its own": (
         "import mystery\nfor b in DataLoader(data, collate_fn=mystery.batch, pin_memory=True):\n"
         "    b = b.pin_memory().to('cuda', non_blocking=True)"
@@ -79,7 +75,6 @@ SYNC_SILENT = {
     ),
     "LBFGS": "opt = torch.optim.LBFGS(model.parameters())\n" + STEP + "    a, b = loss.item(), out.max().item()\n",
     "shapes": STEP + "    a, b, c = out.size(), len(out), out.dim()\n",
-    "not tensors": STEP + "    d = {}\n    a, b = d.items(), d.copy()\n",
 }
 
 

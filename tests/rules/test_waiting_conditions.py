@@ -104,6 +104,22 @@ PAIRS: dict[str, dict[str, tuple[str, ...]]] = {
             ),
         ),
         "another function": (STEP + "    conf.empty_cache()", "conf.", "torch.cuda."),
+        "after memory was short": (
+            (
+                "for x, y in loader:\n    oom = False\n    try:\n        model(x.cuda())\n"
+                "    except torch.cuda.OutOfMemoryError:\n        oom = True\n    if oom:\n"
+                "        torch.cuda.empty_cache()"
+            ),
+            (
+                "oom = False\n    try:\n        model(x.cuda())\n    except torch.cuda.OutOfMemoryError:\n"
+                "        oom = True\n    if oom:\n        "
+            ),
+            (
+                "out = model(x.cuda(non_blocking=True))\n    loss = criterion(out, y.cuda(non_blocking=True))\n"
+                "    loss.backward()\n    "
+            ),
+        ),
+        "gc, once an epoch": ("import gc\n" + STEP + "gc.collect()", "\ngc.collect", "\n    gc.collect"),
     },
     "ACC215": {
         "time": (
@@ -334,6 +350,14 @@ PAIRS: dict[str, dict[str, tuple[str, ...]]] = {
         "list": ("for i in range(3):\n    x = torch.tensor([1.0], device='cuda')", "[1.0]", "1.0"),
         "unknown value": ("for i in range(3):\n    x = torch.tensor(conf.x, device='cuda')", "conf.x", "1.0"),
         "unknown device": ("for i in range(3):\n    x = torch.tensor(1.0, device=conf.d)", "conf.d", "'cuda'"),
+        "partial": (
+            (
+                "import functools\nhalf = functools.partial(torch.tensor, 0.5, device='cuda')\nfor x in loader:\n"
+                "    half()"
+            ),
+            ("half = functools.partial(torch.tensor, 0.5, device='cuda')\nfor x in loader:\n    half("),
+            "for x in loader:\n    torch.tensor(0.5, device='cuda'",
+        ),
     },
 }
 
