@@ -10,9 +10,8 @@ from pathlib import Path
 _USAGE = re.compile(r"^usage:.*^\S.*(error|required|unrecognized|missing|no such option)", re.I | re.M | re.S)
 _RELATIVE = "ImportError: attempted relative import with no known parent package"
 _MAGIC = "NameError: name 'get_ipython' is not defined"
-
-
-_OUT_OF_MEMORY = re.compile(r"out of memory|OutOfMemory|allocate memory|MemoryError")
+OUT_OF_MEMORY = re.compile(r"out of memory|OutOfMemory|allocate memory|MemoryError")
+"""What torch, numpy and Python say where memory ends."""
 _ROOM = ["--knobs", "batch_size,activation_checkpointing"]
 
 
@@ -24,7 +23,7 @@ def remedy_for_memory(failure: str, status: int, own: list[str]) -> str:
         status: its exit status; a system that has no memory left kills.
     """
     killed = hasattr(signal, "SIGKILL") and status == -signal.SIGKILL
-    if not killed and not _OUT_OF_MEMORY.search(failure):
+    if not killed and not OUT_OF_MEMORY.search(failure):
         return ""
     likely = "most likely it ran out of memory; " if killed else ""
     smaller = f"{likely}make its batches smaller until it runs, since a knob is compared with the script as it is"

@@ -5,7 +5,6 @@ Only blocks behind a warm-up count, and how often a script may be started is bou
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 from .judging import judged
 from .losses import Moved, compare, finite
 from .probe.wire import BASELINE, LoaderInfo, Turned
+from .remedies import OUT_OF_MEMORY
 from .search import Request
 from .session import Session
 from .statistics import Interval
@@ -32,7 +32,6 @@ HEADROOM = 0.8
 AS_IT_IS: Mapping[str, Any] = {"name": ""}
 """The plan of a run with nothing turned."""
 _MORE = 1.02  # of the script's own memory: less is no more of it
-_OUT_OF_MEMORY = re.compile(r"out of memory|OutOfMemory|allocate memory|MemoryError|SIGKILL")
 _ORDER = (True, False, False, True)
 
 
@@ -136,7 +135,7 @@ class Runs:
                 if number:
                     times.append(answer.block.seconds / answer.block.samples)
         except TrialError as error:
-            if _OUT_OF_MEMORY.search(error.reason):
+            if OUT_OF_MEMORY.search(error.reason) or "SIGKILL" in error.reason:
                 raise NoRoomError(error.reason) from error
             raise
         finally:

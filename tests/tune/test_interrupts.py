@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -14,14 +15,17 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from accel_advisor.finding import Edit, Location, Span
+from accel_advisor.machine import inspect_machine
 from accel_advisor.tune import proving, tuner
 from accel_advisor.tune.command import tune
 from accel_advisor.tune.interrupts import Interrupts, undisturbed
-from accel_advisor.tune.outcome import Outcome, Row, Verification
+from accel_advisor.tune.outcome import Outcome, Row, Turn, Verification
 from accel_advisor.tune.probe.wire import Frame, LoaderInfo, Settings
 from accel_advisor.tune.rewrite import Recommendation, Rewrite
 from accel_advisor.tune.statistics import Interval
 from accel_advisor.tune.trial import Command
+from accel_advisor.tune.turns import Turner
 
 GAIN = Interval(2.65, 2.58, 2.72, 5)
 OLD, NEW = b"WORKERS = 0\n", b"WORKERS = 4\n"
@@ -80,10 +84,10 @@ def applied(outcome: Outcome, interrupts: Interrupts) -> None:
     proving.apply(None, outcome, None, 0.0, interrupts)  # type: ignore[arg-type]
 
 
-def each_step(run: Callable[[Steps], None]) -> int:
+def each_step(run: Callable[[Steps], None], every: int = 1) -> int:
     """Runs it with an interrupt at its first step, at its second and so on; how many steps there are."""
     run(counted := Steps())
-    for at in range(1, counted.taken + 1):
+    for at in range(1, counted.taken + 1, every):
         run(Steps(at))
     return counted.taken
 
@@ -119,7 +123,29 @@ def test_files_are_whole_for_a_caller_who_lets_ctrl_c_through(tmp_path: Path) ->
             assert outcome.verification is not None
             assert outcome.verification.holds == stands(tmp_path)
 
-    assert each_step(run) > 100
+    assert each_step(run, every=3) > 100
+
+
+def test_what_is_known_of_the_knobs_is_what_stands_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The knobs of the training, from their last run on: one pays, and its patch is verified."""
+    edit = Edit("train.py", Span(Location(10, 1, 11), Location(11, 1, 12)), "4")
+    monkeypatch.setattr(Turner, "_turned", lambda *_: Turn("threads", "WORKERS = 4", GAIN, edits=(edit,)))
+    found = set()
+
+    def run(steps: Steps) -> None:
+        outcome = recommended(tmp_path)
+        monkeypatch.setattr(Turner, "verify", lambda *_: (steps.__enter__(), Verification(True, GAIN))[1])
+        command, options = Command(tmp_path / "train.py", None, (), tmp_path), tuner.Options(frozenset({"threads"}))
+        options = replace(options, apply=True, unsafe=True)
+        with Interrupts() as interrupts:
+            tuner._turn(command, options, outcome, inspect_machine(), lambda *_: None, interrupts)
+            steps.__exit__()
+            assert outcome.turns is not None
+            assert outcome.turns.written == ((tmp_path / "train.py").read_bytes() == NEW)
+            found.add((interrupts.heard, outcome.turns.written))
+
+    assert each_step(run, every=3) > 100
+    assert found == {(False, True), (True, True), (True, False)}
 
 
 @pytest.mark.usefixtures("verified")
