@@ -124,11 +124,6 @@ def assigned_value(statement: cst.CSTNode) -> cst.BaseExpression | None:
     return None
 
 
-def calls_method(node: cst.CSTNode | None, name: str) -> bool:
-    """Whether an expression is a call of a method of this name."""
-    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == name
-
-
 def assigns_item(statement: cst.CSTNode) -> bool:
     """Whether a statement assigns to an item of something."""
     targets = statement.targets if isinstance(statement, cst.Assign) else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -15,6 +16,8 @@ from accel_advisor.semantics.operations import Operation
 _POSITIONS = ("enabled", "dtype", "cache_enabled")
 _SINCE = {"autocast": (1, 10), "GradScaler": (2, 3), "custom_fwd": (2, 4), "custom_bwd": (2, 4)}
 
+_PATCHES = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:torch_xla|torch_npu|intel_extension_for_pytorch)\b", re.M)
+"""Imports that put their own into ``torch.cuda``."""
 _NEW = ("torch.autocast", "torch.amp.GradScaler", "@torch.amp.custom_fwd", "@torch.amp.custom_bwd")
 
 
@@ -46,7 +49,8 @@ class AmpDeprecatedApi(Rule):
 
     When to ignore it
         Where torch before 2.3 must be supported, which has no `torch.amp.GradScaler`. Say so with `torch-version`, and
-        the rule is silent; it is silent, too, where the program chooses between both names, and with torch_xla.
+        the rule is silent; it is silent, too, where the program chooses between both names, and beside libraries that
+        put their own in the place of the old ones (torch_xla, torch_npu).
 
     Fix safety
         Safe: the new names do the same. Positional arguments of `autocast` are given by name.
@@ -65,7 +69,11 @@ class AmpDeprecatedApi(Rule):
             package, _, last = operation.name.removeprefix("@").rpartition(".")
             if package not in ("torch.cuda.amp", "torch.cpu.amp") or last not in _SINCE:
                 continue
-            if not facts.supports(_SINCE[last]) or facts.does(f"torch.amp.{last}") or _leaves_torch(facts):
+            if (
+                not facts.supports(_SINCE[last])
+                or facts.does(f"torch.amp.{last}")
+                or _leaves_torch(facts, f"{package}.{last}")
+            ):
                 continue
             if any(one.node is operation.node and one.name in _NEW for one in facts.operations):
                 continue  # the new name where torch has it
@@ -95,9 +103,9 @@ class AmpDeprecatedApi(Rule):
         return Fix(f"Use `{new}`", tuple(edits), Applicability.SAFE)
 
 
-def _leaves_torch(facts: Facts) -> bool:
-    patches = ("torch_xla.", "torch_npu.", "intel_extension_for_pytorch.")
-    return any(operation.name.startswith(patches) for one in facts.program for operation in one.operations)
+def _leaves_torch(facts: Facts, name: str) -> bool:
+    """Whether the old name may stand for something else: a library puts its own in its place, or the program does."""
+    return facts.does(f"{name} =") or any(_PATCHES.search(one.document.text) for one in facts.program)
 
 
 def _arguments(facts: Facts, call: cst.Call, last: str, device: str) -> Iterator[Edit]:

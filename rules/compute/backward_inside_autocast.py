@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.values import ABSENT, Constant, Opaque
+from accel_advisor.semantics.precision import AUTOCASTS, is_off
+from accel_advisor.semantics.values import ABSENT, Opaque
 
-_AUTOCASTS = frozenset({"torch.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"})
+_CUSTOM = re.compile(r"\bautograd\.Function\b|\bautograd import .*\bFunction\b|\bautograd\.function import\b")
 
 
 class BackwardInsideAutocast(Rule):
@@ -45,8 +47,9 @@ class BackwardInsideAutocast(Rule):
         loss.backward()
 
     When to ignore it
-        Where a custom backward relies on it. The rule is silent for double backward (`create_graph`, a loop that calls
-        `autograd.grad`) and where autocast is switched off or may be another manager.
+        Where a custom backward of a library relies on it. The rule is silent in programs with an `autograd.Function` of
+        their own, for double backward (`create_graph`, a program that calls `autograd.grad` or `torch.func`), and where
+        autocast is switched off or may be another manager. `optimizer.step()` in the region costs nothing worth a word.
 
     References
         - https://docs.pytorch.org/docs/stable/amp.html#autocasting
@@ -58,8 +61,10 @@ class BackwardInsideAutocast(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each backward pass once."""
-        if facts.does("torch.autograd.grad"):
+        if facts.does("torch.autograd.grad") or facts.program.beginning("torch.autograd.functional.", "torch.func."):
             return
+        if any(_CUSTOM.search(one.document.text) for one in facts.program):
+            return  # its backward may count on being cast
         for operation in facts.operations:
             if not operation.name.endswith(".backward") or operation.get("create_graph", 2) != ABSENT:
                 continue
@@ -72,10 +77,9 @@ class BackwardInsideAutocast(Rule):
 
     def _is_inside(self, operation: Operation) -> bool:
         for context in operation.contexts:
-            casts = [one for one in context.around if isinstance(one, Opaque) and one.name in _AUTOCASTS]
+            casts = [one for one in context.around if isinstance(one, Opaque) and one.name in AUTOCASTS]
             if not casts:
                 return False
-            off = [dict(one.keywords).get("enabled", Constant(True)) for one in casts]
-            if any(isinstance(one, Constant) and one.value is False for one in off):
+            if any(is_off(one) for one in casts):
                 return False
         return True

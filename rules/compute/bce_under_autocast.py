@@ -8,8 +8,8 @@ from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.devices import device_kinds
 from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.syntax import calls_method
-from accel_advisor.semantics.values import Constant, Module, Opaque, Value
+from accel_advisor.semantics.precision import AUTOCASTS, is_on
+from accel_advisor.semantics.values import Module, Opaque, Value
 
 _FUNCTION = "torch.nn.functional.binary_cross_entropy"
 
@@ -44,7 +44,9 @@ class BceUnderAutocast(Rule):
 
     When to ignore it
         Never where the region is on. The rule is silent on the CPU, where autocast allows it, where an inner
-        `autocast(enabled=False)` surrounds the loss, and where a value decides whether autocast is on.
+        `autocast(enabled=False)` surrounds the loss, and where a value decides whether autocast is on. `.float()` alone
+        does not help: torch forbids the function there, whatever it is given. Outside of autocast nothing raises, and
+        the rule does not speak.
 
     References
         - https://docs.pytorch.org/docs/stable/amp.html#prefer-binary-cross-entropy-with-logits-over-binary-cross-entropy
@@ -62,10 +64,7 @@ class BceUnderAutocast(Rule):
             function = id(call.node) in called
             if not function and (len(kinds) != len(call.contexts) or set(kinds) != {"torch.nn.BCELoss"}):
                 continue
-            first = call.contexts[0].arguments[0].node if call.contexts and call.contexts[0].arguments else None
-            if calls_method(first, "float"):
-                continue
-            if all(_casts_on_cuda(context.around) for context in call.contexts):
+            if all(_casts_on_cuda(facts, context.around) for context in call.contexts):
                 instead = "binary_cross_entropy_with_logits" if function else "BCEWithLogitsLoss"
                 message = (
                     f"`{facts.document.code(call.node)}` raises RuntimeError under autocast, which forbids it for "
@@ -74,20 +73,14 @@ class BceUnderAutocast(Rule):
                 yield self.finding(facts, call.node, message)
 
 
-def _casts_on_cuda(around: tuple[Value, ...]) -> bool:
+def _casts_on_cuda(facts: Facts, around: tuple[Value, ...]) -> bool:
     """Whether the innermost autocast region is certainly one for CUDA, and on."""
     for value in reversed(around):
         if not isinstance(value, Opaque) or not value.name.endswith("autocast"):
             continue
-        keywords = dict(value.keywords)
         if value.name == "torch.autocast":
-            device = keywords.get("device_type", value.arguments[0] if value.arguments else None)
-            enabled = keywords.get("enabled", value.arguments[2] if len(value.arguments) > 2 else Constant(True))
+            device = dict(value.keywords).get("device_type", value.arguments[0] if value.arguments else None)
             if device is None or device_kinds(device) != {"cuda"}:
                 return False
-        elif value.name == "torch.cuda.amp.autocast":
-            enabled = keywords.get("enabled", value.arguments[0] if value.arguments else Constant(True))
-        else:
-            return False
-        return isinstance(enabled, Constant) and enabled.value is True
+        return value.name in AUTOCASTS - {"torch.cpu.amp.autocast"} and is_on(facts, value)
     return False

@@ -11,7 +11,8 @@ from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import indentation_at, newline_of
 from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.values import Constant, Opaque
+from accel_advisor.semantics.precision import hands_scaler_over, is_off
+from accel_advisor.semantics.values import Module, Opaque, Value
 
 _CLIPS = frozenset(f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"))
 
@@ -63,7 +64,9 @@ class ClipBeforeUnscale(Rule):
 
     When to ignore it
         Never where the scaler is in use. The rule is silent for `GradScaler(enabled=False)`, for clipping after the
-        step, and for a clip under a condition in a loop that also runs `backward()` without the scaler.
+        step, for a clip under a condition in a loop that also runs `backward()` without the scaler, for the parameters
+        of a model that another optimizer updates without it, and where the scaler is given to a library, which may
+        unscale.
 
     Fix safety
         Unsafe: the training takes another course, the intended one. No fix is made where several optimizers step.
@@ -85,7 +88,7 @@ class ClipBeforeUnscale(Rule):
             after = [one for one in facts.operations[index:] if one.runs_with(clip)]
             scales = [one for one in before if one.name.endswith("GradScaler.scale")]
             steps = [one for one in after if one.name.endswith("GradScaler.step") and _is_on(one)]
-            if scales and steps and not _may_be_right(facts, clip, scales):
+            if scales and steps and not _may_be_right(facts, clip, scales) and not _is_of_another(facts, clip, steps):
                 yield self._report(facts, clip, steps)
 
     def _report(self, facts: Facts, clip: Operation, steps: list[Operation]) -> Finding:
@@ -112,11 +115,12 @@ class ClipBeforeUnscale(Rule):
 def _is_on(step: Operation) -> bool:
     """Whether the scaler is not certainly switched off."""
     receivers = [context.receiver for context in step.contexts]
-    settings = [dict(one.keywords).get("enabled") for one in receivers if isinstance(one, Opaque)]
-    return not all(isinstance(one, Constant) and one.value is False for one in settings)
+    return not all(is_off(one) for one in receivers if isinstance(one, Opaque))
 
 
 def _may_be_right(facts: Facts, clip: Operation, scales: list[Operation]) -> bool:
+    if hands_scaler_over(facts):
+        return True
     for other in (operation for one in facts.program for operation in one.operations):
         if other.name.endswith("GradScaler.unscale_") and other.runs_with(clip):
             return True
@@ -126,3 +130,30 @@ def _may_be_right(facts: Facts, clip: Operation, scales: list[Operation]) -> boo
             if not any(owner is one.node for one in scales):
                 return True
     return False
+
+
+def _is_of_another(facts: Facts, clip: Operation, steps: list[Operation]) -> bool:
+    """Whether what is clipped may belong to an optimizer that steps beside the scaler's, without the scaler."""
+    beside = [
+        one
+        for each in facts.program
+        for one in each.operations
+        if one.name.startswith("torch.optim.") and one.name.endswith(".step") and one.runs_with(clip)
+    ]
+    if clip.guarded or not beside or any(one.guarded for one in beside):
+        return False
+    scaled = {_model_of(context.get("optimizer", 0)) for one in steps for context in one.contexts} - {None}
+    return any(_owner_of(context.get("parameters", 0)) not in scaled for context in clip.contexts)
+
+
+def _model_of(optimizer: Value) -> Module | None:
+    """The model whose parameters an optimizer was made for, where it is known."""
+    return _owner_of(optimizer.arguments[0]) if isinstance(optimizer, Opaque) and optimizer.arguments else None
+
+
+def _owner_of(parameters: Value) -> Module | None:
+    """The model that parameters belong to, where they are all of a known one."""
+    if not isinstance(parameters, Opaque) or parameters.name != "module.parameters":
+        return None
+    (owner, *_) = parameters.arguments
+    return owner.plain if isinstance(owner, Module) else None

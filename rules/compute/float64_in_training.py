@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.operations import Operation, OperationContext
+from accel_advisor.semantics.precision import DOUBLES, is_exact
 from accel_advisor.semantics.training import trainings
 from accel_advisor.semantics.values import Constant, Module, Qualified, Value
-
-_NEEDS = (
-    *(".gradcheck", ".gradgradcheck", "torch.autograd.grad", "torch.autograd.functional.hessian", "torch.optim.LBFGS"),
-    *("torch.autograd.functional.jacobian", "torch.func.hessian", "torch.func.jacrev", "torch.func.jacfwd"),
-    *("torch.cholesky", "torch.inverse", "torch.svd", "torch.det", "torch.logdet", "torch.complex"),
-)
-_LIBRARIES = (
-    "torch.linalg.",
-    "torch.fft.",
-    "gpytorch.",
-    "botorch.",
-    "torchdiffeq.",
-    "scipy.",
-    "sympy.",
-    "ase.",
-    "e3nn.",
-)
-_WORDS = re.compile(
-    r"phys|pinn|(?<![a-z])(?:ode|pde)s?(?![a-z])|geometr|solver|hess|kalman|orbit|molec|chem|quantum|simulat|gauss|energy",
-    re.IGNORECASE,
-)
-_NAMES = frozenset({"torch.float64", "torch.double", "torch.DoubleTensor", "torch.cuda.DoubleTensor"})
 
 
 class Float64InTraining(Rule):
@@ -87,7 +65,7 @@ class Float64InTraining(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each conversion of a trained model, and each setting of the default, once."""
         found = [one for one in facts.operations if self._sets_default(one) or _doubles(one)]
-        if not found or self._needs(facts):
+        if not found or is_exact(facts):
             return
         trained = {one.module.plain for each in facts.program for one in trainings(each)}
         for operation in found:
@@ -103,15 +81,6 @@ class Float64InTraining(Rule):
         named = operation.name in ("torch.set_default_dtype", "torch.set_default_tensor_type")
         return named and all(_is_double(context.get("d", 0)) for context in operation.contexts)
 
-    def _needs(self, facts: Facts) -> bool:
-        if facts.does(*_NEEDS):
-            return True
-        operations = [one for each in facts.program for one in each.operations]
-        names = [each.document.filename for each in facts.program]
-        names += [name for one in operations for context in one.contexts for name in context.functions]
-        scientific = any(one.name.startswith(_LIBRARIES) for one in operations)
-        return scientific or any(_WORDS.search(name) for name in names)
-
 
 def _doubles(operation: Operation) -> bool:
     """Whether a call makes a module's parameters float64."""
@@ -123,7 +92,7 @@ def _doubles(operation: Operation) -> bool:
 
 def _is_double(value: Value) -> bool:
     name = value.name if isinstance(value, Qualified) else value.value if isinstance(value, Constant) else None
-    return name in _NAMES
+    return name in DOUBLES
 
 
 def _module_of(context: OperationContext) -> Module | None:

@@ -8,7 +8,8 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.values import ABSENT, Constant, Opaque, Qualified
+from accel_advisor.semantics.precision import hands_scaler_over, is_on
+from accel_advisor.semantics.values import ABSENT, Opaque, Qualified
 
 _HALF = frozenset({"torch.float16", "torch.half"})
 
@@ -57,7 +58,8 @@ class GradScalerMisuse(Rule):
             scaler.update()
 
     When to ignore it
-        The rule is silent where `enabled` is given, and where the dtype is chosen at run time.
+        The rule is silent where `enabled` is given, where the dtype is chosen at run time, and where the scaler is
+        given to a library, which may scale and update.
 
     Fix safety
         Unsafe: bfloat16 gradients are no longer scaled, which may change their last bits, and steps with infinite
@@ -73,7 +75,9 @@ class GradScalerMisuse(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each habit at the call that shows it."""
-        steps = [one for one in facts.operations if one.name.endswith("GradScaler.step") and _always_on(one)]
+        if hands_scaler_over(facts):
+            return
+        steps = [one for one in facts.operations if one.name.endswith("GradScaler.step") and _always_on(facts, one)]
         for step in steps:
             yield from self._half_parameters(facts, step)
             yield from self._no_update(facts, step)
@@ -129,7 +133,7 @@ class GradScalerMisuse(Rule):
         if not casts or not all(one.get("dtype", 1) == Qualified("torch.bfloat16") for one in casts):
             return
         scales = [one for one in facts.operations if one.name.endswith("GradScaler.scale")]
-        if not scales or not all(_always_on(one) for one in scales):
+        if not scales or not all(_always_on(facts, one) for one in scales):
             return
         for operation in facts.operations:
             if operation.name not in ("torch.amp.GradScaler", "torch.cuda.amp.GradScaler"):
@@ -145,15 +149,10 @@ class GradScalerMisuse(Rule):
             yield self.finding(facts, operation.node, message, severity=Severity.INFO, fix=fix)
 
 
-def _always_on(method: Operation) -> bool:
-    """Whether it is certainly a scaler that was built without ``enabled``, or with a literal True."""
-    for context in method.contexts:
-        if not isinstance(context.receiver, Opaque):
-            return False
-        enabled = dict(context.receiver.keywords).get("enabled", Constant(True))
-        if not isinstance(enabled, Constant) or enabled.value is not True or len(context.receiver.arguments) > 4:
-            return False
-    return True
+def _always_on(facts: Facts, method: Operation) -> bool:
+    """Whether it is certainly called on a scaler that was made without ``enabled``, or with a literal True."""
+    scalers = [context.receiver for context in method.contexts]
+    return all(isinstance(one, Opaque) and is_on(facts, one) for one in scalers)
 
 
 def _casts_to_half(operation: Operation) -> bool:

@@ -45,15 +45,6 @@ for i in range(4):
     loss.backward()
     opt.step()
 """,
-    "ACC401: lightning": """
-import pytorch_lightning as pl
-class M(pl.LightningModule):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(8, 2)
-    def validation_step(self, batch, i):
-        return self.fc(batch)
-""",
     "ACC401: requires grad false model params": """
 model = nn.Linear(8, 2)
 for p in model.parameters():
@@ -86,6 +77,7 @@ try:
     from torch.amp import GradScaler as G2
 except ImportError:
     G2 = None
+scaler = G2("cuda") if G2 is not None else GradScaler()
 """,
     "ACC402: user named autocast": """
 def autocast(x):
@@ -121,14 +113,6 @@ with torch.autocast(str(device)):
     pass
 with torch.autocast(device_type=device.type, dtype=torch.bfloat16):
     pass
-""",
-    "ACC406: float island": """
-import torch.nn.functional as F
-z = torch.zeros(3).cuda()
-y = torch.zeros(3).cuda()
-with torch.autocast("cuda"):
-    p = torch.sigmoid(z)
-    loss = F.binary_cross_entropy(p.float(), y.float())
 """,
     "ACC406: disabled inside": """
 import torch.nn.functional as F
@@ -245,6 +229,14 @@ crit = nn.BCELoss()
 model = nn.Sequential(nn.Linear(3, 1), nn.Sigmoid()).cuda()
 with torch.autocast("cuda"):
     loss = crit(model(torch.zeros(3, device="cuda")), torch.zeros(1, device="cuda"))  # -> error none
+""",
+    "ACC406: float32": """
+import torch.nn.functional as F
+z = torch.zeros(3).cuda()
+y = torch.zeros(3).cuda()
+with torch.autocast("cuda"):
+    p = torch.sigmoid(z)
+    loss = F.binary_cross_entropy(p.float(), y.float())  # -> error none
 """,
     "ACC406: old name, decorator": """
 import torch.nn.functional as F

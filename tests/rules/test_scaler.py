@@ -69,14 +69,6 @@ for i in range(9):
     scaler.step(optimizer)
     scaler.update()
 """,
-    "accelerate does it": """
-from accelerate import Accelerator
-a = Accelerator()
-for i in range(9):
-    a.backward(model(x))
-    a.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-""",
 }
 
 
@@ -154,11 +146,6 @@ with torch.autocast("cuda", dtype=dtype):
 scaler.scale(loss).backward()
 scaler.step(optimizer)
 scaler.update()
-""",
-    "given to a library": """
-import engine
-for i in range(9):
-    engine.step(model, scaler)
 """,
     "one step": """
 scaler.scale(model(x).sum()).backward()
