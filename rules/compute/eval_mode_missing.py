@@ -15,7 +15,8 @@ from accel_advisor.semantics.operations import Operation
 from accel_advisor.semantics.values import Module
 
 _DELIBERATE = re.compile(
-    r"mc_|_mc|dropout|uncertain|bayes|ensemble|stochastic|calibrat|_bn|bn_|swa|gan\b|generat", re.I
+    r"mc_|_mc|monte_?carlo|posterior|dropout|uncertain|bayes|ensemble|stochastic|calibrat|_bn|bn_|swa|gan\b|generat",
+    re.I,
 )
 
 

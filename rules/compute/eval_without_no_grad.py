@@ -11,20 +11,20 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import indentation_at, insert_after, newline_of
 from accel_advisor.semantics.facts import Facts, Loop
+from accel_advisor.semantics.operations import Operation, OperationContext
 from accel_advisor.semantics.values import Module, Tensor
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _EVALUATES = frozenset("eval evaluate evaluation val valid validate validation test".split())
 _DIFFERENTIATES = frozenset(
-    "train training fit attack adversarial adv fgsm pgd saliency explain attribute maml meta penalty grad".split()
+    (
+        "train training fit attack adversarial adv fgsm pgd perturb saliency explain attribute maml meta penalty grad "
+        "gradcam cam gradient gradients tta adapt adaptation export onnx"
+    ).split()
 )
-_GRADIENTS = (
-    ".requires_grad_",
-    ".requires_grad =",
-    "torch.autograd.grad",
-    "torch.func.grad",
-    "torch.autograd.backward",
-)
+_GRADIENTS = (".requires_grad_", ".requires_grad =", "torch.autograd.grad", "torch.autograd.backward")
+_DERIVATIVES = ("torch.func.", "torch.autograd.functional.")
+_EXPORTS = ("torch.onnx.", "torch.export.")
 
 
 class EvalWithoutNoGrad(Rule):
@@ -71,9 +71,11 @@ class EvalWithoutNoGrad(Rule):
             return total
 
     When to ignore it
-        Where gradients with respect to the input are taken by code that the rule cannot see. It is silent beside
-        `autograd.grad` and `requires_grad_`, in adversarial and meta-learning code, in the hooks of frameworks, and
-        in programs that call `torch.set_grad_enabled`.
+        Where gradients with respect to the input are taken by code that the rule cannot see, or the function returns
+        what such code differentiates. It is silent beside `autograd.grad`, `torch.func` and `requires_grad`, where a
+        backward pass in the code that calls the evaluation may start from its result, in names of adversarial,
+        meta-learning and test-time adaptation, in functions that export a model, in the hooks of frameworks, and in
+        programs that call `torch.set_grad_enabled`.
 
     Fix safety
         Unsafe: what the function returns has no gradient any more. `torch.inference_mode()` is not used: its tensors
@@ -137,7 +139,10 @@ class EvalWithoutNoGrad(Rule):
             return True
         for operation in (operation for one in facts.program for operation in one.operations):
             inside = any(loop in context.loops for context in operation.contexts)
-            if inside and (operation.framework or operation.name.endswith(_GRADIENTS)):
+            if inside and (operation.framework or _differentiates(operation)):
+                return True
+            beside = loop.functions and any(context.functions == loop.functions for context in operation.contexts)
+            if beside and operation.name.startswith(_EXPORTS):
                 return True
         return any(
             call.framework and context.loop is loop
@@ -155,13 +160,19 @@ class EvalWithoutNoGrad(Rule):
             if any(context.loop is loop for context in call.contexts)
         }
         for operation in (operation for one in facts.program for operation in one.operations):
-            if operation.name.endswith(".backward"):
-                receivers = [context.receiver for context in operation.contexts]
-                if any(isinstance(value, Tensor) and value.grown & calls for value in receivers):
-                    return True
             inside = any("forward" in context.functions for context in operation.contexts)
             if operation.name == "torch.autograd.grad" and inside:
                 return True
+            if not operation.name.endswith((".backward", "torch.autograd.grad")):
+                continue
+            for context in operation.contexts:
+                given = [argument.value for _, argument in context.arguments]
+                losses = [context.receiver, *given] if operation.name.endswith(".backward") else given[:1]
+                if any(isinstance(value, Tensor) and value.grown & calls for value in losses):
+                    return True
+                seen = any(isinstance(value, Tensor) and _is_explained(facts, value) for value in losses)
+                if not seen and _happens_around(context, loop):
+                    return True
         return False
 
     def _report(self, facts: Facts, loop: Loop) -> Finding:
@@ -190,6 +201,27 @@ class EvalWithoutNoGrad(Rule):
         else:
             edit = document.edit(start, start, decorator + lead)
         return Fix(f"Decorate `{function.name.value}` with `{decorator}`", (edit,), Applicability.UNSAFE)
+
+
+def _differentiates(operation: Operation) -> bool:
+    """Whether a call takes gradients, or makes something that wants one."""
+    named = operation.name.endswith(_GRADIENTS) or operation.name.startswith(_DERIVATIVES)
+    return named or operation.gives("requires_grad", True)
+
+
+def _happens_around(context: OperationContext, loop: Loop) -> bool:
+    """Whether it happens in the function that runs a loop, or in one that calls that, as often as the loop begins: so
+    that it may be given what the loop computes."""
+    outer = list(_outer(loop))
+    above = context.functions == loop.functions[: len(context.functions)]
+    return above and all(one in outer for one in context.loops)
+
+
+def _is_explained(facts: Facts, loss: Tensor) -> bool:
+    """Whether the calls of models are known that a loss was computed by."""
+    calls = [call for one in facts.program for call in one.module_calls if call.node in loss.grown]
+    inputs = [argument.value for call in calls if call.loss for one in call.contexts for argument in one.arguments[:1]]
+    return bool(calls) and all(isinstance(one, Tensor) and _is_explained(facts, one) for one in inputs)
 
 
 def _words(name: str) -> frozenset[str]:

@@ -51,8 +51,8 @@ with torch.no_grad():
     evaluate()
 """,
     "by a method of a library's class": """
-from transformers import Trainer
-class Calibrating(Trainer):
+import conf
+class Calibrating(conf.Base):
     def calibrate(self):
         model.eval()
         for inputs in loader:
