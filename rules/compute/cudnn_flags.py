@@ -40,8 +40,9 @@ class CudnnFlags(Rule):
         torch.backends.cudnn.benchmark = False
 
     When to ignore it
-        Where cuDNN is switched off around an error of its own. The rule is silent under conditions, and where a value
-        is not a literal.
+        Where cuDNN is switched off because of an error of its own. The rule is silent under conditions, where a value
+        is not a literal, and where the file switches cuDNN on again. It does not advise `benchmark = True`: whether
+        that pays, with shapes that may change, is for a trial to find.
 
     Fix safety
         Unsafe: another choice of algorithms changes the last bits of results, and their speed.
@@ -58,7 +59,11 @@ class CudnnFlags(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each switch once."""
         for operation in facts.operations:
-            if operation.name == f"{_CUDNN}enabled =" and _sets(operation, False):
+            if (
+                operation.name == f"{_CUDNN}enabled ="
+                and _sets(operation, False)
+                and not _is_set_again(facts, operation)
+            ):
                 message = (
                     f"`{facts.document.code(operation.node)} = False` makes convolutions and recurrent layers run "
                     f"without cuDNN, on much slower kernels; leave it on"
@@ -91,6 +96,12 @@ class CudnnFlags(Rule):
             return None
         edit = replace_node(facts.document, node, value)
         return Fix(f"Set it to `{value}`", (edit,), Applicability.UNSAFE)
+
+
+def _is_set_again(facts: Facts, operation: Operation) -> bool:
+    """Whether a switch is turned in another place, too, as around a part that needs it so."""
+    others = [one for one in facts.operations if one.name == operation.name and one is not operation]
+    return any(not _sets(one, False) for one in others)
 
 
 def _sets(operation: Operation, value: bool) -> bool:

@@ -101,7 +101,8 @@ class DebugToolsLeftOn(Rule):
             return "CUDA_LAUNCH_BLOCKING=1", cost, None
         if name == "torch.autograd.gradcheck" and any(one.inner and one.inner.backward for one in operation.contexts):
             return None, "compares gradients numerically in each pass of the training; do it once, before", None
-        if name in _PROFILERS and operation.lacks("schedule") and self._surrounds(facts, name):
+        on = operation.lacks("enabled", 0) or operation.gives("enabled", True, 0) or name == "torch.profiler.profile"
+        if name in _PROFILERS and on and operation.lacks("schedule") and self._surrounds(facts, name):
             return None, "records every operation of the whole training; give it a `schedule`, or a few steps", None
         return None
 

@@ -8,6 +8,7 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.edits import indentation_at, newline_of
 from accel_advisor.semantics.facts import Facts, Transfer
+from accel_advisor.semantics.precision import is_exact
 from accel_advisor.semantics.values import Module
 
 _LAYERS = (
@@ -60,7 +61,8 @@ class Tf32NotEnabled(Rule):
 
     When to ignore it
         Where ten bits of mantissa are too few. The rule is silent with frameworks, which have settings of their own,
-        with float64, and in programs that ask for deterministic algorithms.
+        with float64, beside gradients of gradients, linear algebra and libraries of science, in names that speak of
+        physics and the like, and in programs that ask for deterministic algorithms.
 
     Fix safety
         Unsafe: results change in the last bits that float32 has over TF32.
@@ -78,6 +80,10 @@ class Tf32NotEnabled(Rule):
         if not facts.supports((1, 12)):
             return
         if not facts.trains or facts.frameworks or not facts.does(*_LAYERS) or facts.does(*_DECIDES):
+            return
+        if is_exact(facts) or any(
+            not one.lacks("tf32") for one in facts.program.named("transformers.TrainingArguments")
+        ):
             return
         moves = [one for facts_ in facts.program for one in facts_.transfers if _moves_a_model(one)]
         if moves and moves[0].document is facts.document:

@@ -13,6 +13,10 @@ from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.operations import Operation
 from accel_advisor.semantics.values import Module, Opaque
 
+_GRAPHS = ("torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.make_graphed_callables")
+_KEEPS = (".grad", "gradient_as_bucket_view", "_foreach_zero_")
+"""Words of programs that read gradients, and may rely on the zeros, or that keep them where they are on purpose."""
+
 
 class ZeroGradSetToNoneFalse(Rule):
     """Gradients are filled with zeros at each step, where they could be dropped.
@@ -41,8 +45,9 @@ class ZeroGradSetToNoneFalse(Rule):
         optimizer.zero_grad()
 
     When to ignore it
-        Where the code reads `.grad` of parameters that took part in no loss, and with CUDA graphs, which need gradients
-        that stay where they are; the rule is silent where the program captures one.
+        Where parameters that took part in no loss need a gradient of zero, and with CUDA graphs, which need gradients
+        that stay where they are. The rule is silent where the program captures one, reads a `.grad`, or asks DDP for
+        gradients that are views of its buckets.
 
     Fix safety
         Unsafe: under momentum or weight decay a parameter without a gradient is skipped, while one with a gradient of
@@ -58,10 +63,10 @@ class ZeroGradSetToNoneFalse(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        if not facts.supports((2, 0)) or facts.does("torch.cuda.CUDAGraph", "torch.cuda.graph"):
+        if not facts.supports((2, 0)) or facts.does(*_GRAPHS):
             return
-        if any(".grad" in one.document.text for one in facts.program):
-            return  # what reads a gradient may rely on the zeros
+        if any(word in one.document.text for one in facts.program for word in _KEEPS):
+            return
         for operation in facts.operations:
             if operation.name.endswith(".zero_grad") and self._clears(operation):
                 code = facts.document.code(operation.node)
