@@ -47,7 +47,8 @@ class ConvBiasBeforeBn(Rule):
 
     When to ignore it
         Where weights that were trained with the bias must go on loading. The rule is silent about group and layer
-        norm, about a convolution that is used in other places too, and about a batch norm that is called on a name.
+        norm, about a convolution that is used in other places too, about a batch norm that is called on a name, and in
+        programs that fuse the two for inference, where the bias takes up what the batch norm does.
 
     Fix safety
         Unsafe: checkpoints that hold the bias fail to load, and the other weights start from other random numbers. No
@@ -64,6 +65,8 @@ class ConvBiasBeforeBn(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each convolution once."""
+        if any(".fuse_" in one.name for one in facts.program.beginning("torch.")):
+            return
         behind = {id(first.node): second.kind for first, second in successions(facts)}
         for operation in facts.operations:
             first, second = operation.name, behind.get(id(operation.node))

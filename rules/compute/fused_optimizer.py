@@ -8,11 +8,12 @@ from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.operations import Operation, OperationContext
+from accel_advisor.semantics.precision import COMPLEX, speaks_of
 from accel_advisor.semantics.values import ABSENT, Constant, Module, Opaque
 
 _OPTIMIZERS = frozenset({"torch.optim.Adam", "torch.optim.AdamW", "torch.optim.SGD"})
 _CHOOSES = ("fused", "foreach", "differentiable", "capturable")
-_SHARDS = ("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard")
+_SHARDS = (".FullyShardedDataParallel", ".fully_shard")
 _SINCE = (2, 4)
 """The first torch whose fused optimizers run on the CPU as well."""
 
@@ -53,8 +54,8 @@ class FusedOptimizer(Rule):
     When to ignore it
         Where the update is a small part of a step. The rule is silent where the model may be on another device than
         CUDA or the CPU, with parameters that are listed by hand, with FSDP and with frameworks, beside embeddings with
-        sparse gradients, and where the project supports torch before 2.4. Of other optimizers it does not speak: most
-        have no fused form, and Adagrad has one for CUDA in newer torch only.
+        sparse gradients and complex numbers, and where the project supports torch before 2.4. Of other optimizers it
+        does not speak: most have no fused form, and Adagrad has one for CUDA in newer torch only.
 
     Fix safety
         Unsafe: the order of the arithmetic changes, and with it the last bits of the parameters.
@@ -72,7 +73,7 @@ class FusedOptimizer(Rule):
         if not facts.trains or facts.frameworks or not facts.supports(_SINCE) or facts.does(*_SHARDS):
             return
         found = [one for one in facts.named(_OPTIMIZERS) if self._could_fuse(facts, one)]
-        if found and not self._has_sparse_gradients(facts):
+        if found and not self._has_sparse_gradients(facts) and not speaks_of(facts, COMPLEX):
             yield self._report(facts, found)
 
     def _could_fuse(self, facts: Facts, operation: Operation) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
@@ -9,6 +10,8 @@ from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.operations import Operation
 from accel_advisor.semantics.values import Opaque
+
+_COPIES = re.compile(r"\.cpu\(|\.to\([\"']cpu[\"']")
 
 
 class LoadWithoutMapLocation(Rule):
@@ -36,8 +39,8 @@ class LoadWithoutMapLocation(Rule):
         model.load_state_dict(torch.load("model.pt", map_location="cpu"))
 
     When to ignore it
-        Where the file is known to have been saved from the CPU. The rule is silent where nothing shows that a GPU is
-        meant.
+        Where the file is known to have been saved from the CPU: the rule is silent where the program saves it so
+        (`torch.save(model.cpu().state_dict(), file)`), and where nothing shows that a GPU is meant.
 
     Fix safety
         Unsafe: the tensors pass through the memory of the host; `load_state_dict` copies them to the parameters'
@@ -63,10 +66,13 @@ class LoadWithoutMapLocation(Rule):
             for _, argument in context.arguments
             if isinstance(argument.value, Opaque) and argument.value.name == "torch.load"
         ]
+        saves = [one for each in facts.program for one in each.named(["torch.save"])]
+        hosted = {self._file(one, 1) for one in saves if _COPIES.search(one.document.code(one.node))}
         loads = [
             operation
             for operation in facts.named(["torch.load"])
             if operation.lacks("map_location", 1)
+            and self._file(operation) not in hosted
             and any(
                 tuple(one.value for key, one in context.arguments if isinstance(key, int)) in taken
                 for context in operation.contexts
@@ -74,6 +80,13 @@ class LoadWithoutMapLocation(Rule):
         ]
         if loads:
             yield self._report(facts, loads)
+
+    def _file(self, operation: Operation, position: int = 0) -> str | None:
+        """The code that names the file, where it is a literal or a name."""
+        argument = operation.contexts[0].argument("f", position)
+        return (
+            operation.document.code(argument.node.value) if argument is not None and argument.node is not None else None
+        )
 
     def _report(self, facts: Facts, loads: list[Operation]) -> Finding:
         document = facts.document

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
 from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.precision import COMPLEX, DOUBLES, HALVES, speaks_of
 from accel_advisor.semantics.training import trainings
 
 _DECIDES = (
     *("torch.autocast", ".autocast", "@torch.autocast", "torch.amp.GradScaler", "torch.cuda.amp.GradScaler"),
     *("Module.half", "Module.bfloat16", "Module.double", "Tensor.half", "Tensor.bfloat16", "Tensor.double"),
     *("torch.set_default_dtype", "torch.set_default_tensor_type", "torch.view_as_complex", "torch.complex"),
-    *("gym.make", "gymnasium.make", "torch.set_float32_matmul_precision"),
+    *("torch.stft", "torch.set_float32_matmul_precision", ".allow_tf32 =", ".fp32_precision ="),
 )
+_OTHERS = ("torch.fft.", "gym.", "gymnasium.", "stable_baselines3.", "ray.rllib.", "torchrl.")
 
 
 class NoMixedPrecision(Rule):
@@ -73,7 +75,7 @@ class NoMixedPrecision(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a document once, at its first such loop."""
-        if facts.does(*_DECIDES) or any(".fft." in f"{one.name}." for each in facts.program for one in each.operations):
+        if facts.does(*_DECIDES) or facts.program.beginning(*_OTHERS) or speaks_of(facts, HALVES | DOUBLES | COMPLEX):
             return
         for training in trainings(facts):
             if training.convolves or training.attends:

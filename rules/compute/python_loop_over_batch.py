@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
+from accel_advisor.semantics.control import treats_alike
 from accel_advisor.semantics.facts import Facts
 from accel_advisor.semantics.moving import ModuleCallContext
 from accel_advisor.semantics.values import Module, Tensor
@@ -44,8 +45,9 @@ class PythonLoopOverBatch(Rule):
 
     When to ignore it
         Where the samples differ in shape after all, or the model treats its input as one sample. The rule is silent
-        about lists of samples, about steps through time (calls that are given a state as well, recurrent cells, other
-        dimensions than the first), and under a condition.
+        about lists of samples and what a `collate_fn` may return, about steps through time (calls that are given a
+        state as well, recurrent cells, other dimensions than the first), and in loops with a condition or a slice, by
+        which rows may come to differ.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.vmap.html
@@ -68,6 +70,8 @@ class PythonLoopOverBatch(Rule):
         rows = context.inner.rows_of if context.inner is not None else None
         if rows is None or rows.loader is None or len(context.arguments) != 1:
             return False
+        if not rows.loader.gives("collate_fn", None) or context.inner is None or not treats_alike(context.inner.node):
+            return False  # rows may differ in length
         row, module = context.arguments[0].value, context.module
         if not isinstance(row, Tensor) or row.loader is not rows.loader or row.path != (*rows.path, ...):
             return False

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+
+import libcst as cst
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts
+from accel_advisor.semantics.facts import Facts, Loop
 from accel_advisor.semantics.operations import Operation
+from accel_advisor.semantics.values import Opaque, Value
+
+_FIRST = re.compile(r"\bislice\([^()]*,\s*\d+\)|\bzip\(range\(\d+\)|\)\[:\d+\]")
 
 
 class SaveEveryStep(Rule):
@@ -48,8 +54,8 @@ class SaveEveryStep(Rule):
                 torch.save(model.state_dict(), "model.pt")
 
     When to ignore it
-        In demonstrations of a few steps. The rule is silent under any condition in the loop, and in loops that do not
-        train or end with the first batch.
+        In demonstrations of a few steps. The rule is silent under any condition in the loop, in loops that do not
+        train, end with the first batch or take a literal number of them, and about what is kept in memory.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.save.html
@@ -71,4 +77,17 @@ class SaveEveryStep(Rule):
                 yield self.finding(facts, operation.node, message)
 
     def _is_in_every_step(self, operation: Operation) -> bool:
-        return operation.at_every_step and all(one.loop and one.loop.backward for one in operation.contexts)
+        if not operation.at_every_step or not all(one.loop and one.loop.backward for one in operation.contexts):
+            return False
+        kept = [_name(context.get("f", 1)) == "io.BytesIO" for context in operation.contexts]
+        return not any(kept) and not any(one.loop and _is_short(one.loop) for one in operation.contexts)
+
+
+def _name(value: Value) -> str:
+    return value.name if isinstance(value, Opaque) else ""
+
+
+def _is_short(loop: Loop) -> bool:
+    """Whether a literal number says how many batches a loop takes at most."""
+    header = loop.document.code(loop.node.iter) if isinstance(loop.node, cst.For) else ""
+    return _FIRST.search(header) is not None

@@ -12,7 +12,11 @@ from accel_advisor.semantics.training import Training, trainings
 _COMPILES = (
     *("torch.compile", "@torch.compile", ".compile", "torch.jit.script", "torch.jit.trace", "@torch.jit.script"),
     *("torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.make_graphed_callables", "torch.export.export"),
+    *("torch.compiler.disable", "@torch.compiler.disable", "torch._dynamo.disable", "@torch._dynamo.disable"),
+    *("torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly"),
 )
+_PYTHONS = (((3, 12), (2, 4)), ((3, 13), (2, 6)), ((3, 14), (2, 10)))
+"""Versions of Python, and the first torch that compiles on each."""
 _RECURRENT = ("LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell")
 
 
@@ -57,7 +61,8 @@ class TorchCompileMissing(Rule):
     When to ignore it
         With short runs, which never win back the minutes of compiling. The rule is silent with frameworks, with
         recurrent layers, which are not compiled, with a `collate_fn` or a sampler of batches, which may change the
-        shapes, and where the project supports torch before 2.2.
+        shapes, in programs that look for anomalies, and where the project supports torch before 2.2, or one that does
+        not compile on its Python.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.compile.html
@@ -71,6 +76,8 @@ class TorchCompileMissing(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a document once, at its first such loop."""
         if facts.does(*_COMPILES) or not facts.supports((2, 2)):
+            return
+        if any(facts.target.python.all_from(python) and not facts.supports(torch) for python, torch in _PYTHONS):
             return
         for training in trainings(facts):
             if (training.convolves or training.attends) and self._has_one_shape(training):

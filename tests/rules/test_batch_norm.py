@@ -36,7 +36,7 @@ BIAS_SILENT = {
     "the other order": "nn.Sequential(nn.BatchNorm2d(3), nn.Conv2d(3, 8, 3))",
     "other arguments": "import conf\nnn.Sequential(nn.Conv2d(**conf.kw), nn.BatchNorm2d(8))",
     "used elsewhere too": net("return self.norm(self.conv(x)) + self.conv(x)"),
-    "the result is used elsewhere": net("y = self.conv(x)\n        return self.norm(y) + y"),
+    "called on a name": net("y = self.conv(x)\n        return self.norm(y)"),
     "another norm": net("return self.norm(self.conv(x))", norm="nn.InstanceNorm2d(8)"),
 }
 
