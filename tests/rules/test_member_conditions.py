@@ -12,7 +12,7 @@ from .programs import IMPORTS, NET
 
 def net(init: str, forward: str, condition: str, instead: str = "", after: str = "") -> Pair:
     """A module that makes ``init`` and computes ``forward``."""
-    start = f"{IMPORTS}class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    start = f"{IMPORTS}import conf\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     body = "".join(f"        {line}\n" for line in ("self.fc = nn.Linear(8, 8)", *init.splitlines()))
     made = "".join(f"        {line}\n" for line in forward.splitlines())
     return Pair(f"{start}{body}    def forward(self, x):\n{made}{after}", condition, instead)
@@ -26,6 +26,9 @@ PAIRS = {
     "ACC304: none of its own size": net("", f"m = torch.zeros(())\n{ADD}", "torch.zeros(())", "torch.zeros(8)"),
     "ACC304: full without dimensions": net(
         "", f"m = torch.full((), 2.0)\n{ADD}", "torch.full((), 2.0)", "torch.full((8,), 2.0)"
+    ),
+    "ACC304: a number that is not known": net(
+        "self.n = conf.n", f"m = torch.tensor(self.n)\n{ADD}", "torch.tensor(self.n)", "torch.tensor([self.n])"
     ),
     "ACC304: its shape": net("", "m = torch.ones(8)\nreturn self.fc(x) + m.size(0)", "m.size(0)", "m"),
     "ACC304: its length": net("", "m = torch.ones(8)\nreturn self.fc(x) + len(m)", "len(m)", "m"),

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+
+from accel_advisor.rule import registry
+from accel_advisor.semantics.project import analyze
+from accel_advisor.source.document import Document
 
 from .pairs import Pair, check_pair
 from .programs import IMPORTS
@@ -347,3 +352,14 @@ PAIRS |= {
 @pytest.mark.parametrize("case", PAIRS)
 def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair(case[:6], PAIRS[case], tmp_path)
+
+
+def test_data_parallel_in_a_notebook_is_information(tmp_path: Path) -> None:
+    source = HEAD + "model = nn.DataParallel(Net()).cuda()\nloader = DataLoader(conf.data)\n" + TRAIN
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": source}
+    text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    for name, content, severity in (("train.py", source, "warning"), ("train.ipynb", text, "info")):
+        path = tmp_path / name
+        path.write_text(content)
+        facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
+        assert [str(one.severity) for one in registry()["ACC501"].check(facts)] == [severity]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from accel_advisor.rule import registry
+from accel_advisor.semantics.project import analyze
+from accel_advisor.source.document import Document
+
 from .pairs import Pair, check_pair
 from .programs import IMPORTS, NET
+from .single import check_one
 
 DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
 TRAIN = """
@@ -312,3 +318,26 @@ PAIRS |= {
 @pytest.mark.parametrize("case", PAIRS)
 def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair(case[:6], PAIRS[case], tmp_path)
+
+
+WRAPPED = {
+    "DataParallel": "nn.DataParallel(Net()).cuda()",
+    "DistributedDataParallel": "nn.parallel.DistributedDataParallel(Net().cuda(), device_ids=[0])",
+}
+
+
+@pytest.mark.parametrize("model", WRAPPED.values(), ids=WRAPPED.keys())
+def test_wrappers_move_inputs_and_no_targets(model: str, tmp_path: Path) -> None:
+    given = f"{NET}model = {model}\nfor x, y in loader:\n    out = model(x)\n"
+    check_one("ACC302", given + "    nn.functional.cross_entropy(out, y.cuda()).backward()\n", tmp_path)
+    check_one("ACC302", given + "    nn.functional.cross_entropy(out, y).backward()  # -> error none\n", tmp_path)
+
+
+def test_a_device_that_a_magic_of_a_notebook_reads(tmp_path: Path) -> None:
+    for last, severities in (("%time model.to(device)", []), ("%time model.eval()", ["warning"])):
+        path = tmp_path / "train.ipynb"
+        sources = [CHOSEN, TRAIN, last]
+        cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": one} for one in sources]
+        path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+        facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
+        assert [str(one.severity) for one in registry()["ACC301"].check(facts)] == severities
