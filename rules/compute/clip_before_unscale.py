@@ -66,7 +66,7 @@ class ClipBeforeUnscale(Rule):
         Never where the scaler is in use. The rule is silent for `GradScaler(enabled=False)`, for clipping after the
         step, for a clip under a condition in a loop that also runs `backward()` without the scaler, for the parameters
         of a model that another optimizer updates without it, and where the scaler is given to a library, which may
-        unscale.
+        unscale. It leaves alone what reads `.grad` by itself in between: that may well divide by the scale.
 
     Fix safety
         Unsafe: the training takes another course, the intended one. No fix is made where several optimizers step.

@@ -46,8 +46,8 @@ class ZeroGradSetToNoneFalse(Rule):
 
     When to ignore it
         Where parameters that took part in no loss need a gradient of zero, and with CUDA graphs, which need gradients
-        that stay where they are. The rule is silent where the program captures one, reads a `.grad`, or asks DDP for
-        gradients that are views of its buckets.
+        that stay where they are. The rule is silent where the program captures one, asks DDP for gradients that are
+        views of its buckets, or touches a `.grad` at all: to drop gradients would break `p.grad.zero_()`.
 
     Fix safety
         Unsafe: under momentum or weight decay a parameter without a gradient is skipped, while one with a gradient of
