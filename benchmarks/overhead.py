@@ -54,7 +54,7 @@ from benchmarks import overhead_loop
 from benchmarks.overhead_loop import ADDRESS, Blocks, Plan
 from benchmarks.recording import machine
 
-KINDS = {"tiny": Blocks(0.0, rounds=18, skip=20, steps=80), "ordinary": Blocks(0.019, rounds=24, skip=20, steps=8)}
+KINDS = {"tiny": Blocks(0.0, rounds=12, skip=20, steps=60), "ordinary": Blocks(0.019, rounds=16, skip=15, steps=8)}
 TOLD = {
     "tiny": "sixty small modules, their backward pass and SGD",
     "ordinary": "the same, and 19 ms of waiting as for an accelerator",
@@ -179,9 +179,14 @@ def difference(arms: dict[str, list[list[list[float]]]], clock: int) -> float:
     return median(quartile(inside[clock]) - quartile(out[clock]) for inside, out in pairs)
 
 
-def told(cost: float, watched: Process, step: float) -> float:
-    """Microseconds a step of so many milliseconds, with the end of a block and the threads spread over its steps."""
-    return cost + (quartile(watched["ends"]) / BLOCK_SECONDS + watched["threads"]) * 1e3 * step
+def between(watched: Process) -> float:
+    """The share of a loop's time that the ends of blocks and the threads take, whatever its steps."""
+    return float(quartile(watched["ends"]) / BLOCK_SECONDS + watched["threads"])
+
+
+def shortest(cost: float, share: float = 0.0) -> float:
+    """Milliseconds of the step of which as many microseconds, beside a share of any, are as much as may be taken."""
+    return cost / 1e3 / (LIMIT - share) if share < LIMIT else math.inf
 
 
 def result(pairs: Sequence[tuple[Process, Process]], kinds: dict[str, Blocks]) -> dict[str, Any]:
@@ -192,7 +197,7 @@ def result(pairs: Sequence[tuple[Process, Process]], kinds: dict[str, Blocks]) -
         each = [costs(*pair, kind) for pair in pairs]
         steps = [cost["work"] + 1e3 * blocks.pause for cost in each]
         each = [
-            {**cost, "all told": told(cost["processor"], one, step)}
+            {**cost, "all told": cost["processor"] + 1e3 * step * between(one)}
             for cost, one, step in zip(each, watched, steps, strict=True)
         ]
         found[kind] = {
@@ -206,6 +211,7 @@ def result(pairs: Sequence[tuple[Process, Process]], kinds: dict[str, Blocks]) -
             },
         }
     events = {name: [1e6 * difference(one["events"][name], WALL) for one in watched] for name in watched[0]["events"]}
+    ordinary = [costs(*pair, "ordinary")["processor"] for pair in pairs]
     together = [sum(each) for each in zip(*(events[name] for name in ONE_STEP), strict=True)]
     return {
         "pairs": len(pairs),
@@ -214,35 +220,33 @@ def result(pairs: Sequence[tuple[Process, Process]], kinds: dict[str, Blocks]) -
         | {"those of a tiny step": middle(together, 1)},
         "end of a block, microseconds": middle([1e6 * quartile(one["ends"]) for one in watched], 0),
         "threads, microseconds a second": middle([1e6 * one["threads"] for one in watched], 0),
-        "shortest step, milliseconds": shortest(found["ordinary"]["microseconds a step"]),
+        "shortest step, milliseconds": {
+            "processor": middle([shortest(cost) for cost in ordinary], 1),
+            "all told": middle([shortest(*each) for each in zip(ordinary, map(between, watched), strict=True)], 1),
+        },
         "taken out": watched[0]["taken"],
         "iterators": watched[0]["iterators"],
     }
 
 
-def shortest(microseconds: dict[str, dict[str, float | None]]) -> dict[str, float | None]:
-    """Of a shorter step, the probe may take more than it may, by the upper end of its interval."""
-    ends = {name: microseconds[name]["high"] for name in ("processor", "all told")}
-    return {name: None if end is None else math.ceil(end / LIMIT / 100) / 10 for name, end in ends.items()}
-
-
 def middle(values: Sequence[float], digits: int) -> dict[str, float | None]:
     """The median and an interval that holds it with 95 % whatever the values' distribution, by the sign test; its ends
-    are None where there are too few values."""
+    are None where there are too few values, and so is what is endless."""
     values, count = sorted(values), len(values)
     outside, cut = 0.0, 0
     while cut < count and outside + math.comb(count, cut) / 2 ** (count - 1) <= 0.05:
         outside += math.comb(count, cut) / 2 ** (count - 1)
         cut += 1
     low, high = (values[cut - 1], values[-cut]) if cut else (None, None)
-    ends = (each if each is None else round(each, digits) for each in (low, high))
-    return dict(zip(("is", "low", "high"), (round(median(values), digits), *ends), strict=True))
+    found = (median(values), low, high)
+    told = (None if each is None or math.isinf(each) else round(each, digits) for each in found)
+    return dict(zip(("is", "low", "high"), told, strict=True))
 
 
 def table(record: dict[str, Any]) -> str:
     """What was recorded, in Markdown."""
     machine, kinds = record["machine"], record["kinds"]
-    events, shortest_step = record["events, microseconds"], record["shortest step, milliseconds"]
+    events, least = record["events, microseconds"], record["shortest step, milliseconds"]
     heads = [f"a step of {kind['milliseconds a step']:.1f} ms" for kind in kinds.values()]
     lines = [f"| | {' | '.join(heads)} |", f"|---|{'--:|' * len(heads)}"]
     for cost, words in ROWS.items():
@@ -258,9 +262,9 @@ def table(record: dict[str, Any]) -> str:
         f"at commit {machine['commit'][:7]}: {machine['cores']} cores ({machine['processor']}), Python "
         f"{machine['python']}, torch {machine['torch']}; {record['load before']:g} other processes wanted to run "
         "before it began.",
-        f"Where a step is shorter than {_milliseconds(shortest_step['processor'])}, that may be more than "
-        f"{100 * record['limit']:g} % of it, by the upper end of the interval; with the ends of blocks and the threads "
-        f"where it is shorter than {_milliseconds(shortest_step['all told'])}.",
+        f"By the upper end of the interval it is at most {100 * record['limit']:g} % of a step of "
+        f"{_milliseconds(least['processor']['high'])}; with the ends of blocks and the threads, of "
+        f"{_milliseconds(least['all told']['high'])}.",
         f"Each event by itself: {each}. The end of a block takes {_spelled(end, 'us', digits=0)}, the "
         f"probe's threads {_spelled(threads, 'us', digits=0)} of every second.",
     ]
@@ -273,7 +277,7 @@ def _spelled(found: dict[str, float | None], unit: str, scale: float = 1, digits
 
 
 def _milliseconds(value: float | None) -> str:
-    return "an unknown length" if value is None else f"{value:g} ms"
+    return "no length that could be shown" if value is None else f"{value:g} ms or longer"
 
 
 def put(page: str, text: str) -> str:

@@ -48,7 +48,7 @@ class Blocks:
     steps: int
 
 
-SEEN = Blocks(0.0, rounds=10, skip=10, steps=20)
+SEEN = Blocks(0.0, rounds=6, skip=10, steps=20)
 """How each event is timed, once after every step."""
 
 
@@ -62,7 +62,7 @@ class Plan:
         warm: steps before anything counts.
         alone: it runs by itself: then there is no trial whose blocks could end.
         periods: blocks of the trial whose ends are timed.
-        period: steps from the end of one to that of the next.
+        period: steps from the end of one to that of the next, as many as ordinary ones fill a block of half a second.
         device: as torch writes it.
     """
 
@@ -70,7 +70,7 @@ class Plan:
     kinds: dict[str, Blocks]
     alone: bool
     warm: int = 40
-    periods: int = 40
+    periods: int = 24
     period: int = 25
     device: str = "cpu"
 
@@ -149,7 +149,7 @@ class Loop:
 
     def __init__(self, device: str) -> None:
         torch.set_num_threads(1)
-        self._device = torch.device(device)
+        self.device = torch.device(device)
         layers = (layer for _ in range(MODULES // 2) for layer in (nn.Linear(8, 8), nn.ReLU()))
         self._model = nn.Sequential(*layers).to(device)
         self._optimizer = torch.optim.SGD(self._model.parameters(), lr=1e-6)
@@ -178,10 +178,10 @@ class Loop:
         batch = self.take()
         taken = time.perf_counter() - began
         self._optimizer.zero_grad()
-        loss = self._model(batch.to(self._device)).square().mean()
+        loss = self._model(batch.to(self.device)).square().mean()
         loss.backward()
         self._optimizer.step()
-        if self._device.type != "cpu":
+        if self.device.type != "cpu":
             loss.item()
         return taken
 
@@ -229,9 +229,9 @@ def _calls() -> dict[str, Callable[[Loop], Callable[[], Any]]]:
         weight.grad = torch.zeros(1)
         return torch.optim.SGD([weight], lr=0.0).step
 
-    def transfer(_: Loop) -> Callable[[], Any]:
+    def transfer(loop: Loop) -> Callable[[], Any]:
         batch = torch.zeros(1)
-        return lambda: batch.to("cpu")
+        return lambda: batch.to(loop.device)
 
     return {
         "a batch": lambda loop: loop.take,
@@ -248,7 +248,7 @@ EVENTS = _calls()
 
 def events(loop: Loop, order: random.Random) -> dict[str, dict[str, list[list[list[float]]]]]:
     """As :func:`rounds`, by the wall alone, for each event: once after every step, in caches as that leaves them."""
-    found = {}
+    found: dict[str, dict[str, list[list[list[float]]]]] = {}
     for name, make in EVENTS.items():
         call, found[name] = make(loop), {"in": [], "out": []}
         for _ in range(SEEN.rounds):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import sys
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -14,8 +16,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from torch.optim import optimizer as optimizers
 
-from benchmarks.overhead import bench, costs, middle, quartile, result, shortest, told
+from benchmarks.overhead import BEGIN, END, bench, between, costs, middle, put, quartile, result, shortest, table
 from benchmarks.overhead_loop import MODULES, PROBE, Blocks, Loop, Switch
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def said(inside: list[float], out: list[float], **more: Any) -> dict[str, Any]:
@@ -53,17 +57,26 @@ def test_a_pair_of_blocks_that_was_disturbed_leaves_the_others() -> None:
     assert costs(said([1.0], [1.0]), watched, "tiny")["wall"] == pytest.approx(500)
 
 
-def test_what_happens_between_steps_is_spread_over_them() -> None:
+def test_what_happens_between_steps_takes_a_share_of_all_time() -> None:
     watched = {"ends": [2e-3, 2e-3, 9.0, 9.0, 2e-3], "threads": 0.001}
-    assert told(10.0, watched, 20.0) == pytest.approx(10 + 2e3 * 20 / 500 + 20)
+    assert between(watched) == pytest.approx(0.005)
 
 
-def test_the_step_must_be_long_enough_for_the_upper_end() -> None:
-    def ends(high: float | None) -> dict[str, float | None]:
-        return {"is": 1.0, "low": 0.0, "high": high}
+def test_the_shortest_step_of_which_so_much_may_be_taken() -> None:
+    assert shortest(50.0) == pytest.approx(10.0)
+    assert shortest(50.0, 0.003) == pytest.approx(25.0)
+    assert shortest(50.0, 0.006) == math.inf
+    assert middle([1.0, math.inf, math.inf, math.inf, 2.0, 3.0], 1) == {"is": None, "low": 1.0, "high": None}
 
-    assert shortest({"processor": ends(40.0), "all told": ends(60.1)}) == {"processor": 8.0, "all told": 12.1}
-    assert shortest({"processor": ends(None), "all told": ends(None)}) == {"processor": None, "all told": None}
+
+def test_the_page_says_what_is_recorded() -> None:
+    page = (ROOT / "docs" / "overhead.md").read_text(encoding="utf-8")
+    record = json.loads((ROOT / "benchmarks" / "results" / "overhead.json").read_text(encoding="utf-8"))
+    assert put(page, table(record)) == page
+
+
+def test_a_page_keeps_what_is_around_its_marks() -> None:
+    assert put(f"one\n{BEGIN}old\n{END}\ntwo\n", "new\n") == f"one\n{BEGIN}new\n{END}\ntwo\n"
 
 
 def test_what_is_not_the_probes_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,9 +136,9 @@ def test_a_trial_with_the_probe_in_and_out() -> None:
         "torch.autograd.backward",
         "torch.optim.optimizer, hook after",
     } <= set(watched["taken"])
-    for process in (alone, watched):
-        assert [[len(clock) for clock in block] for block in process["kinds"]["tiny"]["in"]] == [[4, 4], [4, 4]]
-        assert [[len(clock) for clock in block] for block in process["kinds"]["ordinary"]["out"]] == [[2, 2]]
+    assert [[len(clock) for clock in block] for block in watched["kinds"]["tiny"]["in"]] == [[4, 4], [4, 4]]
+    assert [[len(clock) for clock in block] for block in watched["kinds"]["ordinary"]["out"]] == [[2, 2]]
+    assert [[len(clock) for clock in block] for block in alone["kinds"]["tiny"]["in"]] == [[4, 4]]
     found = result([(alone, watched)], kinds)
     assert found["pairs"] == 1
     assert found["kinds"]["ordinary"]["steps"] == 4
