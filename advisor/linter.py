@@ -214,10 +214,16 @@ class Checker:
         return findings, frozenset(consulted)
 
     def _silenced(self, document: Document, findings: Iterable[Finding]) -> list[Finding]:
-        """Findings that neither a comment nor the configuration silences, and comments that silence nothing."""
+        """Findings that no comment, configuration or ``if debug:`` silences, and comments that silence nothing."""
+        from .source.debugging import debug_branches
+
         off = self.off_in(document.filename)
         suppressions = Suppressions(document)
-        kept = suppressions.apply(one for one in findings if one.code not in off)
+        found = [one for one in findings if one.code not in off]
+        idle = debug_branches(document) if found else []
+        kept = suppressions.apply(
+            one for one in found if not any(start <= one.span.start.offset < end for start, end in idle)
+        )
         if any(one.code in (INTERNAL_ERROR[0], NOT_ANALYSED[0], SYNTAX_ERROR[0]) for one in kept):
             return kept
         if UNUSED_SUPPRESSION[0] not in off:

@@ -1,0 +1,35 @@
+"""Nothing is said of what runs only while somebody debugs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.config import Config
+from accel_advisor.linter import lint
+from accel_advisor.source.discovery import Found
+
+MOVE = "    x = torch.zeros(8).cuda()\n"
+
+
+def codes(source: str, folder: Path) -> list[str]:
+    path = folder / "train.py"
+    path.write_text(f"import torch\nfrom conf import args\n\n{source}")
+    return [one.code for one in lint([Found(str(path), True)], Config(root=folder)).findings]
+
+
+@pytest.mark.parametrize("test", ["args.debug", "DEBUG", "args.debug and args.verbose", "args.get_debug()"])
+def test_silent_where_somebody_debugs(test: str, tmp_path: Path) -> None:
+    assert codes(f"if {test}:\n{MOVE}", tmp_path) == []
+    assert codes(f"if {test.replace('debug', 'fast').replace('DEBUG', 'FAST')}:\n{MOVE}", tmp_path) == ["ACC205"]
+
+
+@pytest.mark.parametrize("test", ["not args.debug", "args.debug is None", "__debug__"])
+def test_speaks_where_nobody_may_debug(test: str, tmp_path: Path) -> None:
+    assert codes(f"if {test}:\n{MOVE}", tmp_path) == ["ACC205"]
+
+
+def test_speaks_of_what_runs_otherwise(tmp_path: Path) -> None:
+    assert codes(f"if args.debug:\n    pass\nelse:\n{MOVE}", tmp_path) == ["ACC205"]
+    assert codes(f"if args.debug:\n    pass\n{MOVE.strip()}\n", tmp_path) == ["ACC205"]
