@@ -251,7 +251,7 @@ WORKLOADS = {
         True,
         CONVOLUTIONS,
         "512, 3, 64, 64",
-        loader="batch_size=64 if device == 'cuda' else 4, shuffle=True",
+        loader="batch_size=64 if device == 'cuda' else 1, shuffle=True",
         device="cuda",
     ),
     "cudnn_benchmark, no convolution": Workload("cudnn_benchmark", False, DEEP, "4096, 32", device="cuda"),
