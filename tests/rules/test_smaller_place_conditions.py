@@ -194,6 +194,13 @@ PAIRS |= {
     "ACC311: on a condition": Pair(
         HOST + "model.cuda()\nif conf.one:\n    os.environ['CUDA_VISIBLE_DEVICES'] = '1'\n", "if conf.one:\n    ", ""
     ),
+    "ACC311: started on a condition": Pair(
+        HOST + "if conf.gpu:\n    model.cuda()\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'\n", "if conf.gpu:\n    ", ""
+    ),
+    "ACC311: in functions whose order is not known": Pair(
+        HOST + "def place():\n    model.cuda()\ndef choose():\n    os.environ['CUDA_VISIBLE_DEVICES'] = '1'\n",
+        "def choose():\n",
+    ),
     "ACC311: another variable": Pair(
         HOST + "model.cuda()\nos.environ['OMP_NUM_THREADS'] = '1'\n", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"
     ),
