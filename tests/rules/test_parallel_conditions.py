@@ -98,6 +98,9 @@ PAIRS = {
     ),
     "ACC502: numbered": pair(GROUP + "model = Net().cuda(rank)\n", "cuda(rank)", "cuda()"),
     "ACC502: moved by number": pair(GROUP + "model = Net().to(rank)\n", "to(rank)", "to('cuda')"),
+    "ACC502: only a tensor": pair(
+        GROUP + "model = Net().to(rank)\nx = torch.zeros(1).cuda()\n", "Net().to(rank)", "Net().cuda()"
+    ),
     "ACC502: another back end": pair("dist.init_process_group('gloo')\n" + MOVE, "'gloo'", "'nccl'"),
     "ACC502: an unknown back end": pair("dist.init_process_group(conf.backend)\n" + MOVE, "conf.backend", "'nccl'"),
     "ACC502: Accelerate": pair(
@@ -168,12 +171,21 @@ PAIRS |= {
         STRAIGHT, ", static_graph=True", "", "", WRAP.replace("True)", "True, static_graph=True)")
     ),
     "ACC504: a graph that may stay": unused(
-        STRAIGHT, ", static_graph=conf.s", "", "", WRAP.replace("True)", "True, static_graph=conf.s)")
+        STRAIGHT,
+        ", static_graph=conf.s",
+        ", static_graph=False",
+        "",
+        WRAP.replace("True)", "True, static_graph=conf.s)"),
     ),
     "ACC504: asked for by a setting": unused(
         STRAIGHT, "conf.unused)", "True)", "", WRAP.replace("True)", "conf.unused)")
     ),
     "ACC504: an unknown model": unused(STRAIGHT, "conf.make()", "Net()", "", WRAP.replace("Net()", "conf.make()")),
+    "ACC504: a class of a class": Pair(
+        HEAD.replace("class Net(nn.Module)", "class Base(nn.Module):\n    pass\nclass Net(Base)") + WRAP,
+        "class Net(Base)",
+        "class Net(nn.Module)",
+    ),
     "ACC504: an unknown part": unused(
         "return self.b(self.a(self.c(x)))", "conf.part()", "nn.Linear(8, 8)", "        self.c = conf.part()\n"
     ),
