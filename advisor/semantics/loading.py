@@ -13,7 +13,7 @@ from .edits import add_keyword
 from .immutable import immutable
 from .operations import Argument
 from .places import union_of
-from .syntax import renewed_in, takes_out
+from .syntax import names_read_in, renewed_in, takes_out
 from .values import ABSENT, Configured, Constant, Opaque, Origin, Tensor, Unknown, Value, join_all, options_of
 
 if TYPE_CHECKING:
@@ -114,6 +114,13 @@ class Loop:
         inside = {id(one) for one in descendants(besides)}
         mentions = (one for one in descendants(self.node) if isinstance(one, kinds) and id(one) not in inside)
         return any(self.document.code(one) == holder for one in mentions)
+
+    @property
+    def may_be_short(self) -> bool:
+        """Whether it may take the first few batches only: it holds a ``break``, or counts them where it begins."""
+        counted = names_read_in(self.node.iter) if isinstance(self.node, cst.For) else frozenset()
+        counts = not counted.isdisjoint(("islice", "itertools.islice", "range"))
+        return counts or next(descendants(self.node, cst.Break), None) is not None
 
     def carries(self, holder: str) -> bool:
         """Whether a pass reads a name or attribute before it binds it: what the pass before has left there."""

@@ -201,6 +201,12 @@ PAIRS: dict[str, dict[str, tuple[str, ...]]] = {
             "batch_size=2",
             "pin_memory=True",
         ),
+        "through a buffer": (
+            "buf = torch.empty(4, 8, pin_memory=True)\n" + EACH + "buf.copy_(x)\n    z = buf.cuda()",
+            "buf = torch.empty(4, 8, pin_memory=True)\n" + EACH + "buf.copy_(x)\n    z = buf.cuda",
+            EACH + "z = x.cuda",
+        ),
+        "an entry of a batch": ("for b in loader:\n    x = b['a'].cuda(non_blocking=True)", "non_blocking=True"),
         "moved by a generator": (
             (
                 "def moved(l):\n    for x, y in l: yield x.cuda(non_blocking=True), y\nfor x, y in moved(loader):\n"

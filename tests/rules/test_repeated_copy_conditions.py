@@ -278,6 +278,17 @@ PAIRS: dict[str, dict[str, tuple[str, ...]]] = {
             "\nfor",
         ),
         "one step": (FIXED + "v = w.to('cuda')\n    break", "break", "pass"),
+        "bound anew among others": (FIXED + "w, v = w.to('cuda'), 1", ":\n    w", ":\n    u"),
+        "bound anew as an attribute": (
+            (
+                "class T:\n    def __init__(self): self.w = torch.zeros(8)\n    def fit(self):\n"
+                "        for x, y in loader:\n            self.w = self.w.to('cuda')\nT().fit()"
+            ),
+            "\n            self.w",
+            "\n            v",
+        ),
+        "bound anew in an expression": (FIXED + "model(w := w.to('cuda'))", "w := "),
+        "bound anew afterwards": (FIXED + "v = w.to('cuda')\n    w = v", ")\n    w", ")\n    u"),
     },
     "ACC213": {
         "unknown dtype": ("x = conf.x\nx = x.float().cuda()", "conf.x", "torch.zeros(8, dtype=torch.uint8)"),
@@ -302,6 +313,7 @@ PAIRS: dict[str, dict[str, tuple[str, ...]]] = {
             "cuda().float()",
             "float().cuda()",
         ),
+        "a comparison": ("x = torch.zeros(8) > 0\ny = x.float().cuda()", ") > 0", ", dtype=torch.bool)"),
     },
     "ACC216": {
         "few times": (
@@ -320,6 +332,29 @@ PAIRS: dict[str, dict[str, tuple[str, ...]]] = {
         "needed before": (FILLED + "print(kept.mean())\n    kept = torch.cat([kept, x])", "kept.mean()"),
         "made anew": (FILLED + "kept = x[y]\n    kept = torch.cat([kept, y])", "kept = x[y]", "pass"),
         "queue": (FILLED + "kept = torch.cat([kept, x])[-9:]", "[-9:]"),
+        "a few batches": (
+            (
+                "kept = torch.zeros(0)\nimport itertools\nfor x, y in itertools.islice(loader, 3):\n"
+                "    kept = torch.cat([kept, x])"
+            ),
+            "import itertools\nfor x, y in itertools.islice(loader, 3)",
+            "for x, y in loader",
+        ),
+        "until a break": (
+            (
+                "kept = torch.zeros(0)\nfor i, (x, y) in enumerate(loader):\n    kept = torch.cat([kept, x])\n"
+                "    if i == 3:\n        break"
+            ),
+            "\n    if i == 3:\n        break",
+        ),
+        "given at each step": (
+            (
+                "def f():\n    kept = torch.zeros(0)\n    for x, y in loader:\n"
+                "        kept = torch.cat([kept, x])\n        yield kept\nfor z in f(): print(z)"
+            ),
+            "\n        yield kept\nfor z in f(): print(z",
+            "\n    return kept\nf(",
+        ),
     },
 }
 
