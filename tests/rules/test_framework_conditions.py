@@ -300,6 +300,18 @@ PAIRS |= {
 }
 
 
+MACOS = {"pyproject.toml": '[project]\nname = "x"\nclassifiers = ["Operating System :: MacOS"]\n'}
+ON_GPU = {
+    "ACC602": HF + "TrainingArguments('o', dataloader_pin_memory=False)\n",
+    "ACC606": HF + "TrainingArguments('o')\n",
+    "ACC608": ACCELERATE + LOADER + "a = Accelerator()\n" + PREPARE,
+    "ACC612": TIMM + "create_loader([], 3, 4)\ntorch.zeros(3).cuda()\n",
+}
+PAIRS |= {
+    f"{code}: only for macOS": Pair(source, ":: MacOS", ":: POSIX :: Linux", MACOS) for code, source in ON_GPU.items()
+}
+
+
 @pytest.mark.parametrize("case", PAIRS)
 def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair(case[:6], PAIRS[case], tmp_path)
