@@ -34,9 +34,14 @@ class TestSkipped:
     def test_what_nobody_wants_linted(self, tree: Path) -> None:
         make(tree, ".hidden/a.py", ".b.py", "node_modules/a.py", "lib/site-packages/a.py", "build/a.py", "tests/a.py")
         make(tree, "docs/a.py", "third_party/a.py", "x/test_a.py", "x/a_test.py", "conftest.py", "a_pb2.py", "a.txt")
+        make(tree, "benchmarks/a.py", "profile_step.py", "model-debug.py", "x/benchmark.ipynb", "speed_bench_all.py")
         make(tree, "env/lib/a.py")
         (tree / "env" / "pyvenv.cfg").touch()
         assert found() == []
+
+    def test_names_that_only_sound_like_debugging(self, tree: Path) -> None:
+        make(tree, "benchpress.py", "profiles.py", "debugger.py", "workbench/a.py")
+        assert found() == ["benchpress.py", "debugger.py", "profiles.py", "workbench/a.py"]
 
     def test_an_empty_folder(self, tree: Path) -> None:
         assert found() == []

@@ -17,10 +17,13 @@ SUFFIXES = (".py", ".pyw", ".ipynb")
 NEVER_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages", "__pypackages__"})
 """Folders that hold other people's installed code, which no pattern brings back."""
 SKIPPED_FOLDERS = frozenset(
-    {"build", "dist", "test", "tests", "testing", "doc", "docs"}
+    {"build", "dist", "test", "tests", "testing", "doc", "docs", "bench", "benchmark", "benchmarks"}
     | {"vendor", "vendored", "_vendor", "third_party", "third-party", "thirdparty", "3rdparty", "external", "generated"}
 )
-SKIPPED_FILES = re.compile(r"test_.*\.pyw?|.*_test\.pyw?|conftest\.py|.*_pb2(_grpc)?\.py|versioneer\.py")
+SKIPPED_FILES = re.compile(
+    r"test_.*\.pyw?|.*_test\.pyw?|conftest\.py|.*_pb2(_grpc)?\.py|versioneer\.py"
+    r"|(.*[_-])?(debug|debugging|profile|profiler|profiling|bench|benchmark|benchmarks|benchmarking)([_-].*)?\.(pyw?|ipynb)"
+)
 WORDS = (b"torch", b"lightning", b"transformers", b"accelerate", b"fastai", b"ignite", b"monai", b"timm")
 """A file in which none of these stands has nothing to do with an accelerator."""
 
@@ -71,8 +74,8 @@ def is_generated(raw: bytes) -> bool:
 class Discoverer:
     """Finds the files to lint.
 
-    What a person names is taken, whatever it is called; below a folder that was named, tests, documentation, vendored,
-    built and hidden folders, virtual environments and whatever .gitignore says are passed by.
+    What a person names is taken, whatever it is called; below a folder that was named, tests, documentation,
+    benchmarks, vendored, built and hidden folders, virtual environments and whatever .gitignore says are passed by.
 
     Args:
         root: the folder that the patterns are relative to.
