@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 OPEN = "\0open"
 """Entry of a Mapping that says whether it may hold keys beyond those that are stored."""
 ESCAPED = "\0escaped"
+"""Entry of a Module or Instance that says that it was handed to code that is not known."""
 TAKES_AS_GIVEN = "\0takes as given"
 """Set for a wrapper that does not move the inputs of ``forward``: DistributedDataParallel that is told no devices."""
-"""Entry of a Module or Instance that says that it was handed to code that is not known."""
 ANY = "\0any"
 """Entry of a Mapping or list for the value under a key that is not known."""
 
