@@ -207,8 +207,8 @@ class Workload:
 
 
 WORKLOADS = {
-    "threads, small operations on two threads": Workload(
-        "threads", True, "nn.Sequential(*[nn.Linear(96, 96) for _ in range(40)])", "4096, 96", threads=2, block=2.0
+    "threads, products on one thread": Workload(
+        "threads", True, WIDE, "4096, 1024", loader="batch_size=256, shuffle=True", block=1.0
     ),
     "threads, small operations on one thread": Workload(
         "threads", False, "nn.Sequential(*[nn.Linear(8, 8) for _ in range(40)])", "4096, 8"
@@ -218,7 +218,7 @@ WORKLOADS = {
         True,
         script=COLLECTED.format(size=128, work=45, layers=40, workers=8, steps=20),
         threads=2,
-        block=2.0,
+        block=5.0,
     ),
     "thread_binding, workers that need every core": Workload(
         "thread_binding",
