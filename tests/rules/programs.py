@@ -50,3 +50,23 @@ LOOP = """
 for x, y in loader:
     step(x.cuda(non_blocking=True), y.cuda(non_blocking=True))
 """
+
+FILES = (
+    IMPORTS
+    + """
+import argparse, conf, datasets, functools, glob, h5py, lmdb, os, random, threading
+import numpy as np
+from torch.utils.data import DistributedSampler, RandomSampler, Subset
+model = nn.Linear(8, 2)
+class Files(Dataset):
+    def __init__(self): self.stage = 0
+    def __len__(self): return 2
+    def __getitem__(self, i): return torch.load(str(self.stage))
+    def advance(self): self.stage += 1
+    def look(self): return self.stage
+files = Files()
+data = [1, 2, 3]
+def take(batch, at=0): return batch[0]
+"""
+)
+"""A data set whose samples depend on a stage, which the program may change; more imports than anything needs."""

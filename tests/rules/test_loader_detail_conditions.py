@@ -7,26 +7,9 @@ from pathlib import Path
 import pytest
 
 from .pairs import Pair, check_pair
-from .programs import IMPORTS
+from .programs import FILES
 
-HEAD = (
-    IMPORTS
-    + """
-import argparse, conf, datasets, glob, os
-import numpy as np
-from torch.utils.data import DistributedSampler, RandomSampler, Subset
-model = nn.Linear(8, 2)
-class Files(Dataset):
-    def __init__(self): self.stage = 0
-    def __len__(self): return 2
-    def __getitem__(self, i): return torch.load(str(self.stage))
-    def advance(self): self.stage += 1
-    def look(self): return self.stage
-files = Files()
-data = [1, 2, 3]
-def take(batch, at=0): return batch[0]
-"""
-)
+HEAD = FILES
 CUDA = "\nfor (x,) in loader:\n    model(x.cuda(non_blocking=True)).sum().backward()\n"
 TENSORS = HEAD + "model.cuda()\ntensors = TensorDataset(conf.x)\n"
 TRAINED = TENSORS + "loader = DataLoader(tensors, pin_memory=True, batch_size=256, shuffle=True)" + CUDA

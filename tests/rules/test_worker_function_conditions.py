@@ -7,27 +7,9 @@ from pathlib import Path
 import pytest
 
 from .pairs import Pair, check_pair
-from .programs import IMPORTS
+from .programs import FILES
 
-HEAD = (
-    IMPORTS
-    + """
-import argparse, conf, datasets, functools, os, random, threading
-import numpy as np
-from torch.utils.data import DistributedSampler, RandomSampler, Subset
-model = nn.Linear(8, 2)
-class Files(Dataset):
-    def __init__(self): self.stage = 0
-    def __len__(self): return 2
-    def __getitem__(self, i): return torch.load(str(self.stage))
-    def advance(self): self.stage += 1
-    def look(self): return self.stage
-files = Files()
-data = [1, 2, 3]
-device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
-def take(batch, at=0): return batch[0]
-"""
-)
+HEAD = FILES + "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
 OPTION = """
 parser = argparse.ArgumentParser()
 parser.add_argument("--device", default="cpu")
