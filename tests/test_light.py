@@ -125,7 +125,9 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> str:
     if depth == 0:
         return draw(st.sampled_from(["a", "b.c", "1", "'d'", "f'{e.f(e)}'", "é", "'g' # )\n 'h'"]))
     made = draw(
-        st.sampled_from(["%", "(%).a", "(% + %)", "f(%)", "f(%, %)", "f(k=%, *%)", "[%, %]", "(%, %)", "(%,)", "%[%, %]"])
+        st.sampled_from(
+            ["%", "(%).a", "(% + %)", "f(%)", "f(%, %)", "f(k=%, *%)", "[%, %]", "(%, %)", "(%,)", "%[%, %]"]
+        )
         | st.sampled_from(
             ["%[%]", "(% for b in %)", "f(% for b in %)", "{%: %}", "(% if % else %)", "(not %)", "f(**%)"]
         )
