@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,7 +100,7 @@ EXPRESSIONS = (
 def test_reads_every_text_of_this_project() -> None:
     for path in sorted([*ROOT.glob("advisor/**/*.py"), *ROOT.glob("rules/**/*.py"), *ROOT.glob("fixtures/**/*.py")]):
         text = path.read_text("utf-8")
-        if "match " not in text:
+        if not any(isinstance(one, ast.Match) for one in ast.walk(ast.parse(text))):
             agree(text)
 
 
