@@ -25,7 +25,7 @@ def test_silent_where_somebody_debugs(test: str, tmp_path: Path) -> None:
     assert codes(f"if {test.replace('debug', 'fast').replace('DEBUG', 'FAST')}:\n{MOVE}", tmp_path) == ["ACC205"]
 
 
-@pytest.mark.parametrize("test", ["not args.debug", "args.debug is None", "__debug__"])
+@pytest.mark.parametrize("test", ["not args.debug", "args.debug is None", "args.debug or args.train", "__debug__"])
 def test_speaks_where_nobody_may_debug(test: str, tmp_path: Path) -> None:
     assert codes(f"if {test}:\n{MOVE}", tmp_path) == ["ACC205"]
 

@@ -22,8 +22,11 @@ def debug_branches(document: Document) -> list[tuple[int, int]]:
 
 
 def _asks_for_debugging(test: cst.BaseExpression) -> bool:
-    """Whether a condition holds while somebody debugs only, by its names; one that denies or compares may not."""
+    """Whether a condition holds while somebody debugs only, by its names; one that denies, compares or has an
+    alternative may not."""
     if next(descendants(test, cst.UnaryOperation, cst.Comparison), None) is not None:
+        return False
+    if any(isinstance(one.operator, cst.Or) for one in descendants(test, cst.BooleanOperation)):
         return False
     names = [one.value for one in descendants(test, cst.Name)]
     return any("debug" in name.lower() for name in names if name != "__debug__")
