@@ -1,6 +1,6 @@
 """``python -m accel_advisor``."""
 
-from .cli import run
+from accel_advisor.cli import run
 
 if __name__ == "__main__":
     run()

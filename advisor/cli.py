@@ -11,21 +11,27 @@ from typing import Any, NoReturn
 
 import click
 
-from . import __version__
+from accel_advisor import __version__
 
 LAZY: Mapping[str, tuple[str, str]] = {
-    "lint": ("accel_advisor.lint_command:lint", "Find what keeps an accelerator waiting, without running anything."),
+    "lint": (
+        "accel_advisor.commands.lint_command:lint",
+        "Find what keeps an accelerator waiting, without running anything.",
+    ),
     "tune": (
-        "accel_advisor.tune.command:tune",
+        "accel_advisor.commands.tune_command:tune",
         "Run a short trial of a training script, find its fastest settings and write them.",
     ),
     "report": (
-        "accel_advisor.tune.report_command:report",
+        "accel_advisor.commands.report_command:report",
         "Show what tune recorded again, compare runs, or draw a history.",
     ),
-    "doctor": ("accel_advisor.doctor:doctor", "Tell what this machine offers, what limits it, and how to lift that."),
-    "rule": ("accel_advisor.rule_command:rule", "Show the page of a rule."),
-    "new-rule": ("accel_advisor.scaffold:new_rule", "Start a new rule: its file and its tests."),
+    "doctor": (
+        "accel_advisor.commands.doctor_command:doctor",
+        "Tell what this machine offers, what limits it, and how to lift that.",
+    ),
+    "rule": ("accel_advisor.commands.rule_command:rule", "Show the page of a rule."),
+    "new-rule": ("accel_advisor.commands.new_rule_command:new_rule", "Start a new rule: its file and its tests."),
 }
 """Commands by name: where they are, and what the overview says of them."""
 HIDDEN = frozenset({"new-rule"})
@@ -76,9 +82,9 @@ def cli() -> None:
 
 def main(args: list[str] | None = None) -> NoReturn:
     """Runs the command line and exits: 0 nothing found, 1 findings remain, 2 wrong use or an error, 130 Ctrl-C."""
-    from .config import ConfigError
-    from .selection import SelectorError
-    from .source.discovery import DiscoveryError
+    from accel_advisor.config import ConfigError
+    from accel_advisor.project.discovery import DiscoveryError
+    from accel_advisor.selection import SelectorError
 
     try:
         status: Any = cli.main(args=args, prog_name="accel-advisor", standalone_mode=False)

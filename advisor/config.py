@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .finding import Severity
-from .selection import Selection, Selector, selectors
-from .target import Platform, Target, Versions, platforms, versions
+from accel_advisor.finding import Severity
+from accel_advisor.project.target import Platform, Target, Versions, platforms, versions
+from accel_advisor.selection import Selection, Selector, selectors
 
 TABLE = "tool.accel-advisor"
 REPOSITORY_MARKERS = (".git", ".hg")

@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
-from .finding import Finding, Fix, Related, Severity
-from .plugins import entry_points
-from .selection import TOOL_CODES
+from accel_advisor.finding import Finding, Fix, Related, Severity
+from accel_advisor.plugins import entry_points
+from accel_advisor.selection import TOOL_CODES
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     import libcst as cst
 
-    from .semantics.facts import Facts
+    from accel_advisor.records.facts import Facts
 
 
 class Rule(ABC):
@@ -118,7 +118,7 @@ Source = tuple[str, Callable[[], Iterable[object]]]
 
 
 def _own_modules() -> Iterator[Source]:
-    from . import rules
+    from accel_advisor import rules
 
     for module in pkgutil.walk_packages(rules.__path__, rules.__name__ + ".", onerror=lambda name: None):
         yield f"the rule module {module.name}", partial(_rules_in, module.name)

@@ -41,7 +41,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .rule import Rule
+    from accel_advisor.rule import Rule
 
 HEADINGS = (
     "What it does",

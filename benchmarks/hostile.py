@@ -32,8 +32,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from accel_advisor.fixer import write_atomically
-from accel_advisor.machine import inspect_machine
+from accel_advisor.editing.fixer import write_atomically
+from accel_advisor.machine.machine import inspect_machine
 from benchmarks.recording import commit, today
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -33,13 +33,13 @@ TRIVIAL = "import torch\n"
 
 RECORD = """
 import json, sys
-from accel_advisor.source import syntax
+from accel_advisor.syntax import tree
 texts = []
-class Recorded(syntax.Syntax):
+class Recorded(tree.Syntax):
     def __init__(self, text, parse):
         texts.append(text)
         super().__init__(text, parse)
-syntax.Syntax = Recorded
+tree.Syntax = Recorded
 from accel_advisor.cli import main
 try:
     main(sys.argv[2:])

@@ -47,9 +47,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from accel_advisor.fixer import write_atomically
-from accel_advisor.tune.probe.wire import BASELINE
-from accel_advisor.tune.trial import Command, ScriptFinished, Trial
+from accel_advisor.editing.fixer import write_atomically
+from accel_advisor.tune.probe.channel.wire import BASELINE
+from accel_advisor.tune.trial.trial import Command, ScriptFinished, Trial
 from benchmarks import overhead_loop
 from benchmarks.overhead_loop import ADDRESS, Blocks, Plan
 from benchmarks.recording import machine

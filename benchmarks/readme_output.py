@@ -17,8 +17,8 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from accel_advisor.fixer import write_atomically
-from accel_advisor.machine import accelerators, inspect_machine
+from accel_advisor.editing.fixer import write_atomically
+from accel_advisor.machine.machine import accelerators, inspect_machine
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT / "docs" / "recorded"

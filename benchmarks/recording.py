@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from accel_advisor.machine import inspect_machine
+from accel_advisor.machine.machine import inspect_machine
 
 
 def today() -> str:

@@ -20,10 +20,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from accel_advisor.tune.probe.wire import Settings
-from accel_advisor.tune.readings import Loop
-from accel_advisor.tune.search import Search
-from accel_advisor.tune.settings import Limits
+from accel_advisor.tune.probe.channel.wire import Settings
+from accel_advisor.tune.search.readings import Loop
+from accel_advisor.tune.search.search import Search
+from accel_advisor.tune.search.settings import Limits
 from tests.tune.simulation import Simulation, Workload, drive, true_rate
 
 WORKERS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32)

@@ -37,12 +37,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from accel_advisor.config import Config
 from accel_advisor.finding import Applicability, Finding
-from accel_advisor.fix_loop import fix
-from accel_advisor.linter import Checker, Program, Report, known_codes
+from accel_advisor.lint.fix_loop import fix
+from accel_advisor.lint.linter import Checker, Program, Report, known_codes
+from accel_advisor.project.discovery import mentions_accelerators
+from accel_advisor.project.import_graph import programs
 from accel_advisor.selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, Selection, selectors
-from accel_advisor.source.discovery import mentions_accelerators
 from accel_advisor.source.document import Document
-from accel_advisor.source.imports import programs
 from benchmarks.fix_check import named_rows, stray_lines
 from benchmarks.recording import processor, today
 

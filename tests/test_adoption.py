@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.editing.fixer import edited
 from accel_advisor.finding import Finding, Severity, Span
-from accel_advisor.fixer import edited
 from accel_advisor.source.document import Document
-from accel_advisor.source.ignoring import Form, Ignorer
+from accel_advisor.source.ignore_comments import Form, Ignorer
 from accel_advisor.source.suppressions import Suppressions
 
 from .conftest import Done

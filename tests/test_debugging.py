@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.config import Config
-from accel_advisor.linter import lint
-from accel_advisor.source.discovery import Found
+from accel_advisor.lint.linter import lint
+from accel_advisor.project.discovery import Found
 
 MOVE = "    x = torch.zeros(8).cuda()\n"
 

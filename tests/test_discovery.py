@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.source.discovery import Discoverer, DiscoveryError, is_generated, mentions_accelerators
+from accel_advisor.project.discovery import Discoverer, DiscoveryError, is_generated, mentions_accelerators
 
 
 @pytest.fixture

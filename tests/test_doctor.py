@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from accel_advisor.bandwidth import Bandwidth, measure
-from accel_advisor.doctor import doctor
-from accel_advisor.gpus import Gpu, driver, gpus, handle_of, reasons
-from accel_advisor.limits import Build, limits
-from accel_advisor.machine import Machine, inspect_machine
+from accel_advisor.commands.doctor_command import doctor
+from accel_advisor.machine.bandwidth import Bandwidth, measure
+from accel_advisor.machine.gpus import Gpu, driver, gpus, handle_of, reasons
+from accel_advisor.machine.limits import Build, limits
+from accel_advisor.machine.machine import Machine, inspect_machine
 
 GIB = 1 << 30
 FREE = Machine(16, 16, None, 64 * GIB, 60 * GIB, None, 32 * GIB, 32 * GIB, host_memory=64 * GIB)

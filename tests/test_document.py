@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst.matchers as m
 import pytest
 
-from accel_advisor.fixer import apply_edits
+from accel_advisor.editing.fixer import apply_edits
 from accel_advisor.source.document import Document, DocumentError
 
 

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accel_advisor.finding import Applicability, Edit, Finding, Fix, Location, Severity, Span
-from accel_advisor.fixer import (
+from accel_advisor.editing.fixer import (
     EditConflictError,
     apply_edits,
     edits_by_file,
@@ -22,6 +21,7 @@ from accel_advisor.fixer import (
     write_all,
     write_atomically,
 )
+from accel_advisor.finding import Applicability, Edit, Finding, Fix, Location, Severity, Span
 from accel_advisor.source.document import Document
 
 SAFE = frozenset({Applicability.SAFE})

@@ -12,44 +12,65 @@ import accel_advisor
 import accel_advisor.rules
 
 PACKAGE = "accel_advisor"
-FLOORS: dict[str, int] = {
-    "": 0,
-    "finding": 0,
-    "selection": 0,
-    "target": 0,
-    "machine": 0,
-    "gpus": 0,
-    "bandwidth": 0,
-    "limits": 1,
-    "collector": 0,
-    "plugins": 0,
-    "config": 1,
-    "source": 1,
-    "semantics": 2,
-    "rule": 3,
-    "rule_page": 4,
-    "rules": 4,
-    "fixer": 4,
-    "report": 5,
-    "trouble": 5,
-    "pool": 5,
-    "linter": 5,
-    "baseline": 5,
-    "fix_loop": 5,
-    "cache": 5,
-    "output": 6,
-    "tune": 7,
-    "adoption": 7,
-    "lint_command": 8,
-    "rule_command": 8,
-    "doctor": 8,
-    "scaffold": 8,
-    "cli": 9,
-    "__main__": 10,
-}
-"""The floor of each part, from the ground up. A part may import those on its own floor and below."""
-FOR_RULES = ("accel_advisor.finding", "accel_advisor.rule", "accel_advisor.semantics")
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("",),
+    ("finding", "machine", "plugins"),
+    ("selection",),
+    ("syntax",),
+    ("source",),
+    ("project",),
+    ("config",),
+    ("editing",),
+    ("tables",),
+    ("values",),
+    ("records",),
+    ("records.queries",),
+    ("interpreter",),
+    ("datasets",),
+    ("analysis",),
+    ("rule", "rule_page"),
+    ("rules",),
+    ("lint",),
+    ("output",),
+    ("tune.probe.channel",),
+    ("tune.probe.script",),
+    ("tune.probe.containment",),
+    ("tune.probe.measuring",),
+    ("tune.probe.turning",),
+    ("tune.probe",),
+    ("tune.search",),
+    ("tune.record",),
+    ("tune.trial",),
+    ("tune.applying",),
+    ("tune.knobs",),
+    ("tune.showing",),
+    ("tune.page",),
+    ("tune",),
+    ("commands",),
+    ("cli",),
+    ("__main__",),
+)
+"""The rooms, and the files that stand by themselves, from the ground up. Each may import its own floor and those below.
+A module stands on the floor of the longest name here that its own begins with."""
+LEVELS = {name: level for level, floor in enumerate(FLOORS) for name in floor}
+FOR_RULES = ("accel_advisor.finding", "accel_advisor.rule", "accel_advisor.records")
 EXCEPTIONS = {("rule", "rules"): "the registry is the one place that knows rules: it lists their package"}
+RULES_STILL_IMPORT = tuple(f"{PACKAGE}.{name}" for name in ("editing", "values", "syntax", "tables", "datasets"))
+"""What has to turn into predicates on records."""
+DEBTS = {
+    ("interpreter", "datasets"),
+    ("records", "datasets"),
+    ("records", "interpreter"),
+    ("records", "records.queries"),
+    ("records.queries", "datasets"),
+    ("records.queries", "interpreter"),
+    ("tune.record", "tune.applying"),
+    ("tune.record", "tune.trial"),
+    ("tune.search", "tune.record"),
+    ("tune.search", "tune.trial"),
+    ("values", "records"),
+}
+"""Imports that run upwards and have to turn; nothing may be added."""
 
 
 def modules() -> Iterator[tuple[str, Path]]:
@@ -91,24 +112,41 @@ def imports(name: str, path: Path) -> Iterator[str]:
                 yield inner if inner in MODULES else target
 
 
-def part(module: str) -> str:
-    return [*module.split("."), ""][1]
+def room(module: str) -> str:
+    """The entry of :data:`FLOORS` that a module belongs to."""
+    parts = module.split(".")[1:]
+    names = (".".join(parts[:count]) for count in range(len(parts), -1, -1))
+    return next(name for name in names if name in LEVELS)
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_no_import_runs_upwards(name: str) -> None:
-    here = part(name)
-    assert here in FLOORS, f"the part '{here}' has no floor yet"
+    here = room(name)
+    assert here or name == PACKAGE, f"{name} has no floor yet"
     for target in imports(name, MODULES[name]):
-        there = part(target)
-        allowed = FLOORS[there] <= FLOORS[here] or (here, there) in EXCEPTIONS
+        there = room(target)
+        allowed = LEVELS[there] <= LEVELS[here] or {(here, there)} & (EXCEPTIONS.keys() | DEBTS)
         assert allowed, f"{name} imports {target} from a floor above"
 
 
-@pytest.mark.parametrize("name", [one for one in MODULES if part(one) == "rules"])
+def test_no_room_is_crowded() -> None:
+    """A person takes in a room at a glance: about fifteen files."""
+    sizes: dict[Path, int] = {}
+    for path in MODULES.values():
+        if path.name != "__init__.py":
+            sizes[path.parent] = sizes.get(path.parent, 0) + 1
+    assert {folder.name: size for folder, size in sizes.items() if size > 15} == {}
+
+
+def test_no_two_files_share_a_name() -> None:
+    names = [path.stem for path in MODULES.values() if path.name != "__init__.py"]
+    assert {name for name in names if names.count(name) > 1} == set()
+
+
+@pytest.mark.parametrize("name", [one for one in MODULES if room(one) == "rules"])
 def test_rules_import_their_own_kind_of_thing_only(name: str) -> None:
     for target in imports(name, MODULES[name]):
-        assert target.startswith(FOR_RULES), f"{name} imports {target}"
+        assert target.startswith(FOR_RULES + RULES_STILL_IMPORT), f"{name} imports {target}"
 
 
 @pytest.mark.parametrize("name", [one for one in MODULES if one.startswith(f"{PACKAGE}.tune.probe.")])
@@ -119,8 +157,8 @@ def test_the_probe_imports_itself_only(name: str) -> None:
 
 def test_nothing_but_the_registry_names_a_rule() -> None:
     for name, path in MODULES.items():
-        if part(name) not in ("rules", "rule"):
-            assert not [one for one in imports(name, path) if part(one) == "rules"], name
+        if room(name) not in ("rules", "rule"):
+            assert not [one for one in imports(name, path) if room(one) == "rules"], name
 
 
 def test_every_package_is_installed() -> None:

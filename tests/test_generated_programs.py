@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from accel_advisor.config import Config
 from accel_advisor.finding import Applicability, Finding
-from accel_advisor.fix_loop import FixOutcome, fix
-from accel_advisor.linter import Checker, Program, Report, known_codes
+from accel_advisor.lint.fix_loop import FixOutcome, fix
+from accel_advisor.lint.linter import Checker, Program, Report, known_codes
 from accel_advisor.selection import Selection, selectors
 
 quickly = settings(max_examples=80, deadline=None)

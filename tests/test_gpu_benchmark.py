@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 pytest.importorskip("PIL")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from accel_advisor.tune.probe.wire import Block, Settings
+from accel_advisor.tune.probe.channel.wire import Block, Settings
 from benchmarks.gpu.scoring import claims, tables
 from benchmarks.gpu.workloads import Training, make_data, trainings
 from benchmarks.regret.grid import Grid
@@ -109,7 +109,7 @@ def test_it_is_found_where_it_is_not_installed(tmp_path: Path) -> None:
         "run = u.module_from_spec(spec); spec.loader.exec_module(run)\n"
         "run.find_spec = lambda name: None\n"
         f"run.find_ourselves(pathlib.Path({str(tmp_path)!r})); importlib.invalidate_caches()\n"
-        "import accel_advisor.rules, accel_advisor.tune.command, benchmarks.gpu.workloads\n"
+        "import accel_advisor.rules, accel_advisor.commands.tune_command, benchmarks.gpu.workloads\n"
         "print(accel_advisor.__file__)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from accel_advisor.tune.knobs import TURNED
+from accel_advisor.tune.knobs.knobs import TURNED
 from benchmarks.knob_workloads import WORKLOADS
 
 

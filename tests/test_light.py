@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accel_advisor.source.document import Document, DocumentError
-from accel_advisor.source.light import read
-from accel_advisor.source.positions import Positions
-from accel_advisor.source.syntax import Syntax
-from accel_advisor.source.walking import PARTS, descendants
+from accel_advisor.syntax.light import read
+from accel_advisor.syntax.positions import Positions
+from accel_advisor.syntax.tree import Syntax
+from accel_advisor.syntax.walking import PARTS, descendants
 
 ROOT = Path(__file__).parents[1]
 WORDS = ("value", "operator", "star", "asynchronous", "relative", "start", "end")

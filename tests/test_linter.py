@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accel_advisor.cache import FOLDER, Cache
 from accel_advisor.config import Config, project_root
 from accel_advisor.finding import Applicability
-from accel_advisor.fix_loop import fix
-from accel_advisor.linter import lint
-from accel_advisor.report import Report
-from accel_advisor.source.discovery import Found
-from accel_advisor.source.imports import programs
+from accel_advisor.lint.cache import FOLDER, Cache
+from accel_advisor.lint.fix_loop import fix
+from accel_advisor.lint.linter import lint
+from accel_advisor.lint.report import Report
+from accel_advisor.project.discovery import Found
+from accel_advisor.project.import_graph import programs
 
 from .conftest import Install
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.machine import accelerators, inspect_machine, physical_cores
+from accel_advisor.machine.machine import accelerators, inspect_machine, physical_cores
 
 GIB = 1 << 30
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accel_advisor.cache import Cache
 from accel_advisor.config import Config
+from accel_advisor.editing.fixer import EditConflictError, edited
 from accel_advisor.finding import CellPlace
-from accel_advisor.fixer import EditConflictError, edited
-from accel_advisor.linter import lint
-from accel_advisor.report import Report
-from accel_advisor.source.discovery import Discoverer, Found
+from accel_advisor.lint.cache import Cache
+from accel_advisor.lint.linter import lint
+from accel_advisor.lint.report import Report
+from accel_advisor.project.discovery import Discoverer, Found
 from accel_advisor.source.document import Document, DocumentError
 from accel_advisor.source.magics import masked
 

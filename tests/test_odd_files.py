@@ -13,9 +13,9 @@ import pytest
 
 from accel_advisor.config import Config
 from accel_advisor.finding import Applicability
-from accel_advisor.fix_loop import fix
-from accel_advisor.linter import lint
-from accel_advisor.source.discovery import Found
+from accel_advisor.lint.fix_loop import fix
+from accel_advisor.lint.linter import lint
+from accel_advisor.project.discovery import Found
 
 from .conftest import Done
 from .test_cli import SLOW
@@ -249,7 +249,7 @@ class TestMeanwhile:
     def test_one_that_changes_before_it_is_written_is_left_alone(
         self, run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, change: str
     ) -> None:
-        from accel_advisor import fix_loop
+        from accel_advisor.lint import fix_loop
 
         (project / "train.py").write_text(SLOW)
         (project / "other.py").write_text(SLOW)

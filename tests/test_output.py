@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Location, Related, Severity, Span
-from accel_advisor.output import concise, github, gitlab, sarif, statistics, text
+from accel_advisor.lint.report import Report
+from accel_advisor.output import concise, github, gitlab, rule_counts, sarif, text
 from accel_advisor.output import json as ruff_json
-from accel_advisor.report import Report
 from accel_advisor.source.document import Document
 
 SOURCE = "import torch\n\tx = '表'; f(a,\n\t\tb,\n)\n" + "y = 1\n" * 8 + "z = " + "1 + " * 80 + "w\n"
@@ -153,4 +153,4 @@ def test_gitlab_fingerprints_survive_a_line_that_moves(project: Path) -> None:
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_statistics_of_nothing(as_json: bool) -> None:
-    assert statistics.render(Report(), as_json=as_json).strip() in ("", "[]")
+    assert rule_counts.render(Report(), as_json=as_json).strip() in ("", "[]")

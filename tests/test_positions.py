@@ -10,7 +10,7 @@ import pytest
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from accel_advisor.source.document import Document, DocumentError
-from accel_advisor.source.positions import Positions
+from accel_advisor.syntax.positions import Positions
 
 SOURCES = {
     path.name: path.read_text("utf-8")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from accel_advisor.source import recent
 from accel_advisor.source.document import Document
-from accel_advisor.source.recent import Recent
+from accel_advisor.syntax import tree_cache
+from accel_advisor.syntax.tree_cache import Recent
 
 
 def test_gives_the_same_tree_for_the_same_text() -> None:
@@ -17,7 +17,7 @@ def test_gives_the_same_tree_for_the_same_text() -> None:
 
 
 def test_forgets_the_text_that_was_not_asked_for_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recent, "MOST_CHARACTERS", 12)
+    monkeypatch.setattr(tree_cache, "MOST_CHARACTERS", 12)
     kept = Recent(cst.parse_module)
     a, b = kept.of("a = 1\n"), kept.of("b = 1\n")
     assert kept.of("a = 1\n") is a
@@ -27,7 +27,7 @@ def test_forgets_the_text_that_was_not_asked_for_the_longest(monkeypatch: pytest
 
 
 def test_does_not_keep_what_would_fill_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recent, "MOST_CHARACTERS", 12)
+    monkeypatch.setattr(tree_cache, "MOST_CHARACTERS", 12)
     kept = Recent(cst.parse_module)
     small = kept.of("a = 1\n")
     large = kept.of("abcdefg = 12345\n")

@@ -11,14 +11,14 @@ import pytest
 
 from accel_advisor.config import Config
 from accel_advisor.finding import Applicability, Finding, Severity
-from accel_advisor.fix_loop import fix
-from accel_advisor.linter import lint
-from accel_advisor.report import Report
+from accel_advisor.lint.fix_loop import fix
+from accel_advisor.lint.linter import lint
+from accel_advisor.lint.report import Report
+from accel_advisor.project.discovery import Found
+from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule, registry
 from accel_advisor.rule_page import HEADINGS, RulePageError, rule_page
 from accel_advisor.selection import Selection, selectors
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.source.discovery import Found
 
 BROKEN = registry().failures
 RULES = [pytest.param(rule, id=code) for code, rule in registry().items()]

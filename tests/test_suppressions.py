@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from accel_advisor.editing.fixer import apply_edits
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.fixer import apply_edits
 from accel_advisor.selection import UNUSED_SUPPRESSION
 from accel_advisor.source.document import Document
 from accel_advisor.source.suppressions import Suppressions

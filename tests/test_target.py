@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.source.requirements import FILES, declared
-from accel_advisor.target import PLATFORMS, Target, Version, Versions, platforms, versions
+from accel_advisor.project.requirements import FILES, declared
+from accel_advisor.project.target import PLATFORMS, Target, Version, Versions, platforms, versions
 
 from .conftest import Done
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from accel_advisor.source.walking import PARTS, descendants
+from accel_advisor.syntax.walking import PARTS, descendants
 
 HOME = Path(__file__).parents[1]
 

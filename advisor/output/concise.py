@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..report import Report
-from .text import printable, summary
+from accel_advisor.lint.report import Report
+from accel_advisor.output.text import printable, summary
 
 
 def render(report: Report, *, fixed: int = 0) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..finding import Severity
-from ..report import Report
+from accel_advisor.finding import Severity
+from accel_advisor.lint.report import Report
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 

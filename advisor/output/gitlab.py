@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 
-from ..finding import Location, Severity
-from ..report import Report
-from .sarif import line_hashes
+from accel_advisor.finding import Location, Severity
+from accel_advisor.lint.report import Report
+from accel_advisor.output.sarif import line_hashes
 
 SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 

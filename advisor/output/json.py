@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..finding import Finding, Location, Span
-from ..report import Report
-from ..selection import TOOL_CODES
+from accel_advisor.finding import Finding, Location, Span
+from accel_advisor.lint.report import Report
+from accel_advisor.selection import TOOL_CODES
 
 
 def render(report: Report) -> str:

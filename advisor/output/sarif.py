@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from .. import __version__
-from ..finding import Edit, Finding, Severity, Span
-from ..report import Report
-from ..rule import registry
-from ..rule_page import RulePageError, rule_page
-from ..source.document import is_notebook
+from accel_advisor import __version__
+from accel_advisor.finding import Edit, Finding, Severity, Span
+from accel_advisor.lint.report import Report
+from accel_advisor.rule import registry
+from accel_advisor.rule_page import RulePageError, rule_page
+from accel_advisor.source.document import is_notebook
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

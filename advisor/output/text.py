@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 import click
 
-from ..finding import Applicability, Finding, Severity, Span
-from ..report import Report
-from ..source.document import Document
+from accel_advisor.finding import Applicability, Finding, Severity, Span
+from accel_advisor.lint.report import Report
+from accel_advisor.source.document import Document
 
 TAB = 4
 MOST_LINES = 6

@@ -16,15 +16,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..finding import Edit, Location, Span
-from .nesting import deep_stack, too_deep
-from .recent import Recent
+from accel_advisor.finding import Edit, Location, Span
+from accel_advisor.syntax.nesting import deep_stack, too_deep
+from accel_advisor.syntax.tree_cache import Recent
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from .notebook import Cell, Notebook
-    from .syntax import Syntax
+    from accel_advisor.source.notebook import Cell, Notebook
+    from accel_advisor.syntax.tree import Syntax
 
 
 _LINE_OF_SPACE = re.compile(r"(?<=[\r\n])[ \t]+")
@@ -102,7 +102,7 @@ class Document:
             DocumentError: unknown encoding, bytes that do not fit it, or no notebook.
         """
         if is_notebook(filename):
-            from .notebook import Notebook
+            from accel_advisor.source.notebook import Notebook
 
             notebook = Notebook(raw)
             return cls(filename, notebook.text, notebook=notebook)
@@ -132,7 +132,7 @@ class Document:
 
     @property
     def tree(self) -> cst.Module:
-        """The libcst tree, mostly without its white space (:mod:`accel_advisor.source.light`).
+        """The libcst tree, mostly without its white space (:mod:`accel_advisor.syntax.light`).
 
         Raises:
             DocumentError: the text is not Python that libcst can parse.
@@ -307,7 +307,7 @@ def _read(text: str) -> Syntax:
     Raises:
         DocumentError: the text is not Python that libcst can parse.
     """
-    from .syntax import Syntax
+    from accel_advisor.syntax.tree import Syntax
 
     row = too_deep(text)
     if row is not None:

@@ -7,7 +7,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .document import Document
+from accel_advisor.source.document import Document
 
 _SPACE = frozenset({tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER})
 _FORMATTED_START = getattr(tokenize, "FSTRING_START", None)  # from Python 3.12 on a formatted string is several tokens

@@ -11,9 +11,9 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any
 
-from ..finding import CellPlace
-from .document import DocumentError, syntax_error
-from .magics import blank, masked
+from accel_advisor.finding import CellPlace
+from accel_advisor.source.document import DocumentError, syntax_error
+from accel_advisor.source.magics import blank, masked
 
 CELL_END = "\n\n"
 """What separates cells in the program: no comment at the end of one speaks of the next."""

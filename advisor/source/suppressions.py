@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ..finding import Applicability, Finding, Fix, Severity, Span
-from .document import Document
-from .lines import Comment, Lines
+from accel_advisor.finding import Applicability, Finding, Fix, Severity, Span
+from accel_advisor.source.document import Document
+from accel_advisor.source.lines import Comment, Lines
 
 _HINT = re.compile(r"accel\s*:|noqa", re.IGNORECASE)
 _ACCEL = re.compile(r"#\s*accel\s*:\s*ignore(?P<file>-file)?(?:\s*\[(?P<codes>[^\]\n]*)\])?(?=$|[\s#:,.;-])")

@@ -9,25 +9,25 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ..bandwidth import measure
-from ..machine import Machine, accelerators, inspect_machine
-from .allowance import whole
-from .diagnosis import diagnose
-from .explain import explain
-from .interrupts import Interrupts
-from .outcome import Outcome, Row, Turns
-from .probe.wire import BASELINE, LoaderInfo, Ready, Settings
-from .proving import apply
-from .readings import Loop, Readings
-from .rewrite import Planner, display_name, recommend
-from .schema import Explanation
-from .search import BaselineError, Request, Search, block_seconds
-from .session import Session, Watch
-from .settings import KNOBS, TRAINING_KNOBS, Limits, prefetch
-from .standing import Standing, standing_of
-from .statistics import Interval, interval
-from .trial import Command, NotMeasurable, TrialEnded
-from .turns import Turner, run_turns
+from accel_advisor.machine.bandwidth import measure
+from accel_advisor.machine.machine import Machine, accelerators, inspect_machine
+from accel_advisor.tune.applying.objections import Standing, standing_of
+from accel_advisor.tune.applying.proving import apply
+from accel_advisor.tune.applying.rewrite import Planner, display_name, recommend
+from accel_advisor.tune.knobs.turns import Turner, run_turns
+from accel_advisor.tune.probe.channel.wire import BASELINE, LoaderInfo, Ready, Settings
+from accel_advisor.tune.record.outcome import Outcome, Row, Turns
+from accel_advisor.tune.record.schema import Explanation
+from accel_advisor.tune.search.allowance import whole
+from accel_advisor.tune.search.diagnosis import diagnose
+from accel_advisor.tune.search.readings import Loop, Readings
+from accel_advisor.tune.search.search import BaselineError, Request, Search, block_seconds
+from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOBS, Limits, prefetch
+from accel_advisor.tune.search.statistics import Interval, interval
+from accel_advisor.tune.showing.explain import explain
+from accel_advisor.tune.trial.interrupts import Interrupts
+from accel_advisor.tune.trial.session import Session, Watch
+from accel_advisor.tune.trial.trial import Command, NotMeasurable, TrialEnded
 
 TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
 """Devices to which pinned memory and copies that do not block may be recommended: on others they do nothing, or lose

@@ -24,11 +24,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import torch
 from loop import Plan
 
-from accel_advisor.fixer import write_atomically
-from accel_advisor.tune.diagnosis import Shares, diagnose
-from accel_advisor.tune.probe.wire import BASELINE
-from accel_advisor.tune.readings import Loop, Readings
-from accel_advisor.tune.trial import Command, Trial
+from accel_advisor.editing.fixer import write_atomically
+from accel_advisor.tune.probe.channel.wire import BASELINE
+from accel_advisor.tune.search.diagnosis import Shares, diagnose
+from accel_advisor.tune.search.readings import Loop, Readings
+from accel_advisor.tune.trial.trial import Command, Trial
 from benchmarks.recording import machine
 
 POINTS = 3.0

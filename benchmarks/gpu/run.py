@@ -64,8 +64,8 @@ def about(kind: str) -> dict[str, Any]:
     """Where, when and with what."""
     import torch
 
-    from accel_advisor.gpus import gpus
-    from accel_advisor.machine import inspect_machine
+    from accel_advisor.machine.gpus import gpus
+    from accel_advisor.machine.machine import inspect_machine
     from benchmarks.recording import commit, processor, today
 
     machine = inspect_machine()
@@ -87,9 +87,9 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Everything, within the time; what there is of it is written after each workload."""
     import torch
 
-    from accel_advisor.bandwidth import measure
-    from accel_advisor.fixer import write_atomically
-    from accel_advisor.machine import inspect_machine
+    from accel_advisor.editing.fixer import write_atomically
+    from accel_advisor.machine.bandwidth import measure
+    from accel_advisor.machine.machine import inspect_machine
     from benchmarks.gpu.scoring import score
     from benchmarks.gpu.workloads import make_data, trainings
 

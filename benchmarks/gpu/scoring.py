@@ -11,11 +11,11 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from accel_advisor.tune.probe.wire import Block, Settings
-from accel_advisor.tune.settings import arguments
-from accel_advisor.tune.statistics import Interval, gain
-from accel_advisor.tune.trial import Command, Trial, TrialError
-from accel_advisor.tune.wording import label
+from accel_advisor.tune.probe.channel.wire import Block, Settings
+from accel_advisor.tune.search.settings import arguments
+from accel_advisor.tune.search.statistics import Interval, gain
+from accel_advisor.tune.showing.wording import label
+from accel_advisor.tune.trial.trial import Command, Trial, TrialError
 
 from ..regret.grid import Grid, record
 from .workloads import Training

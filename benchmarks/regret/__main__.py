@@ -19,9 +19,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from accel_advisor.fixer import write_atomically
-from accel_advisor.machine import inspect_machine
-from accel_advisor.tune.probe.wire import Settings
+from accel_advisor.editing.fixer import write_atomically
+from accel_advisor.machine.machine import inspect_machine
+from accel_advisor.tune.probe.channel.wire import Settings
 
 from ..recording import commit, processor, today
 from .grid import Grid, neighbour, record, recorded, spelled

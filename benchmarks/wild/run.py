@@ -36,7 +36,7 @@ from typing import Any
 import psutil
 from cases import CASES, REFUSAL, Case
 
-from accel_advisor.machine import inspect_machine
+from accel_advisor.machine.machine import inspect_machine
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from accel_advisor.editing.edits import insert_after
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.queries.training_loops import Training, trainings
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.edits import insert_after
-from accel_advisor.semantics.facts import Facts, Transfer
-from accel_advisor.semantics.training import Training, trainings
-from accel_advisor.semantics.values import Module
+from accel_advisor.values.values import Module
 
 _AUTOCASTS = ("torch.autocast", ".autocast", "@torch.autocast", "Module.half", "Module.bfloat16")
 _OTHERS = ("Conv1d", "Conv3d", "ConvTranspose1d", "ConvTranspose3d")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, LoaderCall
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.values import Constant, Module
+from accel_advisor.values.values import Constant, Module
 
 _RECORDS = ("reduce-overhead", "max-autotune")
 

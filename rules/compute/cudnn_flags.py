@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.edits import replace_node
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.syntax import assigned_value
-from accel_advisor.semantics.values import Constant
+from accel_advisor.syntax.shapes import assigned_value
+from accel_advisor.values.values import Constant
 
 _CUDNN = "torch.backends.cudnn."
 

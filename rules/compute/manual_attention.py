@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts
 
 _FUSED = ("scaled_dot_product_attention", "memory_efficient_attention", "flash_attn", "flex_attention")
 """Words in a file that knows of fused attention, and computes it step by step on purpose, or where it has to."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.training_loops import Training, trainings
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.training import Training, trainings
 
 _COMPILES = (
     *("torch.compile", "@torch.compile", ".compile", "torch.jit.script", "torch.jit.trace", "@torch.jit.script"),

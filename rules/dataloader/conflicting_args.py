@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from accel_advisor.editing.edits import remove_argument
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.edits import remove_argument
-from accel_advisor.semantics.facts import Facts, LoaderCall
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.values import Choice, Constant, Instance, Loader, Opaque, options_of
+from accel_advisor.values.values import Choice, Constant, Instance, Loader, Opaque, options_of
 
 _FROZEN = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 """Attributes of a DataLoader that raise ValueError when they are set."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.queries.start_method import start_methods
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, LoaderCall
-from accel_advisor.semantics.start_method import start_methods
-from accel_advisor.semantics.values import Qualified, Unknown, options_of
+from accel_advisor.values.values import Qualified, Unknown, options_of
 
 
 class DataLoaderMissingPersistentWorkers(Rule):

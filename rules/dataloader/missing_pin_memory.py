@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.queries.graph_loaders import are_gathered_elsewhere
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, LoaderCall
-from accel_advisor.semantics.graphs import are_gathered_elsewhere
-from accel_advisor.semantics.values import Loader
+from accel_advisor.values.values import Loader
 
 
 class DataLoaderMissingPinMemory(Rule):

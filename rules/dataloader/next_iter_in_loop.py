@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.operations import Operation, OperationContext
+from accel_advisor.records.queries.trial_code import is_for_tries
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, LoaderCall
-from accel_advisor.semantics.operations import Operation, OperationContext
-from accel_advisor.semantics.tries import is_for_tries
-from accel_advisor.semantics.values import Loader
+from accel_advisor.values.values import Loader
 
 
 class NextIterInLoop(Rule):

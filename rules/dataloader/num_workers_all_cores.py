@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.values import Opaque
+from accel_advisor.values.values import Opaque
 
 _COUNTS = ("os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count", "psutil.cpu_count")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.queries.start_method import loop_that_workers_run, start_methods
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, LoaderCall
-from accel_advisor.semantics.start_method import loop_that_workers_run, start_methods
 
 FALLBACK = 4
 """Workers that a fix writes where nothing was measured; `accel-advisor tune` finds the number for a machine."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from accel_advisor.editing.edits import indentation_at, newline_of, remove_statement
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts, LoaderCall, Loop
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.edits import indentation_at, newline_of, remove_statement
-from accel_advisor.semantics.facts import Facts, LoaderCall, Loop
 
 _RUNS = re.compile(r"fold|seed|trial|run|split|repeat|experiment|config|cfg", re.IGNORECASE)
 """What the variable of a loop is called whose passes are trainings of their own."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from accel_advisor.editing.edits import remove_argument
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.edits import remove_argument
-from accel_advisor.semantics.facts import Facts, LoaderCall
-from accel_advisor.semantics.values import Constant, Opaque, Value, options_of
+from accel_advisor.values.values import Constant, Opaque, Value, options_of
 
 
 class WorkerArgsWithoutWorkers(Rule):

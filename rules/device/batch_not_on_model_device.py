@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.facts import ArgumentPlace, Facts, ModuleCall, ModuleCallContext
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import ArgumentPlace, Facts, ModuleCall, ModuleCallContext
-from accel_advisor.semantics.places import is_cuda_capable, is_host
-from accel_advisor.semantics.values import Module, Tensor
+from accel_advisor.values.places import is_cuda_capable, is_host
+from accel_advisor.values.values import Module, Tensor
 
 _DEFAULTS = ("torch.set_default_device", "torch.set_default_tensor_type")
 _OTHER_TARGETS = ("torch.nn.CTCLoss", "torch.nn.AdaptiveLogSoftmaxWithLoss")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.devices import device_kinds
-from accel_advisor.semantics.facts import Facts
+from accel_advisor.values.devices import device_kinds
 
 
 class DefaultDeviceWithDataloader(Rule):

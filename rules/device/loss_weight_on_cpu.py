@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.facts import Facts, ModuleCall, ModuleCallContext
+from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, ModuleCall, ModuleCallContext
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.places import is_cuda_capable, is_host
-from accel_advisor.semantics.values import Module, Tensor
+from accel_advisor.values.places import is_cuda_capable, is_host
+from accel_advisor.values.values import Module, Tensor
 
 _WEIGHTED = frozenset(
     "torch.nn." + name

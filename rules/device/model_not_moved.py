@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from accel_advisor.editing.edits import insert_after
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.facts import Facts, ModuleCall
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.edits import insert_after
-from accel_advisor.semantics.facts import Facts, ModuleCall
-from accel_advisor.semantics.places import is_cuda_capable, is_host
-from accel_advisor.semantics.values import Module, Tensor
+from accel_advisor.values.places import is_cuda_capable, is_host
+from accel_advisor.values.values import Module, Tensor
 
 
 class ModelNotMoved(Rule):

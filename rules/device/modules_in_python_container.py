@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.edits import replace_node
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.syntax import assigned_value, done_to_each
-from accel_advisor.semantics.values import Iterated, Module, Sequence, Value, options_of
+from accel_advisor.syntax.shapes import assigned_value, done_to_each
+from accel_advisor.values.values import Iterated, Module, Sequence, Value, options_of
 
 _MEANT = re.compile(
     r"purpose|intention|deliberate|regist|frozen|freeze|state.?dict|hide|hidden|kept? out", re.IGNORECASE

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.syntax import assigns_item
-from accel_advisor.semantics.values import Module, Opaque, Value
+from accel_advisor.syntax.shapes import assigns_item
+from accel_advisor.values.values import Module, Opaque, Value
 
 EAGER = frozenset({"torch.optim.Adagrad"})
 _SHARDS = ("torch.distributed.fsdp.fully_shard", "torch.distributed.fsdp.FullyShardedDataParallel")

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.mixing import Meeting, meetings
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.edits import replace_node
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.mixing import Meeting, meetings
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.syntax import methods_of
-from accel_advisor.semantics.values import Birth, Class, Module, Tensor
+from accel_advisor.syntax.shapes import methods_of
+from accel_advisor.values.values import Birth, Class, Module, Tensor
 
 
 class PlainTensorAttribute(Rule):

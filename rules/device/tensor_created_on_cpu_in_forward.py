@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from accel_advisor.editing.edits import add_keyword
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.mixing import Meeting, meetings
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.edits import add_keyword
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.mixing import Meeting, meetings
 
 EXACT = frozenset({"torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye", "torch.arange"})
 

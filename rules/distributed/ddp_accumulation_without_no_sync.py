@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.values import Configured, Constant
+from accel_advisor.values.values import Configured, Constant
 
 WRAPPER = "torch.nn.parallel.DistributedDataParallel"
 SHARDS = ("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard")

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.syntax import called_for_result, decides, methods_of, names_read_in
-from accel_advisor.semantics.values import Constant, Module
+from accel_advisor.syntax.shapes import called_for_result, decides, methods_of, names_read_in
+from accel_advisor.values.values import Constant, Module
 
 _CUTS = frozenset({"detach", "data", "no_grad", "item", "argmax", "set_grad_enabled"})
 """Names of what no gradient flows through."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.devices import is_first
-from accel_advisor.semantics.facts import Facts, Transfer
-from accel_advisor.semantics.values import Module
+from accel_advisor.values.devices import is_first
+from accel_advisor.values.values import Module
 
 _CHOOSERS = (
     "torch.cuda.set_device",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.syntax import decides, methods_of
-from accel_advisor.semantics.values import Module
+from accel_advisor.syntax.shapes import decides, methods_of
+from accel_advisor.values.values import Module
 
 
 class DdpStaticGraph(Rule):

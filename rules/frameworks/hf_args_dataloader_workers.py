@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.trainer_settings import leaves_out, settings, stays_on_host, streams
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.trainer import leaves_out, settings, stays_on_host, streams
 
 
 class HfArgsDataloaderWorkers(Rule):

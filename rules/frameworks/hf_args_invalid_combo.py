@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from accel_advisor.editing.edits import remove_argument
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.trainer_settings import settings
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.edits import remove_argument
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.trainer import settings
-from accel_advisor.semantics.values import Constant
+from accel_advisor.values.values import Constant
 
 
 class HfArgsInvalidCombo(Rule):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.trainer_settings import settings, stays_on_host
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.devices import device_kinds
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.trainer import settings, stays_on_host
+from accel_advisor.values.devices import device_kinds
 
 _SAMPLES = frozenset({"__getitem__", "__getitems__", "__iter__", "__call__", "torch_call"})
 """Methods of data sets and collators."""

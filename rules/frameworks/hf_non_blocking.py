@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.trainer_settings import leaves_out, settings, stays_on_host
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.trainer import leaves_out, settings, stays_on_host
-from accel_advisor.semantics.values import ABSENT
+from accel_advisor.values.values import ABSENT
 
 
 class HfNonBlocking(Rule):

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.edits import replace_node
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.values import Constant
+from accel_advisor.values.values import Constant
 
 _INSTEAD = {"16": "16-mixed", "bf16": "bf16-mixed"}
 

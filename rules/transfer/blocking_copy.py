@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.facts import Facts, LoaderCall, Loop, Transfer
+from accel_advisor.records.queries.graph_loaders import are_gathered_elsewhere
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, LoaderCall, Loop, Transfer
-from accel_advisor.semantics.graphs import are_gathered_elsewhere
-from accel_advisor.semantics.places import is_host
-from accel_advisor.semantics.values import Device
+from accel_advisor.values.places import is_host
+from accel_advisor.values.values import Device
 
 CLOCKS = ("time.time", "time.perf_counter", "time.monotonic", "time.perf_counter_ns", "torch.cuda.Event")
 RECORDS = "torch.cuda.Event.record"

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from accel_advisor.editing.edits import add_keyword
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.operations import Operation, OperationContext
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.edits import add_keyword
-from accel_advisor.semantics.facts import Facts, Transfer
-from accel_advisor.semantics.operations import Operation, OperationContext
-from accel_advisor.semantics.places import is_host
-from accel_advisor.semantics.values import ABSENT, Configured, Constant, Device, Method, Value
+from accel_advisor.values.places import is_host
+from accel_advisor.values.values import ABSENT, Configured, Constant, Device, Method, Value
 
 EXACT = frozenset({"torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye"})
 RANDOM = frozenset({"torch.rand", "torch.randn", "torch.randint", "torch.randperm"})

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.clock import CLOCKS
+from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.operations import Operation, OperationContext
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.clock import CLOCKS
-from accel_advisor.semantics.edits import replace_node
-from accel_advisor.semantics.facts import Facts, Transfer
-from accel_advisor.semantics.operations import Operation, OperationContext
-from accel_advisor.semantics.values import Tensor
+from accel_advisor.values.values import Tensor
 
 CASTS = {"Tensor.half": "torch.float16", "Tensor.bfloat16": "torch.bfloat16", "Tensor.double": "torch.float64"}
 

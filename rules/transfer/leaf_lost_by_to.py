@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from accel_advisor.editing.edits import add_keyword
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.catalog import TENSOR_FACTORIES
-from accel_advisor.semantics.devices import device_kinds
-from accel_advisor.semantics.edits import add_keyword
-from accel_advisor.semantics.facts import Facts, Transfer
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.places import is_host
-from accel_advisor.semantics.syntax import assigned_value
-from accel_advisor.semantics.values import Constant, Qualified, Tensor
+from accel_advisor.syntax.shapes import assigned_value
+from accel_advisor.tables.catalog import TENSOR_FACTORIES
+from accel_advisor.values.devices import device_kinds
+from accel_advisor.values.places import is_host
+from accel_advisor.values.values import Constant, Qualified, Tensor
 
 PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 FLOATS = frozenset(f"torch.{name}" for name in ("zeros", "ones", "rand", "randn", "empty", "eye", "linspace"))

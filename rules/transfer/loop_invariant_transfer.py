@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.facts import Facts, Transfer, TransferContext
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, Transfer, TransferContext
-from accel_advisor.semantics.places import is_host
-from accel_advisor.semantics.values import Birth, Tensor
+from accel_advisor.values.places import is_host
+from accel_advisor.values.values import Birth, Tensor
 
 
 class LoopInvariantTransfer(Rule):

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, Transfer
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.values import Opaque, Tensor
+from accel_advisor.values.values import Opaque, Tensor
 
 THREADS = (
     *("threading.Thread", "concurrent.futures.ThreadPoolExecutor", "concurrent.futures.thread.ThreadPoolExecutor"),

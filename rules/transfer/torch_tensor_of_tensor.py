@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.edits import replace_node
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.values import Tensor
+from accel_advisor.values.values import Tensor
 
 
 class TorchTensorOfTensor(Rule):

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, Transfer
-from accel_advisor.semantics.operations import Operation
-from accel_advisor.semantics.places import is_host
-from accel_advisor.semantics.values import Tensor
+from accel_advisor.values.places import is_host
+from accel_advisor.values.values import Tensor
 
 
 class TransferInComprehension(Rule):

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.rule import Rule
-from accel_advisor.semantics.facts import Facts, Transfer
-from accel_advisor.semantics.places import is_host
-from accel_advisor.semantics.values import Tensor
+from accel_advisor.values.places import is_host
+from accel_advisor.values.values import Tensor
 
 
 class TransferPerElementThenStack(Rule):

@@ -6,10 +6,10 @@ import re
 import textwrap
 from pathlib import Path
 
+from accel_advisor.analysis.project import analyze
+from accel_advisor.editing.fixer import apply_edits
 from accel_advisor.finding import Finding
-from accel_advisor.fixer import apply_edits
 from accel_advisor.rule import registry
-from accel_advisor.semantics.project import analyze
 from accel_advisor.source.document import Document
 
 _MARK = re.compile(r"# -> (.*)$")

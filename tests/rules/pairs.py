@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from accel_advisor.analysis.project import analyze
 from accel_advisor.finding import Finding
 from accel_advisor.rule import registry
-from accel_advisor.semantics.project import analyze
 from accel_advisor.source.document import Document
 
 

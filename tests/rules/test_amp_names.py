@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from accel_advisor.analysis.project import analyze
+from accel_advisor.project.target import Target, Versions
 from accel_advisor.rule import registry
-from accel_advisor.semantics.project import analyze
 from accel_advisor.source.document import Document
-from accel_advisor.target import Target, Versions
 
 from .marked import fixed
 from .programs import IMPORTS

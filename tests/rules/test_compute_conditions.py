@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.analysis.project import analyze
+from accel_advisor.project.target import Target, Versions
 from accel_advisor.rule import registry
-from accel_advisor.semantics.project import analyze
 from accel_advisor.source.document import Document
-from accel_advisor.target import Target, Versions
 
 from .pairs import Pair, check_pair
 from .programs import IMPORTS, MODEL

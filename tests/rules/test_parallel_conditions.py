@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.analysis.project import analyze
 from accel_advisor.rule import registry
-from accel_advisor.semantics.project import analyze
 from accel_advisor.source.document import Document
 
 from .pairs import Pair, check_pair

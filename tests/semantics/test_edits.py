@@ -8,8 +8,8 @@ import libcst as cst
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accel_advisor.fixer import apply_edits
-from accel_advisor.semantics.edits import add_before_splat, add_entry, add_keyword, insert_statement
+from accel_advisor.editing.edits import add_before_splat, add_entry, add_keyword, insert_statement
+from accel_advisor.editing.fixer import apply_edits
 from accel_advisor.source.document import Document
 
 

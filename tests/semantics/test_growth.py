@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.config import Config
-from accel_advisor.linter import Checker, Program, known_codes
+from accel_advisor.lint.linter import Checker, Program, known_codes
 from accel_advisor.selection import Selection, selectors
 
 SMALL, LARGE = 30, 120

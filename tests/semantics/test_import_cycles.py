@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from accel_advisor.semantics.project import analyze
+from accel_advisor.analysis.project import analyze
 from accel_advisor.source.document import Document
 
 

@@ -4,8 +4,8 @@ from textwrap import dedent
 
 import pytest
 
-from accel_advisor.fixer import apply_edits
-from accel_advisor.semantics.insertion import after_imports, before_loop, free_name, torch_name, with_imports
+from accel_advisor.editing.fixer import apply_edits
+from accel_advisor.editing.insertion import after_imports, before_loop, free_name, torch_name, with_imports
 from accel_advisor.source.document import Document
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.analysis.project import analyze
+from accel_advisor.records.facts import Facts
 from accel_advisor.rule import registry
-from accel_advisor.semantics.facts import Facts
-from accel_advisor.semantics.project import analyze
 from accel_advisor.source.document import Document
 
 TRAINS = """

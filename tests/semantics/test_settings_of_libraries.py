@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.fixer import apply_edits
-from accel_advisor.semantics.locate import EditPlan, plan_edits
+from accel_advisor.editing.fixer import apply_edits
 from accel_advisor.source.document import Document
+from accel_advisor.tune.applying.locate import EditPlan, plan_edits
 
 from .test_locate import ONE, Frame, write
 

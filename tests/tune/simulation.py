@@ -13,9 +13,9 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from accel_advisor.tune.probe.wire import NO_TRANSFER, NO_WAIT, Block, Settings
-from accel_advisor.tune.search import Answer, Request, Search
-from accel_advisor.tune.settings import prefetch
+from accel_advisor.tune.probe.channel.wire import NO_TRANSFER, NO_WAIT, Block, Settings
+from accel_advisor.tune.search.search import Answer, Request, Search
+from accel_advisor.tune.search.settings import prefetch
 
 _EPSILON = 1e-12
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from accel_advisor.tune.diagnosis import Shares, diagnose
-from accel_advisor.tune.probe.wire import BASELINE
-from accel_advisor.tune.readings import Loop, Readings
-from accel_advisor.tune.trial import Command, Trial
+from accel_advisor.tune.probe.channel.wire import BASELINE
+from accel_advisor.tune.search.diagnosis import Shares, diagnose
+from accel_advisor.tune.search.readings import Loop, Readings
+from accel_advisor.tune.trial.trial import Command, Trial
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.alone

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from accel_advisor.machine import inspect_machine
-from accel_advisor.tune.binding import ONE_CORE, Split, no_split, splits, written
+from accel_advisor.machine.machine import inspect_machine
+from accel_advisor.tune.knobs.binding import ONE_CORE, Split, no_split, splits, written
 
 Cores = tuple[tuple[int, ...], ...]
 PAIRS: Cores = tuple((number, number + 8) for number in range(8))

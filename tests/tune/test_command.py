@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from accel_advisor.tune.command import tune
+from accel_advisor.commands.tune_command import tune
 
 TRAINING = "from torch.utils.data import DataLoader\nfor batch in DataLoader([]):\n    batch.backward()\n"
 
@@ -89,7 +89,7 @@ def test_the_configured_script_must_exist(folder: Path) -> None:
 
 def test_without_torch_it_says_which_extra_to_install(folder: Path) -> None:
     (folder / "train.py").write_text(TRAINING)
-    program = "import sys; sys.modules['torch'] = None; from accel_advisor.tune.command import tune; tune()"
+    program = "import sys; sys.modules['torch'] = None; from accel_advisor.commands.tune_command import tune; tune()"
     result = subprocess.run(
         [sys.executable, "-c", program, "train.py"], capture_output=True, text=True, cwd=folder, check=False
     )
@@ -98,7 +98,7 @@ def test_without_torch_it_says_which_extra_to_install(folder: Path) -> None:
 
 
 def test_looking_up_the_command_imports_no_torch() -> None:
-    program = "import sys, accel_advisor.tune.command; print('torch' in sys.modules, 'libcst' in sys.modules)"
+    program = "import sys, accel_advisor.commands.tune_command; print('torch' in sys.modules, 'libcst' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.split() == ["False", "False"]
 

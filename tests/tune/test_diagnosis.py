@@ -2,9 +2,9 @@
 
 import pytest
 
-from accel_advisor.tune.diagnosis import diagnose, times
-from accel_advisor.tune.probe.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
-from accel_advisor.tune.readings import Loop, Readings
+from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
+from accel_advisor.tune.search.diagnosis import diagnose, times
+from accel_advisor.tune.search.readings import Loop, Readings
 
 
 def block(what: str, seconds: float, wait: float = 0.0, transfer: float = 0.0, pool: float = 0.0) -> Block:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accel_advisor.tune.endings import died, last_words, slow_start, spoken
+from accel_advisor.tune.trial.endings import died, last_words, slow_start, spoken
 
 TRACEBACK = """\
 Traceback (most recent call last):

@@ -14,11 +14,11 @@ import pytest
 import torch
 from torch.utils.data import ConcatDataset, DataLoader, Dataset, IterableDataset, Subset, default_collate
 
-from accel_advisor.tune.advice import at_most, is_augmentation, is_decoding
-from accel_advisor.tune.explain import explain, wilson
-from accel_advisor.tune.probe.pools import IndexStream, Pool
-from accel_advisor.tune.probe.wire import COLLATE, DATA_SET, Block, Frame, Passage, Settings, Stack, Watched
-from accel_advisor.tune.schema import Explanation
+from accel_advisor.tune.probe.channel.wire import COLLATE, DATA_SET, Block, Frame, Passage, Settings, Stack, Watched
+from accel_advisor.tune.probe.measuring.pools import IndexStream, Pool
+from accel_advisor.tune.record.schema import Explanation
+from accel_advisor.tune.showing.advice import at_most, is_augmentation, is_decoding
+from accel_advisor.tune.showing.explain import explain, wilson
 
 pytestmark = pytest.mark.alone
 HERE = Path(__file__)

@@ -10,11 +10,11 @@ from random import Random
 
 import pytest
 
-from accel_advisor.tune.probe.wire import BASELINE, NO_WAIT, Block, Settings
-from accel_advisor.tune.readings import Loop, What
-from accel_advisor.tune.search import Answer, Search
-from accel_advisor.tune.settings import Limits
-from accel_advisor.tune.statistics import FALSE_WINS
+from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT, Block, Settings
+from accel_advisor.tune.search.readings import Loop, What
+from accel_advisor.tune.search.search import Answer, Search
+from accel_advisor.tune.search.settings import Limits
+from accel_advisor.tune.search.statistics import FALSE_WINS
 
 RUNS = 1000
 COVERED = 0.9

@@ -12,9 +12,11 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from accel_advisor.tune.command import _finish, tune
-from accel_advisor.tune.diagnosis import Diagnosis, Shares
-from accel_advisor.tune.history import (
+from accel_advisor.commands.report_command import report
+from accel_advisor.commands.tune_command import _finish, tune
+from accel_advisor.tune.output_files import Outputs
+from accel_advisor.tune.probe.channel.wire import NO_WAIT, LoaderInfo, Settings
+from accel_advisor.tune.record.history import (
     Entry,
     append,
     behind,
@@ -24,15 +26,13 @@ from accel_advisor.tune.history import (
     parse_tolerance,
     read_history,
 )
-from accel_advisor.tune.outcome import Outcome, Row
-from accel_advisor.tune.outputs import Outputs
-from accel_advisor.tune.probe.wire import NO_WAIT, LoaderInfo, Settings
-from accel_advisor.tune.record import recorded
-from accel_advisor.tune.report_command import report
-from accel_advisor.tune.schema import Choice, Record, TriedRecord
-from accel_advisor.tune.sparkline import sparkline
-from accel_advisor.tune.statistics import Interval
-from accel_advisor.tune.stored import RecordError, read_record
+from accel_advisor.tune.record.outcome import Outcome, Row
+from accel_advisor.tune.record.record import recorded
+from accel_advisor.tune.record.schema import Choice, Record, TriedRecord
+from accel_advisor.tune.record.stored import RecordError, read_record
+from accel_advisor.tune.search.diagnosis import Diagnosis, Shares
+from accel_advisor.tune.search.statistics import Interval
+from accel_advisor.tune.showing.sparkline import sparkline
 
 RECORDED = Path(__file__).parents[2] / "docs" / "recorded" / "trial.json"
 

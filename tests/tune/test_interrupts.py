@@ -15,17 +15,18 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from accel_advisor.commands.tune_command import tune
 from accel_advisor.finding import Edit, Location, Span
-from accel_advisor.machine import inspect_machine
-from accel_advisor.tune import proving, tuner
-from accel_advisor.tune.command import tune
-from accel_advisor.tune.interrupts import Interrupts, undisturbed
-from accel_advisor.tune.outcome import Outcome, Row, Turn, Verification
-from accel_advisor.tune.probe.wire import Frame, LoaderInfo, Settings
-from accel_advisor.tune.rewrite import Recommendation, Rewrite
-from accel_advisor.tune.statistics import Interval
-from accel_advisor.tune.trial import Command
-from accel_advisor.tune.turns import Turner
+from accel_advisor.machine.machine import inspect_machine
+from accel_advisor.tune import tuner
+from accel_advisor.tune.applying import proving
+from accel_advisor.tune.applying.rewrite import Recommendation, Rewrite
+from accel_advisor.tune.knobs.turns import Turner
+from accel_advisor.tune.probe.channel.wire import Frame, LoaderInfo, Settings
+from accel_advisor.tune.record.outcome import Outcome, Row, Turn, Verification
+from accel_advisor.tune.search.statistics import Interval
+from accel_advisor.tune.trial.interrupts import Interrupts, undisturbed
+from accel_advisor.tune.trial.trial import Command
 
 GAIN = Interval(2.65, 2.58, 2.72, 5)
 OLD, NEW = b"WORKERS = 0\n", b"WORKERS = 4\n"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from accel_advisor.tune.probe.wire import Block, Settings
-from accel_advisor.tune.readings import Loop
-from accel_advisor.tune.search import Answer, Request, Search
-from accel_advisor.tune.settings import Limits
+from accel_advisor.tune.probe.channel.wire import Block, Settings
+from accel_advisor.tune.search.readings import Loop
+from accel_advisor.tune.search.search import Answer, Request, Search
+from accel_advisor.tune.search.settings import Limits
 
 START = 0.2
 

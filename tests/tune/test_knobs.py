@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tune.binding import Split
-from accel_advisor.tune.knobs import TURNED, Patch, patch
-from accel_advisor.tune.probe.wire import Frame, LoaderInfo, Settings, Site, Turned
-from accel_advisor.tune.rewrite import rewritten
+from accel_advisor.tune.applying.rewrite import rewritten
+from accel_advisor.tune.knobs.binding import Split
+from accel_advisor.tune.knobs.knobs import TURNED, Patch, patch
+from accel_advisor.tune.probe.channel.wire import Frame, LoaderInfo, Settings, Site, Turned
 
 KNOBS = {knob.name: knob for knob in TURNED}
 MAIN = """\

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from accel_advisor.tune.losses import LEAST, TOLERANCE, compare
+from accel_advisor.tune.knobs.losses import LEAST, TOLERANCE, compare
 
 OLD = [1 / (1 + step / 20) for step in range(64)]
 

@@ -19,14 +19,14 @@ import html5lib
 import pytest
 from click.testing import CliRunner
 
-from accel_advisor.tune.command import tune
-from accel_advisor.tune.history import HISTORY, Entry, History
+from accel_advisor.commands.tune_command import tune
 from accel_advisor.tune.page.charts import legend, step_bars, throughput, timeline
 from accel_advisor.tune.page.page import comparison_page, history_page, trial_page
 from accel_advisor.tune.page.scale import Scale
 from accel_advisor.tune.page.ways import ways
-from accel_advisor.tune.probe.wire import Settings
-from accel_advisor.tune.schema import (
+from accel_advisor.tune.probe.channel.wire import Settings
+from accel_advisor.tune.record.history import HISTORY, Entry, History
+from accel_advisor.tune.record.schema import (
     DeviceRecord,
     DeviceSample,
     DeviceUse,
@@ -36,8 +36,8 @@ from accel_advisor.tune.schema import (
     Record,
     StageTime,
 )
-from accel_advisor.tune.stored import read_record, record_of
-from accel_advisor.tune.wording import visible
+from accel_advisor.tune.record.stored import read_record, record_of
+from accel_advisor.tune.showing.wording import visible
 
 RECORDED = Path(__file__).parents[2] / "docs" / "recorded" / "trial.json"
 HOSTILE = (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from accel_advisor.tune.probe.wire import (
+from accel_advisor.tune.probe.channel.wire import (
     FETCHING,
     SCRIPT,
     Block,
@@ -24,7 +24,7 @@ from accel_advisor.tune.probe.wire import (
     Settings,
     Stopped,
 )
-from accel_advisor.tune.ranks import RankLost, Ranks, merged, named, one_block, root_cause, slowest, straggler
+from accel_advisor.tune.trial.ranks import RankLost, Ranks, merged, named, one_block, root_cause, slowest, straggler
 
 TABLE = """\
 train.py FAILED
@@ -145,7 +145,7 @@ def test_the_rank_that_was_lost_first_is_told_and_no_other() -> None:
 def test_a_rank_that_is_lost_just_behind_the_failure_that_it_caused_is_the_cause(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("accel_advisor.tune.ranks.CAUSE_SECONDS", 60.0)
+    monkeypatch.setattr("accel_advisor.tune.trial.ranks.CAUSE_SECONDS", 60.0)
     heard = Heard()
     heard.ranks.hear(0, ScriptEnded(1, "RuntimeError: connection closed by peer"))
     heard.ranks.lose(1)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from accel_advisor.tune.probe.wire import BASELINE, NO_WAIT, Block, Settings
-from accel_advisor.tune.readings import Loop, Readings, Tried
-from accel_advisor.tune.search import Request
+from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT, Block, Settings
+from accel_advisor.tune.search.readings import Loop, Readings, Tried
+from accel_advisor.tune.search.search import Request
 
 from .simulation import Simulation, Workload, true_rate
 

@@ -10,23 +10,23 @@ import click
 import pytest
 from rich.console import Console
 
+from accel_advisor.commands.tune_command import _finish
 from accel_advisor.finding import Edit, Location, Span
-from accel_advisor.gpus import Sample
-from accel_advisor.tune.command import _finish
-from accel_advisor.tune.diagnosis import Diagnosis, Shares
-from accel_advisor.tune.outcome import Outcome, Row, Turn, Turns, Verification
-from accel_advisor.tune.outputs import Outputs
+from accel_advisor.machine.gpus import Sample
+from accel_advisor.tune.applying.rewrite import Recommendation, Rewrite
+from accel_advisor.tune.output_files import Outputs
 from accel_advisor.tune.page.loads import busy_over_time
 from accel_advisor.tune.page.page import trial_page
-from accel_advisor.tune.probe.wire import BASELINE, NO_WAIT, Block, Frame, LoaderInfo, Settings
-from accel_advisor.tune.record import record
-from accel_advisor.tune.report import print_report
-from accel_advisor.tune.rewrite import Recommendation, Rewrite
-from accel_advisor.tune.statistics import Interval
-from accel_advisor.tune.stored import record_of
-from accel_advisor.tune.timeline import NEW_SOURCE, OLD_SOURCE, START, Served
-from accel_advisor.tune.trace import trace
-from accel_advisor.tune.wording import interval_text
+from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT, Block, Frame, LoaderInfo, Settings
+from accel_advisor.tune.record.outcome import Outcome, Row, Turn, Turns, Verification
+from accel_advisor.tune.record.record import record
+from accel_advisor.tune.record.stored import record_of
+from accel_advisor.tune.record.timeline import NEW_SOURCE, OLD_SOURCE, START, Served
+from accel_advisor.tune.search.diagnosis import Diagnosis, Shares
+from accel_advisor.tune.search.statistics import Interval
+from accel_advisor.tune.showing.summary import print_report
+from accel_advisor.tune.showing.trace import trace
+from accel_advisor.tune.showing.wording import interval_text
 
 GAIN = Interval(2.65, 2.58, 2.72, 5)
 

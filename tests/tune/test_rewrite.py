@@ -7,10 +7,10 @@ import pytest
 
 from accel_advisor.finding import Edit
 from accel_advisor.source.document import Document
-from accel_advisor.tune import applying
-from accel_advisor.tune.probe.wire import Frame, Settings
-from accel_advisor.tune.rewrite import Rewrite, RewriteError, display_name, own_frame, recommend, rewritten
-from accel_advisor.tune.statistics import Interval
+from accel_advisor.tune.applying import applying
+from accel_advisor.tune.applying.rewrite import Rewrite, RewriteError, display_name, own_frame, recommend, rewritten
+from accel_advisor.tune.probe.channel.wire import Frame, Settings
+from accel_advisor.tune.search.statistics import Interval
 
 GAIN = Interval(2.0, 1.9, 2.1, 4)
 SCRIPT = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tune.room import LEAST_FREE, MOST_FREE, floor, short
+from accel_advisor.tune.trial.disk_space import LEAST_FREE, MOST_FREE, floor, short
 
 GIB = 1 << 30
 DISK = 48

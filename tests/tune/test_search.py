@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accel_advisor.tune.probe.wire import BASELINE, NO_TRANSFER, NO_WAIT, Settings
-from accel_advisor.tune.readings import Loop
-from accel_advisor.tune.search import Answer, BaselineError, Request, Search
-from accel_advisor.tune.settings import Limits, prefetch
-from accel_advisor.tune.statistics import FALSE_WINS, MARGIN, interval
+from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Settings
+from accel_advisor.tune.search.readings import Loop
+from accel_advisor.tune.search.search import Answer, BaselineError, Request, Search
+from accel_advisor.tune.search.settings import Limits, prefetch
+from accel_advisor.tune.search.statistics import FALSE_WINS, MARGIN, interval
 
 from .simulation import Simulation, Workload, drive, true_rate
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tune.probe.wire import BASELINE, NO_WAIT
-from accel_advisor.tune.search import Request
-from accel_advisor.tune.session import Session
-from accel_advisor.tune.trial import Command, NotMeasurable, SlowStart
+from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT
+from accel_advisor.tune.search.search import Request
+from accel_advisor.tune.trial.session import Session
+from accel_advisor.tune.trial.trial import Command, NotMeasurable, SlowStart
 
 pytest.importorskip("torch")
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accel_advisor.tune.knobs import TURNED
-from accel_advisor.tune.probe.wire import Settings
-from accel_advisor.tune.settings import (
+from accel_advisor.tune.knobs.knobs import TURNED
+from accel_advisor.tune.probe.channel.wire import Settings
+from accel_advisor.tune.search.settings import (
     KNOBS,
     TRAINING_KNOBS,
     Limits,

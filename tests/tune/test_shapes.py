@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.semantics.locate import EditPlan, plan_edits
-from accel_advisor.tune.probe.wire import BASELINE, LoaderInfo, Settings
-from accel_advisor.tune.rewrite import rewritten
-from accel_advisor.tune.settings import arguments
-from accel_advisor.tune.trial import Command, Trial
+from accel_advisor.tune.applying.locate import EditPlan, plan_edits
+from accel_advisor.tune.applying.rewrite import rewritten
+from accel_advisor.tune.probe.channel.wire import BASELINE, LoaderInfo, Settings
+from accel_advisor.tune.search.settings import arguments
+from accel_advisor.tune.trial.trial import Command, Trial
 
 SCRIPTS = Path(__file__).parent / "shapes"
 PLAIN = (

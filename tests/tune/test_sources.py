@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tune.probe.wire import Settings
-from accel_advisor.tune.trial import Command, Trial
+from accel_advisor.tune.probe.channel.wire import Settings
+from accel_advisor.tune.trial.trial import Command, Trial
 
 MAIN = """\
 import inspect

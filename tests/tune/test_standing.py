@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.machine import Machine
-from accel_advisor.tune.probe.wire import Frame, LoaderInfo, Settings
-from accel_advisor.tune.standing import Standing, standing_of
+from accel_advisor.machine.machine import Machine
+from accel_advisor.tune.applying.objections import Standing, standing_of
+from accel_advisor.tune.probe.channel.wire import Frame, LoaderInfo, Settings
 from accel_advisor.tune.tuner import barred_notes, limits_for, short_steps, side_notes
 
 HEAD = """

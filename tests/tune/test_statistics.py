@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accel_advisor.tune.statistics import CONFIDENCE, Interval, gain, gain_of_runs, interval, order, pairs_for, student
+from accel_advisor.tune.search.statistics import (
+    CONFIDENCE,
+    Interval,
+    gain,
+    gain_of_runs,
+    interval,
+    order,
+    pairs_for,
+    student,
+)
 
 ratios = st.lists(st.floats(0.05, 20.0), min_size=2, max_size=30)
 

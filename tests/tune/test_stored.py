@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from accel_advisor.tune.comparison import lines, ratio, verdict
-from accel_advisor.tune.probe.wire import Settings
-from accel_advisor.tune.report_command import report
-from accel_advisor.tune.schema import Choice, Record
-from accel_advisor.tune.stored import read_record, record_of
+from accel_advisor.commands.report_command import report
+from accel_advisor.tune.probe.channel.wire import Settings
+from accel_advisor.tune.record.schema import Choice, Record
+from accel_advisor.tune.record.stored import read_record, record_of
+from accel_advisor.tune.showing.comparison import lines, ratio, verdict
 
 RECORDED = Path(__file__).parents[2] / "docs" / "recorded" / "trial.json"
 DATA: dict[str, Any] = json.loads(RECORDED.read_text())

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from accel_advisor.tune.stored import read_record
-from accel_advisor.tune.trace import trace
+from accel_advisor.tune.record.stored import read_record
+from accel_advisor.tune.showing.trace import trace
 
 RECORD = read_record(Path(__file__).parents[2] / "docs" / "recorded" / "trial.json")
 KEYS = {

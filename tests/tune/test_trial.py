@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tune.probe.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
-from accel_advisor.tune.trial import CandidateError, Command, Trial
+from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
+from accel_advisor.tune.trial.trial import CandidateError, Command, Trial
 
 SCRIPT = """\
 import time

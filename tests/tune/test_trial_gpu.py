@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from accel_advisor.gpus import gpus
-from accel_advisor.tune.probe.wire import BASELINE, NO_TRANSFER, NO_WAIT, Settings
-from accel_advisor.tune.record import record
-from accel_advisor.tune.search import Request
-from accel_advisor.tune.session import Session
-from accel_advisor.tune.trial import Command, Trial
+from accel_advisor.machine.gpus import gpus
+from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Settings
+from accel_advisor.tune.record.record import record
+from accel_advisor.tune.search.search import Request
+from accel_advisor.tune.trial.session import Session
+from accel_advisor.tune.trial.trial import Command, Trial
 from accel_advisor.tune.tuner import Options, tune
 
 pytestmark = pytest.mark.gpu

@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from accel_advisor.tune.probe.wire import BASELINE, Settings
-from accel_advisor.tune.trial import Command, ScriptFailed, TimedOut, Trial, TrialEnded
+from accel_advisor.tune.probe.channel.wire import BASELINE, Settings
+from accel_advisor.tune.trial.trial import Command, ScriptFailed, TimedOut, Trial, TrialEnded
 
 pytestmark = pytest.mark.alone  # what these leave for the next trial to remove, tests beside them would find
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tune.probe.wire import BASELINE, NO_WAIT, Settings
-from accel_advisor.tune.ranks import straggler
-from accel_advisor.tune.trial import CandidateError, Command, ScriptFailed, Trial, TrialEnded
+from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT, Settings
+from accel_advisor.tune.trial.ranks import straggler
+from accel_advisor.tune.trial.trial import CandidateError, Command, ScriptFailed, Trial, TrialEnded
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tune.probe.wire import BASELINE, NO_WAIT, Settings
-from accel_advisor.tune.trial import Command, ScriptFailed, Trial
+from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT, Settings
+from accel_advisor.tune.trial.trial import Command, ScriptFailed, Trial
 
 TELLS = """\
 import atexit, inspect, json, os, pickle, sys, threading

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from accel_advisor.tune.outcome import Outcome
 from accel_advisor.tune.page.page import trial_page
-from accel_advisor.tune.record import record, write_record
-from accel_advisor.tune.report import print_report
-from accel_advisor.tune.search import Search
-from accel_advisor.tune.stored import read_record, record_of
-from accel_advisor.tune.trace import trace
-from accel_advisor.tune.trial import Command
+from accel_advisor.tune.record.outcome import Outcome
+from accel_advisor.tune.record.record import record, write_record
+from accel_advisor.tune.record.stored import read_record, record_of
+from accel_advisor.tune.search.search import Search
+from accel_advisor.tune.showing.summary import print_report
+from accel_advisor.tune.showing.trace import trace
+from accel_advisor.tune.trial.trial import Command
 from accel_advisor.tune.tuner import Options, tune
 
 pytest.importorskip("torch")

@@ -13,17 +13,17 @@ import pytest
 from rich.console import Console
 
 from accel_advisor.finding import Edit, Location, Span
-from accel_advisor.machine import inspect_machine, physical_cores
-from accel_advisor.tune.judging import judged
-from accel_advisor.tune.knobs import TURNED
-from accel_advisor.tune.outcome import Turn, Turns
-from accel_advisor.tune.record import record
-from accel_advisor.tune.report import print_report
-from accel_advisor.tune.session import Session
-from accel_advisor.tune.stored import record_of
-from accel_advisor.tune.trial import Command
+from accel_advisor.machine.machine import inspect_machine, physical_cores
+from accel_advisor.tune.knobs.knobs import TURNED
+from accel_advisor.tune.knobs.turns import STARTS_A_KNOB, Turner, _superseded, most_starts, run_turns
+from accel_advisor.tune.record.outcome import Turn, Turns
+from accel_advisor.tune.record.record import record
+from accel_advisor.tune.record.stored import record_of
+from accel_advisor.tune.search.judging import judged
+from accel_advisor.tune.showing.summary import print_report
+from accel_advisor.tune.trial.session import Session
+from accel_advisor.tune.trial.trial import Command
 from accel_advisor.tune.tuner import Options, tune
-from accel_advisor.tune.turns import STARTS_A_KNOB, Turner, _superseded, most_starts, run_turns
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.alone
@@ -270,7 +270,7 @@ def test_the_starts_of_a_knob_are_bounded(tmp_path: Path, monkeypatch: pytest.Mo
     assert most_starts(frozenset({"num_workers"})) == 0
     assert most_starts(frozenset({"num_workers", "compile"})) == 1 + 8 + 8
     assert most_starts(frozenset({"compile", "batch_size"})) == 1 + 8 + STARTS_A_KNOB + 8
-    monkeypatch.setattr("accel_advisor.tune.runs.STARTS_A_KNOB", 1)
+    monkeypatch.setattr("accel_advisor.tune.knobs.runs.STARTS_A_KNOB", 1)
     command = write(tmp_path, SLOW_UNLESS_FUSED)
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
         found = turner(session, command).turn(next(knob for knob in TURNED if knob.name == "fused_optimizer"))

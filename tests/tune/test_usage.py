@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from accel_advisor.tune.usage import processor_seconds
+from accel_advisor.tune.trial.cpu_usage import processor_seconds
 
 BUSY = "import time\nwhile time.process_time() < {seconds}: pass\n"
 LEAST = 0.25

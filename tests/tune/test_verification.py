@@ -8,14 +8,14 @@ from random import Random
 
 import pytest
 
-from accel_advisor.tune.allowance import Allowance, runs_seconds, whole
-from accel_advisor.tune.outcome import Verification
-from accel_advisor.tune.probe.wire import BASELINE, Settings
-from accel_advisor.tune.readings import Loop
-from accel_advisor.tune.search import Request, Search, block_seconds
-from accel_advisor.tune.settings import Limits
-from accel_advisor.tune.statistics import Interval, pairs_for
-from accel_advisor.tune.verification import Comparison, Ran, Run
+from accel_advisor.tune.probe.channel.wire import BASELINE, Settings
+from accel_advisor.tune.record.outcome import Verification
+from accel_advisor.tune.search.allowance import Allowance, runs_seconds, whole
+from accel_advisor.tune.search.readings import Loop
+from accel_advisor.tune.search.search import Request, Search, block_seconds
+from accel_advisor.tune.search.settings import Limits
+from accel_advisor.tune.search.statistics import Interval, pairs_for
+from accel_advisor.tune.search.verification import Comparison, Ran, Run
 
 from .simulation import Simulation, Workload, drive
 

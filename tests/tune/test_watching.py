@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from accel_advisor.gpus import Sample, gpus
-from accel_advisor.tune.schema import DeviceUse
-from accel_advisor.tune.watching import PERIOD, GpuWatch, use
+from accel_advisor.machine.gpus import Sample, gpus
+from accel_advisor.tune.record.schema import DeviceUse
+from accel_advisor.tune.trial.gpu_watch import PERIOD, GpuWatch, use
 
 GIB = 1 << 30
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..probe.wire import BASELINE, NO_TRANSFER, NO_WAIT
-from ..schema import BlockRecord, Choice, Record, TriedRecord
-from ..settings import describe
-from ..timeline import START, Phase, phases
-from ..wording import interval_text, label, rate_text, says, seconds_text, share_text
-from .scale import Scale, Tick
+from accel_advisor.tune.page.scale import Scale, Tick
+from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT
+from accel_advisor.tune.record.schema import BlockRecord, Choice, Record, TriedRecord
+from accel_advisor.tune.record.timeline import START, Phase, phases
+from accel_advisor.tune.search.settings import describe
+from accel_advisor.tune.showing.wording import interval_text, label, rate_text, says, seconds_text, share_text
 
 PARTS = {
     "wait": "waits for data",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..history import Entry, History, best
-from ..wording import rate_text
-from .scale import Tick, round_step
+from accel_advisor.tune.page.scale import Tick, round_step
+from accel_advisor.tune.record.history import Entry, History, best
+from accel_advisor.tune.showing.wording import rate_text
 
 _TOP, _BOTTOM = 16.0, 160.0
 _MARGIN = 4.0

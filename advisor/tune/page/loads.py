@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import fmean
 
-from ..schema import Record
-from ..wording import label, share_text
-from .charts import kind_of, run_scale
-from .scale import Scale
+from accel_advisor.tune.page.charts import kind_of, run_scale
+from accel_advisor.tune.page.scale import Scale
+from accel_advisor.tune.record.schema import Record
+from accel_advisor.tune.showing.wording import label, share_text
 
 _COLUMNS, _HEIGHT = 120, 32.0
 

@@ -10,20 +10,20 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ... import __version__
-from .. import comparison
-from ..probe.wire import BASELINE
-from ..report import built, turned, verdict
-from ..schema import BlockRecord, Record
-from ..settings import describe
-from ..wording import interval_text, label, rate_text, seconds_text, share_text, visible
-from . import charts, courses, loads
-from .ways import ways
+from accel_advisor import __version__
+from accel_advisor.tune.page import charts, courses, loads
+from accel_advisor.tune.page.ways import ways
+from accel_advisor.tune.probe.channel.wire import BASELINE
+from accel_advisor.tune.record.schema import BlockRecord, Record
+from accel_advisor.tune.search.settings import describe
+from accel_advisor.tune.showing import comparison
+from accel_advisor.tune.showing.summary import built, turned, verdict
+from accel_advisor.tune.showing.wording import interval_text, label, rate_text, seconds_text, share_text, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from ..history import History
+    from accel_advisor.tune.record.history import History
 
 MISSING = "jinja2, which writes the page, is not installed here: pip install 'accel-advisor[report]'"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..schema import Explanation, FunctionTime, Record
-from ..wording import label, seconds_text, share_text
-from .scale import Scale
+from accel_advisor.tune.page.scale import Scale
+from accel_advisor.tune.record.schema import Explanation, FunctionTime, Record
+from accel_advisor.tune.showing.wording import label, seconds_text, share_text
 
 _IDLE_SHOWS = 0.01
 

@@ -7,25 +7,25 @@ import sys
 from multiprocessing.connection import Client, Connection
 from typing import Any
 
-from accel_advisor.tune.probe import runner
-from accel_advisor.tune.probe.containment import Containment
-from accel_advisor.tune.probe.elsewhere import Elsewhere
+from accel_advisor.tune.probe.channel.connection import Session
+from accel_advisor.tune.probe.channel.wire import ScriptEnded
+from accel_advisor.tune.probe.containment.elsewhere import Elsewhere
+from accel_advisor.tune.probe.containment.overlay import Overlay
+from accel_advisor.tune.probe.containment.patches import Containment
 from accel_advisor.tune.probe.hooks import STATEFUL, Hooks
-from accel_advisor.tune.probe.imports import ImportHook
-from accel_advisor.tune.probe.meter import Meter
-from accel_advisor.tune.probe.overlay import Overlay
-from accel_advisor.tune.probe.records import Records
+from accel_advisor.tune.probe.measuring.meter import Meter
+from accel_advisor.tune.probe.measuring.seen_loaders import Records
+from accel_advisor.tune.probe.script import runner
+from accel_advisor.tune.probe.script.import_watch import ImportHook
 from accel_advisor.tune.probe.server import Server
-from accel_advisor.tune.probe.session import Session
-from accel_advisor.tune.probe.turning import Turning
-from accel_advisor.tune.probe.wire import ScriptEnded
+from accel_advisor.tune.probe.turning.turning import Turning
 
 
 class Child:
     """The user's process, under the probe.
 
     Args:
-        plan: what the parent wants, as :mod:`accel_advisor.tune.process` writes it.
+        plan: what the parent wants, as :mod:`accel_advisor.tune.trial.process` writes it.
         began: start of the process on :func:`time.perf_counter`.
     """
 

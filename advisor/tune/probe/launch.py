@@ -96,9 +96,9 @@ def join(scratch: str) -> None:
     if not os.path.isdir(scratch):
         return
     _package()
-    from accel_advisor.tune.probe.containment import Containment
-    from accel_advisor.tune.probe.elsewhere import Elsewhere
-    from accel_advisor.tune.probe.overlay import Overlay
+    from accel_advisor.tune.probe.containment.elsewhere import Elsewhere
+    from accel_advisor.tune.probe.containment.overlay import Overlay
+    from accel_advisor.tune.probe.containment.patches import Containment
 
     Containment(Overlay(scratch, fresh=False)).install()
     Elsewhere(scratch).watch()

@@ -7,15 +7,21 @@ from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
-from accel_advisor.tune.probe import wire
-from accel_advisor.tune.probe.blocks import Ceiling
-from accel_advisor.tune.probe.elsewhere import Elsewhere
-from accel_advisor.tune.probe.feed import Feed
-from accel_advisor.tune.probe.meter import Device, Meter
-from accel_advisor.tune.probe.pools import twin
-from accel_advisor.tune.probe.records import EVENTS_WITHOUT_BATCH, LoaderRecord, Records, length_of, settings_of
-from accel_advisor.tune.probe.session import Session
-from accel_advisor.tune.probe.wire import SCRIPT, Ready
+from accel_advisor.tune.probe.channel import wire
+from accel_advisor.tune.probe.channel.connection import Session
+from accel_advisor.tune.probe.channel.wire import SCRIPT, Ready
+from accel_advisor.tune.probe.containment.elsewhere import Elsewhere
+from accel_advisor.tune.probe.measuring.blocks import Ceiling
+from accel_advisor.tune.probe.measuring.feed import Feed
+from accel_advisor.tune.probe.measuring.meter import Device, Meter
+from accel_advisor.tune.probe.measuring.pools import twin
+from accel_advisor.tune.probe.measuring.seen_loaders import (
+    EVENTS_WITHOUT_BATCH,
+    LoaderRecord,
+    Records,
+    length_of,
+    settings_of,
+)
 
 SETTLE_STEPS = 4
 SETTLE_MOST = 16

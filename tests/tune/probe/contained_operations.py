@@ -127,8 +127,8 @@ def main() -> None:
     scratch, native, contained, seed, count = sys.argv[1:]
     numbers = range(int(count))
     expected = [play(f"{native}/{number}", int(seed) + number) for number in numbers]
-    from accel_advisor.tune.probe.containment import Containment
-    from accel_advisor.tune.probe.overlay import Overlay
+    from accel_advisor.tune.probe.containment.overlay import Overlay
+    from accel_advisor.tune.probe.containment.patches import Containment
 
     Containment(Overlay(scratch, fresh=True)).install()
     for number in numbers:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from accel_advisor.tune.probe.batches import Cached
+from accel_advisor.tune.probe.measuring.batches import Cached
 
 torch = pytest.importorskip("torch")
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from accel_advisor.tune.probe.elsewhere import Elsewhere
+from accel_advisor.tune.probe.containment.elsewhere import Elsewhere
 from accel_advisor.tune.probe.hooks import Hooks, _leaves_host
-from accel_advisor.tune.probe.meter import Meter
-from accel_advisor.tune.probe.records import Records
+from accel_advisor.tune.probe.measuring.meter import Meter
+from accel_advisor.tune.probe.measuring.seen_loaders import Records
 from accel_advisor.tune.probe.server import Server
 
 torch = pytest.importorskip("torch")
@@ -137,8 +137,8 @@ def test_the_profiler_of_torch_finds_the_modules(wrap: str) -> None:
     script = f"""if True:
         import torch
         from accel_advisor.tune.probe.hooks import Hooks
-        from accel_advisor.tune.probe.meter import Meter
-        from accel_advisor.tune.probe.turning import Turning
+        from accel_advisor.tune.probe.measuring.meter import Meter
+        from accel_advisor.tune.probe.turning.turning import Turning
         PLAN = {{"name": "autocast", "value": None}}
         {wrap}
         model = torch.nn.Sequential(torch.nn.Identity())

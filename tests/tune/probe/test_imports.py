@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tune.probe.imports import ImportHook
+from accel_advisor.tune.probe.script.import_watch import ImportHook
 
 
 @pytest.fixture

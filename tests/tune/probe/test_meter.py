@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from accel_advisor.tune.probe import meter as metering
-from accel_advisor.tune.probe.meter import COMPUTE, TRANSFER, Device, Meter
+from accel_advisor.tune.probe.measuring import meter as metering
+from accel_advisor.tune.probe.measuring.meter import COMPUTE, TRANSFER, Device, Meter
 
 
 class Event:

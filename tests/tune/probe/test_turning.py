@@ -18,8 +18,8 @@ PROGRAM = '''
 import json, os, sys, threading, traceback
 from dataclasses import astuple
 import torch, torch._dynamo
-from accel_advisor.tune.probe.stack import capture
-from accel_advisor.tune.probe.turning import Turning
+from accel_advisor.tune.probe.script.stack import capture
+from accel_advisor.tune.probe.turning.turning import Turning
 
 TRAINING = """
 import os

@@ -1,0 +1,1 @@
+"""From the files of a project to the facts of each."""

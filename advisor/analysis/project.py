@@ -1,0 +1,324 @@
+"""The files of a project as one program: which file an import means, and the facts of each file."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from pathlib import Path
+
+import libcst as cst
+
+from accel_advisor.datasets.samples import make_samples
+from accel_advisor.interpreter.arguments import Arguments, bind_parameters
+from accel_advisor.interpreter.calls import call_function, class_member
+from accel_advisor.interpreter.import_statements import dotted
+from accel_advisor.interpreter.interpreter import Interpreter
+from accel_advisor.project.requirements import Declared, declared
+from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.syntax.nesting import deep_stack
+from accel_advisor.tables.catalog import MODULE_BASES
+from accel_advisor.tables.frameworks import LIBRARIES
+from accel_advisor.values.places import WITH_MODEL, place_of_input
+from accel_advisor.values.values import Class, Function, Instance, Module, Tensor, Value
+
+_TENSOR_NAMES = frozenset({"torch.Tensor", "Tensor", "torch.FloatTensor", "torch.LongTensor"})
+
+MOST_CONSULTED = 100
+MOST_CONSULTED_CHARACTERS = 1_000_000
+"""Files, and characters in them, that are read for one analysis beyond those that were asked for."""
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b[^\n]*", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(slots=True)
+class Analysis:
+    """What became of the documents that were asked for.
+
+    Attributes:
+        facts: by filename.
+        failures: why a document has no facts, in one sentence, by filename.
+        consulted: other files of the project that were read.
+    """
+
+    facts: dict[str, Facts] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    consulted: frozenset[str] = frozenset()
+
+
+class Project:
+    """Finds and loads the modules of one project; nothing outside its root is read.
+
+    Args:
+        documents: what is known already.
+        root: the folder that imports are looked for in, beside the importing file's own.
+    """
+
+    def __init__(self, documents: Iterable[Document], root: Path) -> None:
+        self.root = os.path.realpath(root)
+        self.documents: dict[str, Document | None] = {one.path: one for one in documents}
+        self.asked = frozenset(self.documents)
+        self.broken: dict[str, str] = {}
+        self._characters_left = MOST_CONSULTED_CHARACTERS
+        self._resolved: dict[tuple[str, int, str], str | None] = {}
+
+    @property
+    def consulted(self) -> frozenset[str]:
+        """Files that were loaded without being asked for."""
+        return frozenset(one for one, document in self.documents.items() if one not in self.asked and document)
+
+    def resolve(self, name: str, level: int, importer: Document) -> str | None:
+        """The file that a module's name means, seen from the importing document; None where it is a library."""
+        folder = os.path.dirname(importer.path)
+        key = (name, level, folder)
+        if key not in self._resolved:
+            self._resolved[key] = self._find(name, level, folder)
+        return self._resolved[key]
+
+    def _find(self, name: str, level: int, folder: str) -> str | None:
+        if level:
+            bases = [os.path.normpath(os.path.join(folder, *[os.pardir] * (level - 1)))]
+        else:
+            bases = [*_upwards(folder, self.root), os.path.join(self.root, "src")]
+        target = name.replace(".", os.sep)
+        package = name.partition(".")[0] if not level else ""
+        for base in bases:
+            if not _within(base, self.root):
+                continue
+            if package in LIBRARIES and base != folder and not _within(folder, os.path.join(base, package)):
+                continue  # a script beside the sources of a library that the tables know better than its code tells
+            for end in (".py", os.sep + "__init__.py"):
+                candidate = os.path.join(base, target + end) if target else base + os.sep + "__init__.py"
+                if candidate in self.documents or os.path.isfile(candidate):
+                    return candidate
+        return None
+
+    def load(self, filename: str) -> Document | None:
+        """The document of a project's file; None where it cannot be read or parsed, or too many were read already."""
+        if filename not in self.documents:
+            self.documents[filename] = None
+            if len(self.documents) - len(self.asked) <= MOST_CONSULTED and self._characters_left > 0:
+                try:
+                    document = Document.read(_shown(filename))
+                    if len(document.text) > self._characters_left:
+                        return None
+                    self._characters_left -= len(document.text)
+                    _ = document.tree
+                except DocumentError as error:
+                    self.broken[filename] = str(error)
+                else:
+                    self.documents[filename] = document
+        document_or_none = self.documents[filename]
+        if document_or_none is not None:
+            try:
+                _ = document_or_none.tree
+            except DocumentError as error:
+                self.broken[filename] = str(error)
+                return None
+        return document_or_none
+
+
+def _within(path: str, root: str) -> bool:
+    """Whether an absolute path is a folder or lies in it."""
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _upwards(folder: str, root: str) -> list[str]:
+    """A folder and those around it, up to the root where it lies below that."""
+    found = [folder]
+    while found[-1] != root and _within(found[-1], root):
+        found.append(os.path.dirname(found[-1]))
+    return found
+
+
+def _shown(filename: str) -> str:
+    """A path as a message should name it: relative where it lies below the current folder."""
+    relative = os.path.relpath(filename)
+    return filename if relative.startswith("..") else relative
+
+
+def analyze(documents: Sequence[Document], root: Path, known: Declared | None = None) -> Analysis:
+    """The facts of documents, read as parts of one program together with the files that they import and those that
+    import them.
+
+    Args:
+        documents: what to analyse; their trees must parse.
+        root: the project's root; nothing outside it is read.
+        known: what it runs on; read from the files in its root where it is not given.
+    """
+    project = Project(documents, root)
+    machine = Interpreter(project)
+    analysis = Analysis()
+    asked = [one.path for one in documents]
+    todo = [*asked, *_importers(documents, project)]
+    with deep_stack():
+        for filename in todo:
+            _guarded(machine, project, analysis, filename, partial(machine.module, filename))
+        _make_samples(machine, project, analysis, machine.recorder.loaders)
+        before = len(machine.recorder.loaders)
+        _run_uncalled(machine, project, analysis, frozenset(todo))
+        _make_samples(machine, project, analysis, machine.recorder.loaders[before:])
+    for filename in asked:
+        document = project.documents[filename]
+        if document is None or document.filename in analysis.failures:
+            continue
+        facts = machine.recorder.facts.get(document.filename)
+        if facts is None:
+            analysis.failures[document.filename] = project.broken.get(filename, "could not be interpreted")
+            continue
+        analysis.facts[document.filename] = facts
+    known = known or declared(root)
+    analysis.consulted = project.consulted | known.read
+    machine.recorder.finish(machine, analysis.consulted)
+    for one in analysis.facts.values():
+        one.target = known.target
+    return analysis
+
+
+def _make_samples(machine: Interpreter, project: Project, analysis: Analysis, loaders: list[LoaderCall]) -> None:
+    for loader in loaders:
+        _guarded(machine, project, analysis, loader.document.path, partial(make_samples, machine, loader))
+
+
+def _guarded(
+    machine: Interpreter, project: Project, analysis: Analysis, filename: str, run: Callable[[], object]
+) -> None:
+    levels, frames = machine.store.level, len(machine.frames)
+    try:
+        run()
+    except RecursionError:
+        document = project.documents.get(filename)
+        name = document.filename if document is not None else filename
+        analysis.failures[name] = "is nested too deeply to be analysed"
+        del machine.frames[frames:]
+        machine.loops, machine.chain, machine.guards = [], [], 0
+        machine.store.abandon(levels)
+
+
+def _importers(documents: Sequence[Document], project: Project) -> list[str]:
+    """Files of the project that import one of the documents: they may call into it with values that matter."""
+    modules = [one for one in documents if one.notebook is None]  # nothing imports a notebook
+    stems = {Path(one.filename).stem for one in modules}
+    stems |= {Path(one.path).parent.name for one in modules if Path(one.filename).stem == "__init__"}
+    stems.discard("__init__")
+    if not stems or not os.path.isdir(project.root):
+        return []
+    found: list[str] = []
+    folders = {os.path.dirname(one.path) for one in documents}
+    places = {place for one in folders for place in (one, os.path.dirname(one)) if _within(place, project.root)}
+    for place in sorted(filter(os.path.isdir, places)):
+        for name in sorted(os.listdir(place)):
+            path = os.path.join(place, name)
+            if not name.endswith(".py") or path in project.documents or path in found:
+                continue
+            if len(found) >= MOST_CONSULTED // 4:
+                break
+            try:
+                status = os.stat(path)
+                if not stat.S_ISREG(status.st_mode):
+                    continue
+                imported = _words_of_imports(path, status.st_size, status.st_mtime_ns)
+            except OSError:
+                continue
+            if not stems.isdisjoint(imported):
+                found.append(path)
+    return found
+
+
+@lru_cache(maxsize=10_000)
+def _words_of_imports(path: str, size: int, changed: int) -> frozenset[str]:
+    """Every name in the import statements of a file that mentions torch; none for a very large file. Size and time of
+    change are part of the question, so that a file that was edited is read again.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if size >= MOST_CONSULTED_CHARACTERS:
+        return frozenset()
+    with open(path, "rb") as file:
+        raw = file.read()
+    if b"torch" not in raw:
+        return frozenset()
+    return frozenset(word for line in _IMPORT.findall(raw) for word in _WORD.findall(line.decode("utf-8", "replace")))
+
+
+def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis, wanted: frozenset[str]) -> None:
+    """Interprets functions of the wanted files that nothing called, or that were not followed in every call, with
+    unknown arguments: first those that no other one of them mentions."""
+
+    def is_left(function: Function) -> bool:
+        return id(function.node) not in machine.called or id(function.node) in machine.truncated
+
+    done = 0
+    while done < len(machine.functions):
+        here = [one for one in machine.functions[done:] if one.document.path in wanted or _is_asked(machine, one)]
+        batch = [one for one in here if is_left(one)]
+        done = len(machine.functions)
+        mentioned = {name for function in batch for name in _names_in(function)}
+        roots = [one for one in batch if one.owner is None and one.name not in mentioned]
+        methods = [one for one in batch if one.owner is not None]
+        rest = [one for one in batch if one.owner is None and one.name in mentioned]
+        receivers: dict[int, Value] = {}
+        for function in (*roots, *methods, *rest):
+            if is_left(function):
+                run = partial(_run_alone, machine, function, receivers)
+                _guarded(machine, project, analysis, function.document.path, run)
+
+
+def _is_asked(machine: Interpreter, function: Function) -> bool:
+    """Whether it is the ``forward`` of a module that a file which was asked for calls, wherever it is defined."""
+    return function.name == "forward" and function.owner in machine.recorder.called
+
+
+def _run_alone(machine: Interpreter, function: Function, receivers: dict[int, Value]) -> None:
+    """Interprets one function with unknown arguments; a method, on an object that was built with unknown arguments."""
+    unknown = Arguments(None, open=True, starred=True)
+    receiver: Value | None = None
+    if function.owner is not None:
+        receiver = receivers.get(id(function.owner.node))
+        if receiver is None:
+            receiver = receivers[id(function.owner.node)] = _sample(machine, function.owner)
+            init = class_member(machine, function.owner, "__init__")
+            if isinstance(init, Function):
+                with machine.at_home(init):
+                    call_function(machine, init, unknown, None, receiver)
+    if id(function.node) not in machine.called or id(function.node) in machine.truncated:
+        with machine.at_home(function):
+            bound = bind_parameters(machine, function, unknown, receiver)
+            if isinstance(receiver, Module) and function.name == "forward":
+                for name, annotated in _inputs(function):
+                    place = place_of_input(function.node, name)
+                    bound[name] = Tensor(place, proven=False)
+                    if annotated:
+                        machine.recorder.inputs.used_as_tensor(place)
+            machine.inline(function, bound, None)
+
+
+def _sample(machine: Interpreter, cls: Class) -> Instance | Module:
+    """An object of a class that nothing in the project builds."""
+    if cls.library_bases() & MODULE_BASES:
+        module = Module(cls.document, cls.node.name, f"project:{cls.name}", cls)
+        machine.move(module, WITH_MODEL)
+        return module
+    return Instance(cls)
+
+
+def _inputs(forward: Function) -> Iterator[tuple[str, bool]]:
+    """Parameters of a module's ``forward`` that may be tensors, and whether an annotation says that they are."""
+    for param in forward.node.params.params[1:]:
+        annotation = param.annotation.annotation if param.annotation is not None else None
+        plain = dotted(annotation) in _TENSOR_NAMES
+        if param.default is None and (annotation is None or plain):
+            yield param.name.value, plain
+
+
+def _names_in(function: Function) -> set[str]:
+    from accel_advisor.syntax.walking import descendants
+
+    own = function.name
+    found = {one.value for one in descendants(function.node.body, cst.Name)}
+    return found - {own}

@@ -1,0 +1,1 @@
+"""The commands, one file each; only what a command needs is imported, and only when it runs."""

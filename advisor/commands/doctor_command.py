@@ -1,0 +1,128 @@
+"""The command ``doctor``: what this machine offers to a training run, what limits it, and how to lift that."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+
+import click
+
+from accel_advisor.machine.bandwidth import Bandwidth, measure
+from accel_advisor.machine.gpus import Gpu, gpus
+from accel_advisor.machine.limits import Build, limits
+from accel_advisor.machine.machine import INSTALL_TORCH, Accelerator, Machine, accelerators, inspect_machine
+
+_LABEL = 16
+_WIDTH = 110
+
+
+@click.command(name="doctor")
+@click.option("--copies/--no-copies", default=True, help="Measure how fast copies to the accelerator are.")
+def doctor(copies: bool) -> None:
+    """Say what this machine offers to a training run, what limits it, and how to lift that."""
+    machine, found = inspect_machine(), gpus()
+    build, devices = _build() if find_spec("torch") is not None else (None, ())
+    lines = [*_machine(machine), *_torch(build, devices), *_gpus(found)]
+    if copies and devices:
+        lines += _copies(measure())
+    click.echo("\n".join(f"{label:<{_LABEL}}{text}" for label, text in lines))
+    held = limits(machine, found, build)
+    click.echo()
+    if not held:
+        click.echo("Nothing limits a training run here beyond what the machine is.")
+        return
+    click.echo("What limits a training run here, and how to lift it:")
+    for limit in held:
+        click.echo(_item(f"{limit.what}. Remedy: {limit.remedy}."))
+
+
+def _build() -> tuple[Build, tuple[Accelerator, ...]]:
+    import torch
+
+    devices = accelerators()
+    hip = getattr(torch.version, "hip", None)
+    backend = f"CUDA {torch.version.cuda}" if torch.version.cuda else f"ROCm {hip}" if hip else ""
+    if not backend and devices:
+        backend = devices[0].kind
+    method = multiprocessing.get_start_method(allow_none=False)
+    return Build(str(torch.__version__), backend, len(devices), method, torch.get_num_threads()), devices
+
+
+def _machine(machine: Machine) -> Iterator[tuple[str, str]]:
+    quota = "no quota" if machine.quota is None else f"a quota of {machine.quota:g}"
+    limit = "no limit" if machine.memory_limit is None else f"a limit of {_mebibytes(machine.memory_limit)}"
+    nodes = f", in {machine.numa_nodes} NUMA nodes" if machine.numa_nodes > 1 else ""
+    yield "Python", f"{sys.version.split()[0]} on {sys.platform}"
+    yield (
+        "Cores",
+        f"{machine.cores:g} usable: {machine.logical_cores} in the machine{nodes}, {machine.affinity} by affinity, "
+        f"{quota}" + (f"; {machine.processor}" if machine.processor else ""),
+    )
+    yield "Memory", f"{_mebibytes(machine.memory_free)} free of {_mebibytes(machine.memory_total)}, {limit}"
+    if machine.shared_memory_free is not None and machine.shared_memory_total is not None:
+        yield (
+            "Shared memory",
+            f"{_mebibytes(machine.shared_memory_free)} free of {_mebibytes(machine.shared_memory_total)} in /dev/shm, "
+            "through which workers hand batches over",
+        )
+    files = "any number of files" if machine.open_files is None else f"{machine.open_files:,} files"
+    locked = "any amount of memory" if machine.locked_memory is None else _mebibytes(machine.locked_memory)
+    yield (
+        "A process may",
+        f"open {files} (ulimit -n) and lock {locked} (ulimit -l, which pinning by CUDA does not count)",
+    )
+
+
+def _torch(build: Build | None, devices: Sequence[Accelerator]) -> Iterator[tuple[str, str]]:
+    if build is None:
+        yield "Accelerators", f"unknown: {INSTALL_TORCH}"
+        return
+    yield (
+        "torch",
+        f"{build.version}, built for {build.backend or 'the CPU only'}; {build.threads} threads an operation, workers "
+        f"start by {build.start_method}",
+    )
+    for number, device in enumerate(devices):
+        memory = f", {_mebibytes(device.memory)}" if device.memory is not None else ""
+        yield "Accelerator", f"{device.kind}:{number} {device.name}{memory}"
+    if not devices:
+        yield "Accelerators", "none: tune measures training on the processor"
+
+
+def _gpus(found: Sequence[Gpu]) -> Iterator[tuple[str, str]]:
+    for number, gpu in enumerate(found):
+        parts = [f"{gpu.name}, driver {gpu.driver}"]
+        if gpu.power_limit is not None:
+            parts.append(f"up to {gpu.power_limit:.0f} W")
+        if gpu.clock_most is not None:
+            parts.append(f"up to {gpu.clock_most:,} MHz")
+        if gpu.generation_most is not None and gpu.width is not None:
+            parts.append(f"PCIe {gpu.generation_most} x{gpu.width}")
+        if gpu.divided:
+            parts.append("divided into MIG instances, whose use the driver does not tell")
+        yield f"GPU {number}", ", ".join(parts)
+
+
+def _copies(found: Bandwidth | str) -> Iterator[tuple[str, str]]:
+    if isinstance(found, str):
+        yield "Copies", found
+        return
+    yield (
+        "Copies",
+        f"to {found.device} {found.pageable_to / 1e9:.1f} GB/s from pageable memory, {found.pinned_to / 1e9:.1f} from "
+        f"pinned; back {found.pageable_from / 1e9:.1f} and {found.pinned_from / 1e9:.1f}",
+    )
+    yield "", found.sentence
+
+
+def _item(text: str) -> str:
+    return textwrap.fill(
+        text, _WIDTH, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _mebibytes(size: int) -> str:
+    return f"{size / (1 << 20):,.0f} MiB" if size >= 1 << 20 else f"{size / 1024:,.0f} KiB"

@@ -1,0 +1,398 @@
+"""``accel-advisor lint``."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from accel_advisor.config import Config
+from accel_advisor.finding import Applicability, Severity
+from accel_advisor.project.target import Target, Versions, platforms, versions
+from accel_advisor.selection import Selection, Selector, selectors
+
+if TYPE_CHECKING:
+    from accel_advisor.finding import Finding
+    from accel_advisor.lint.baseline import Baseline
+    from accel_advisor.lint.fix_loop import FixOutcome
+    from accel_advisor.lint.report import Report
+    from accel_advisor.project.discovery import Found
+    from accel_advisor.source.ignore_comments import Form
+
+FORMATS = ("text", "concise", "json", "github", "sarif", "gitlab")
+STDIN = "-"
+SEVERITIES = click.Choice([one.value for one in Severity])
+
+
+@click.command(short_help="Find what keeps an accelerator waiting, without running anything.")
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.option("--fix", "make_fixes", is_flag=True, help="Make the fixes that are safe.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also those that may change what a run does.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
+@click.option("--add-ignore", is_flag=True, help="Write '# accel: ignore[CODE]' to each line that has a finding.")
+@click.option("--add-noqa", is_flag=True, help="The same in the form '# noqa: CODE'.")
+@click.option("--reason", metavar="TEXT", help="With --add-ignore: why, behind each comment.")
+@click.option("--baseline", metavar="FILE", help="Hide the findings that FILE holds.")
+@click.option("--no-baseline", is_flag=True, help="Hide none, whatever the configuration says.")
+@click.option("--write-baseline", metavar="FILE", help="Write what is found to FILE, for --baseline.")
+@click.option("--select", multiple=True, metavar="RULE", help="Run these rules only: codes, names or prefixes.")
+@click.option("--ignore", "--extend-ignore", multiple=True, metavar="RULE", help="Do not run these rules.")
+@click.option("--extend-select", multiple=True, metavar="RULE", help="Run these rules besides the others.")
+@click.option("--per-file-ignores", multiple=True, metavar="PATTERN:RULE", help="Do not run a rule in some files.")
+@click.option("--output-format", type=click.Choice(FORMATS), default="text", show_default=True, help="How to print.")
+@click.option("--output-file", type=click.Path(dir_okay=False), help="Where to print; stdout by default.")
+@click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
+@click.option("--min-severity", type=SEVERITIES, help="Show findings from this severity on.  [default: info]")
+@click.option("--fail-on", type=SEVERITIES, help="Exit with 1 from this severity on.  [default: warning]")
+@click.option(
+    "--torch-version", metavar="RANGE", help="What the code supports: the oldest, or '>=2.1,<3'.  [default: declared]"
+)
+@click.option("--python-version", metavar="RANGE", help="The same of Python.  [default: what the project declares]")
+@click.option("--platform", multiple=True, metavar="NAME", help="Where it runs: linux, macos, windows or all.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--stdin-filename", metavar="FILE", help="What to call the text that '-' reads from stdin.")
+@click.option("--force-exclude", is_flag=True, help="Pass by files that are excluded even where they are named.")
+@click.option("--jobs", "-j", type=click.IntRange(min=1), help="Processes at most.  [default: usable cores]")
+@click.option("--no-cache", is_flag=True, help="Neither use nor keep what earlier runs found.")
+@click.option("--show-files", is_flag=True, help="List the files that would be linted, and do nothing else.")
+@click.option("--show-settings", is_flag=True, help="Show the configuration that holds, and do nothing else.")
+def lint(
+    paths: tuple[str, ...],
+    make_fixes: bool,
+    unsafe_fixes: bool,
+    diff: bool,
+    add_ignore: bool,
+    add_noqa: bool,
+    reason: str | None,
+    baseline: str | None,
+    no_baseline: bool,
+    write_baseline: str | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    extend_select: tuple[str, ...],
+    per_file_ignores: tuple[str, ...],
+    output_format: str,
+    output_file: str | None,
+    statistics: bool,
+    min_severity: str | None,
+    fail_on: str | None,
+    torch_version: str | None,
+    python_version: str | None,
+    platform: tuple[str, ...],
+    exit_zero: bool,
+    stdin_filename: str | None,
+    force_exclude: bool,
+    jobs: int | None,
+    no_cache: bool,
+    show_files: bool,
+    show_settings: bool,
+) -> int:
+    """Find what keeps an accelerator waiting, without running, importing or evaluating anything.
+
+    PATH is a file, a folder or '-' for stdin; the working directory by default. Below a folder, tests, documentation,
+    vendored and generated code and whatever .gitignore names are passed by.
+
+    Exits with 0 where nothing at or above --fail-on remains, with 1 where something does, and with 2 for wrong use,
+    a wrong configuration or an internal error.
+    """
+    from accel_advisor.project.discovery import Discoverer, Found
+
+    if STDIN in paths and len(paths) > 1:
+        raise click.UsageError("'-' reads stdin and goes with no other path")
+    if stdin_filename is not None and STDIN not in paths:
+        raise click.UsageError("--stdin-filename goes with the path '-'")
+    _refuse_both(
+        {
+            "--fix or --diff": make_fixes or diff,
+            "--add-ignore": add_ignore,
+            "--add-noqa": add_noqa,
+            "--write-baseline": write_baseline is not None,
+        }
+    )
+    known = {"--baseline": baseline is not None, "--no-baseline": no_baseline}
+    _refuse_both({**known, "--write-baseline": write_baseline is not None})
+    if write_baseline is not None and STDIN in paths:
+        raise click.UsageError("--write-baseline goes not with '-': name the files")
+    target = _target(torch_version, python_version, platform)
+    config = _config(paths, stdin_filename, select, ignore, extend_select, min_severity, fail_on, target)
+    config = replace(config, per_file_ignores=config.per_file_ignores + _per_file(per_file_ignores))
+    if show_settings:
+        import json
+
+        from accel_advisor.project.requirements import declared
+
+        config = replace(config, target=config.target.over(declared(config.root).target))
+        click.echo(json.dumps(config.settings(), indent=2))
+        return 0
+    sources: dict[str, bytes] = {}
+    notes: list[str] = []
+    if STDIN in paths:
+        name = stdin_filename or STDIN
+        sources[name] = sys.stdin.buffer.read()
+        files = [Found(name, named=True)]
+    else:
+        discoverer = Discoverer(
+            config.root, exclude=config.exclude, include=config.include, force_exclude=force_exclude
+        )
+        discovery = discoverer.discover(paths or (".",))
+        files, notes = discovery.files, discovery.notes
+    for note in notes:
+        click.echo(f"Warning: {note}", err=True)
+    if show_files:
+        click.echo("".join(f"{one.filename}\n" for one in files), nl=False)
+        return 0
+    form = _form(add_ignore, add_noqa)
+    why = _reason(reason, form)
+    held = _held(config, baseline, write_baseline, no_baseline)
+    full = replace(config, min_severity=Severity.INFO) if held is not None else config
+    run = partial(_report, files, full, jobs=jobs, use_cache=not no_cache and not sources)
+    report = run(sources)
+    for failure in report.failures:
+        click.echo(f"Error: {failure}", err=True)
+    if held is not None and write_baseline is not None:
+        from accel_advisor.lint.adoption import write_baseline as write
+
+        return 0 if write(report, held, [one.filename for one in files], config) else 2
+    fixed = 0
+    if make_fixes or diff:
+        from accel_advisor.lint.fix_loop import fix
+
+        allow = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe_fixes else set())
+        outcome = fix(report, full, allow, _new_in(held, config))
+        if diff:
+            return _show_diff(outcome, exit_zero)
+        if not _write(outcome.after, outcome.read, sources):
+            return 2
+        report, fixed = outcome.report, len(outcome.fixed)
+    if form is not None:
+        from accel_advisor.lint.adoption import silence
+
+        silenced = silence(replace(report, findings=_new_in(held, config)(report)), form, why)
+        if not _write(silenced.after, report.sources, sources):
+            return 2
+        report = run({name: silenced.after.get(name, raw) for name, raw in sources.items()})
+        for sentence in silenced.sentences():
+            click.echo(sentence, err=True)
+    if held is not None:
+        from accel_advisor.lint.adoption import without_known
+
+        report = without_known(report, held, [one.filename for one in files], config)
+    shown = output_file is None
+    text = _rendered(
+        report, output_format, statistics, fixed, colour=shown and _colour(), width=_width() if shown else None
+    )
+    _print(text, output_file, err=bool(sources) and (make_fixes or form is not None))
+    if report.broken:
+        return 2
+    failing = any(one.severity.rank >= config.fail_on.rank for one in report.findings)
+    return int(failing and not exit_zero)
+
+
+def _config(
+    paths: tuple[str, ...],
+    stdin_filename: str | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    extend_select: tuple[str, ...],
+    min_severity: str | None,
+    fail_on: str | None,
+    target: Target,
+) -> Config:
+    """The configuration of the project that the paths lie in, as the options change it."""
+    named = (stdin_filename or ".",) if STDIN in paths else paths or (".",)
+    try:
+        start = os.path.commonpath([os.path.abspath(one) for one in named])
+    except ValueError:  # different drives
+        start = os.getcwd()
+    config = Config.load(Path(start))
+    old = config.selection
+    return replace(
+        config,
+        selection=Selection(
+            _selectors(select, "--select") if select else old.select,
+            (() if select else old.extend_select) + _selectors(extend_select, "--extend-select"),
+            old.ignore + _selectors(ignore, "--ignore"),
+        ),
+        min_severity=Severity(min_severity) if min_severity else config.min_severity,
+        fail_on=Severity(fail_on) if fail_on else config.fail_on,
+        target=target.over(config.target),
+    )
+
+
+def _selectors(texts: tuple[str, ...], option: str) -> tuple[Selector, ...]:
+    for text in texts:
+        if not text.strip(" ,"):
+            raise click.UsageError(f"{option}: '{text}' names no rule")
+    return selectors(texts, option)
+
+
+def _per_file(texts: tuple[str, ...]) -> tuple[tuple[str, tuple[Selector, ...]], ...]:
+    option = "--per-file-ignores"
+    found = []
+    for text in texts:
+        pattern, _, rules = text.rpartition(":")
+        if not pattern.strip():
+            raise click.UsageError(f"{option}: '{text}' is not PATTERN:RULE, such as 'scripts/*.py:ACC102'")
+        found.append((pattern.strip(), _selectors((rules,), option)))
+    return tuple(found)
+
+
+def _target(torch_version: str | None, python_version: str | None, platform: tuple[str, ...]) -> Target:
+    """What the options say that the code runs on."""
+    option = "--torch-version"
+    try:
+        torch = versions(torch_version) if torch_version is not None else Versions()
+        option = "--python-version"
+        python = versions(python_version) if python_version is not None else Versions()
+        option = "--platform"
+        return Target(python, torch, platforms(part.strip() for one in platform for part in one.split(",")))
+    except ValueError as error:
+        raise click.UsageError(f"{option}: {error}") from error
+
+
+def _refuse_both(given: Mapping[str, bool]) -> None:
+    named = [option for option, one in given.items() if one]
+    if len(named) > 1:
+        raise click.UsageError(f"{named[0]} goes not with {named[1]}")
+
+
+def _form(add_ignore: bool, add_noqa: bool) -> Form | None:
+    if not add_ignore and not add_noqa:
+        return None
+    from accel_advisor.source.ignore_comments import Form
+
+    return Form.ACCEL if add_ignore else Form.NOQA
+
+
+def _reason(reason: str | None, form: Form | None) -> str:
+    if reason is None:
+        return ""
+    from accel_advisor.lint.adoption import checked_reason
+
+    return checked_reason(reason, form)
+
+
+def _held(config: Config, named: str | None, to_write: str | None, without: bool) -> Baseline | None:
+    """The baseline that holds, if any."""
+    if named is None and to_write is None and (without or config.baseline is None):
+        return None
+    from accel_advisor.lint.adoption import read_baseline
+
+    return read_baseline(config, named, to_write, without)
+
+
+def _new_in(held: Baseline | None, config: Config) -> Callable[[Report], list[Finding]]:
+    """What tells the findings of a report that are to be acted on."""
+    if held is None:
+        return lambda report: report.findings
+    from accel_advisor.lint.adoption import new_findings
+
+    return partial(new_findings, baseline=held, least=config.min_severity)
+
+
+def _report(
+    files: list[Found], config: Config, sources: dict[str, bytes], *, jobs: int | None, use_cache: bool
+) -> Report:
+    from accel_advisor.lint.linter import lint as run
+
+    cache = None
+    if use_cache:
+        from accel_advisor.lint.cache import Cache
+
+        cache = Cache(config)
+    report = run(files, config, jobs=jobs or _usable_cores(), cache=cache, sources=sources)
+    if cache is not None:
+        cache.save()
+    return report
+
+
+def _usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _write(after: Mapping[str, bytes], read: Mapping[str, bytes], sources: Mapping[str, bytes]) -> bool:
+    """Writes files anew, unless they are no longer as they were read, or the new text of stdin to stdout; tells why
+    where it cannot."""
+    from accel_advisor.editing.fixer import write_all
+
+    for name, raw in sources.items():
+        sys.stdout.buffer.write(after.get(name, raw))
+        sys.stdout.buffer.flush()
+    try:
+        write_all({name: raw for name, raw in after.items() if name not in sources}, read)
+    except OSError as error:
+        click.echo(f"Error: {error.filename}: cannot be written: {error.strerror}; no file was changed", err=True)
+        return False
+    return True
+
+
+def _show_diff(outcome: FixOutcome, exit_zero: bool) -> int:
+    from accel_advisor.editing.fixer import diff
+
+    for name in sorted(outcome.after):
+        relative = os.path.relpath(name)
+        shown = name if relative.startswith(os.pardir) else relative.replace(os.sep, "/")
+        click.echo(diff(shown, outcome.before[name], outcome.document_after(name)), nl=False)
+    fixes, files = len(outcome.fixed), len(outcome.after)
+    counted = f"{fixes} fix{'' if fixes == 1 else 'es'} in {files} file{'' if files == 1 else 's'}"
+    click.echo(f"{counted}; nothing was written.", err=True)
+    if outcome.report.broken:
+        return 2
+    return int(bool(outcome.after) and not exit_zero)
+
+
+def _colour() -> bool:
+    """Colour follows NO_COLOR, then FORCE_COLOR, then the terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def _width() -> int | None:
+    """Columns of the terminal, or what COLUMNS says; None where the output goes elsewhere."""
+    if not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdecimal():
+        return None
+    import shutil
+
+    return shutil.get_terminal_size().columns
+
+
+def _rendered(
+    report: Report, output_format: str, statistics: bool, fixed: int, *, colour: bool, width: int | None
+) -> str:
+    if statistics:
+        from accel_advisor.output import rule_counts
+
+        return rule_counts.render(report, as_json=output_format == "json")
+    if output_format == "text":
+        from accel_advisor.output import text
+
+        return text.render(report, colour=colour, width=width, fixed=fixed)
+    if output_format == "concise":
+        from accel_advisor.output import concise
+
+        return concise.render(report, fixed=fixed)
+    module = importlib.import_module(f"accel_advisor.output.{output_format}")
+    rendered: str = module.render(report)
+    return rendered
+
+
+def _print(text: str, output_file: str | None, *, err: bool) -> None:
+    if output_file is None:
+        click.echo(text, nl=False, err=err, color=True)
+        return
+    from accel_advisor.editing.fixer import write_atomically
+
+    try:
+        write_atomically(output_file, text.encode())
+    except OSError as error:
+        raise click.UsageError(f"--output-file: {output_file} cannot be written: {error.strerror}") from error

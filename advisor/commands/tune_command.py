@@ -1,0 +1,323 @@
+"""The commands ``tune`` and ``doctor``: options in, exit status out."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from difflib import get_close_matches
+from importlib.util import find_spec
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from accel_advisor.machine.machine import INSTALL_TORCH
+from accel_advisor.tune.output_files import FALLEN, Outputs
+from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOBS, UnknownKnobError, parse_knobs
+from accel_advisor.tune.trial.failure import Failure, console_here
+from accel_advisor.tune.trial.interrupts import Interrupts
+from accel_advisor.tune.trial.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
+from accel_advisor.tune.trial.remedies import remedy_for_memory, remedy_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from accel_advisor.config import Config
+    from accel_advisor.tune.record.outcome import Outcome
+    from accel_advisor.tune.trial.trial import Command, ScriptFailed
+
+_ARGUMENTS = "accel_advisor.arguments"
+_NEAR = 0.8
+"""Likeness of an option that is not there to one that may have been meant: those of scripts are often half alike."""
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+class Interrupted(Failure):
+    """The user cut the run short; the exit status is that of shells."""
+
+    exit_code = 128 + signal.SIGINT
+
+
+class _ScriptCommand(click.Command):
+    """A command whose words after ``--`` belong to the user's script."""
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- ARGS]"]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own, script = args, []
+        if "--" in args:
+            split = args.index("--")
+            own, script = args[:split], args[split + 1 :]
+        ctx.meta[_ARGUMENTS] = tuple(script)
+        try:
+            return super().parse_args(ctx, [*own])
+        except click.NoSuchOption as error:
+            near = get_close_matches(error.option_name, error.possibilities or (), 1, _NEAR)
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            unknown = f"tune has no option {error.option_name}{meant}"
+            raise click.UsageError(f"{unknown}; {_behind_dashes(own, f'{error.option_name} ...')}", ctx) from error
+        except click.UsageError as error:
+            if type(error) is not click.UsageError:
+                raise
+            # That there are too many words is all that click says in this way.
+            raise click.UsageError(f"{error.message}; {_behind_dashes(own, 'ARGS')}", ctx) from error
+
+
+def _behind_dashes(own: list[str], words: str) -> str:
+    """How a script is given its own arguments, by an example."""
+    named = next((word for word in own if word.endswith(".py")), "-m MODULE" if "-m" in own else "SCRIPT")
+    return f"the script's own arguments stand after `--`, as in `accel-advisor tune {named} -- {words}`"
+
+
+@click.command(cls=_ScriptCommand, name="tune", options_metavar="[OPTIONS]")
+@click.argument("script", required=False, type=click.Path(path_type=Path))
+@click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
+@click.option(
+    "--nproc-per-node", "processes", metavar="N", help="Run the script under torchrun, in N processes, or gpu."
+)
+@click.option("--nnodes", default="1", metavar="N", help="As torchrun has it. A trial takes place on one node.")
+@click.option("--apply", is_flag=True, help="Write the change, run old against new, keep it only if the gain shows.")
+@click.option(
+    "--budget", type=float, default=60.0, show_default=True, metavar="SECONDS", help="For the search, beyond start-up."
+)
+@click.option(
+    "--start-timeout",
+    "start_timeout",
+    type=float,
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For one start-up of the script, until its training loop is warm.",
+)
+@click.option(
+    "--knobs",
+    default=",".join(KNOBS),
+    metavar="NAMES",
+    help=f"What may be changed, of: {', '.join(KNOBS)}; and of the training itself, only where it is named: "
+    f"{', '.join(TRAINING_KNOBS)}. `all` is all but batch_size.",
+)
+@click.option("--unsafe-fixes", is_flag=True, help="With --apply: write knobs of the training, too.")
+@click.option("--explain", is_flag=True, help="Say where the loader spends its time, function by function.")
+@click.option("--check", is_flag=True, help="Exit with status 1 when a measured gain is left on the table.")
+@click.option(
+    "--tolerance",
+    metavar="SHARE",
+    help="With --check: exit with status 1 only when the script is slower than its best run in the history by more "
+    "than this, such as 5%.",
+)
+@click.option("--report", "page", type=_FILE, metavar="FILE", help="Write the report as a page: one HTML file.")
+@click.option(
+    "--json",
+    "json_file",
+    type=_FILE,
+    metavar="FILE",
+    help="Write everything that was found; docs/json.md says what each key means.",
+)
+@click.option("--trace", type=_FILE, metavar="FILE", help="Write the blocks as a trace that Perfetto opens.")
+@click.option("--history", type=_FILE, metavar="FILE", help="Append what the script reached, as a line of JSON.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which candidates are visited.")
+@click.pass_context
+def tune(
+    ctx: click.Context,
+    script: Path | None,
+    module: str | None,
+    processes: str | None,
+    nnodes: str,
+    apply: bool,
+    budget: float,
+    start_timeout: float,
+    knobs: str,
+    unsafe_fixes: bool,
+    explain: bool,
+    check: bool,
+    tolerance: str | None,
+    page: Path | None,
+    json_file: Path | None,
+    trace: Path | None,
+    history: Path | None,
+    seed: int,
+) -> None:
+    """Run a short trial of SCRIPT, find the loader settings that are fastest on this machine, and show the change.
+
+    The script runs unmodified, as `python SCRIPT ARGS` would; its arguments stand after `--`. It is never run to its
+    end, and nothing that it writes stays. Without SCRIPT, the script of the configuration is run (tune.script), or the
+    one training script in this folder.
+    """
+    from accel_advisor.tune.knobs.turns import most_starts
+    from accel_advisor.tune.trial.trial import ScriptFailed, TrialError
+    from accel_advisor.tune.tuner import Options, TuneError
+    from accel_advisor.tune.tuner import tune as run
+
+    if not math.isfinite(budget) or budget < 5:
+        raise Failure(f"--budget {budget:g} is too short: a search takes at least 5 seconds")
+    if not math.isfinite(start_timeout) or start_timeout <= 0:
+        raise Failure(f"--start-timeout {start_timeout:g}: give the seconds that the script may take to start")
+    try:
+        chosen = parse_knobs(knobs)
+    except UnknownKnobError as error:
+        raise Failure(f"--knobs: {error}") from error
+    if unsafe_fixes and not apply:
+        raise Failure("--unsafe-fixes says what --apply may write: give both")
+    outputs = Outputs(json_file, page, trace, history, _tolerance(tolerance, check))
+    outputs.check()
+    config, command = _command(script, module, ctx.meta[_ARGUMENTS])
+    command = _launched(command, processes, nnodes)
+    if command.ranks is not None and chosen & set(TRAINING_KNOBS):
+        names = ", ".join(sorted(chosen & set(TRAINING_KNOBS)))
+        raise Failure(f"--knobs {names}: a knob of the training is tried in one process; leave out --nproc-per-node")
+    if find_spec("torch") is None:
+        raise Failure(INSTALL_TORCH)
+    console = console_here()
+    options = Options(chosen, budget, seed, apply, start_timeout, explain, unsafe_fixes)
+    if chosen & set(TRAINING_KNOBS):
+        starts = most_starts(chosen)
+        click.echo(f"Knobs of the training start the script at most {starts} times, beside the search.", err=True)
+    with Interrupts() as interrupts:
+        try:
+            outcome = _watched(run, command, options, config.root, console, interrupts)
+        except ScriptFailed as error:
+            if error.traceback:
+                click.echo(error.traceback.rstrip(), err=True)
+            raise Failure(f"{error.reason}: {_remedy(error, command)}") from error
+        except TrialError as error:
+            raise Failure(error.sentence) from error
+        except TuneError as error:
+            raise Failure(str(error)) from error
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted before there was anything to tell; nothing was changed") from None
+        _finish(ctx, outcome, console, outputs, check=check)
+
+
+def _remedy(error: ScriptFailed, command: Command) -> str:
+    """What to do about a script that does not run."""
+    remedy = missing_rank(error.traceback, _own(command), os.environ) if command.ranks is None else ""
+    if error.batches:
+        own = _named(command) if command.ranks is None else _own(command)
+        remedy = remedy or remedy_for_memory(error.traceback, error.status, own)
+    remedy = remedy or remedy_of(error.traceback, _named(command), command.script, command.cwd)
+    return remedy or f"make `{_spelled(command)}` run by itself, then tune it"
+
+
+def _tolerance(text: str | None, check: bool) -> float | None:
+    from accel_advisor.tune.record.history import parse_tolerance
+
+    if text is None:
+        return None
+    if not check:
+        raise Failure("--tolerance says when --check fails: give both")
+    try:
+        return parse_tolerance(text)
+    except ValueError as error:
+        raise Failure(f"--tolerance: {error}") from error
+
+
+def _finish(ctx: click.Context, outcome: Outcome, console: Console, outputs: Outputs, *, check: bool) -> None:
+    from accel_advisor.tune.showing.summary import print_report
+
+    print_report(outcome, console)
+    standing = outputs.write(outcome)
+    if standing:
+        click.echo(standing)
+    if outcome.interrupted:
+        ctx.exit(Interrupted.exit_code)
+    remains = standing.startswith(FALLEN) if outputs.tolerance is not None else outcome.left_on_the_table
+    if check and remains:
+        ctx.exit(1)
+
+
+def _watched(run: Any, command: Command, options: Any, root: Path, console: Console, interrupts: Interrupts) -> Outcome:
+    from accel_advisor.tune.showing.progress import Screen
+
+    with _terminable(), Screen(console) as screen:
+        outcome: Outcome = run(command, options, root=root, watch=screen.show, interrupts=interrupts)
+        return outcome
+
+
+def _command(script: Path | None, module: str | None, arguments: tuple[str, ...]) -> tuple[Config, Command]:
+    """The configuration that holds, and what to run.
+
+    Raises:
+        Failure: neither can be made out.
+    """
+    from accel_advisor.config import Config, ConfigError
+    from accel_advisor.tune.trial.trial import Command
+    from accel_advisor.tune.trial.user_command import TargetError, checked_module, checked_script, only_script
+
+    folder = Path.cwd()
+    try:
+        if script is not None and module is not None:
+            raise Failure("name a script or a module with -m, not both")
+        if script is not None:
+            path = checked_script(script)
+            return Config.load(path), Command(path, None, arguments, folder)
+        config = Config.load(folder)
+        if module is not None:
+            return config, Command(None, checked_module(module, folder), arguments, folder)
+        if config.tune_script is not None:
+            path = checked_script(config.root / config.tune_script)
+            return config, Command(path, None, arguments or config.tune_args, folder)
+        return config, Command(only_script(folder), None, arguments, folder)
+    except (ConfigError, TargetError) as error:
+        raise Failure(str(error)) from error
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """A polite request to end unwinds the stack, so that trials end and files go back."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    # A signal that whoever started this chose to ignore, as nohup does, stays ignored.
+    found = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = [number for number in found if signal.getsignal(number) == signal.SIG_DFL]
+    for number in numbers:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _launched(command: Command, processes: str | None, nodes: str) -> Command:
+    """The command as ``--nproc-per-node`` and ``--nnodes`` want it to be started."""
+    try:
+        ranks = parse_ranks(processes) if processes is not None else None
+        command = replace(command, ranks=ranks)
+        check_nodes(nodes, _own(command), os.environ)
+    except LaunchError as error:
+        raise Failure(str(error)) from error
+    return command
+
+
+def _own(command: Command) -> list[str]:
+    """The words that tune a command, as they stand behind ``accel-advisor tune``."""
+    return ["--nproc-per-node", str(command.ranks or "N"), *_named(command)]
+
+
+def _named(command: Command) -> list[str]:
+    """What is to be run, as it stands behind ``accel-advisor tune``."""
+    return [*_target(command), *(["--", *command.args] if command.args else [])]
+
+
+def _target(command: Command) -> list[str]:
+    return ["-m", command.module] if command.module else [_relative(command.script)]
+
+
+def _spelled(command: Command) -> str:
+    start = ["python"] if command.ranks is None else ["torchrun", "--nproc-per-node", str(command.ranks)]
+    return shlex.join([*start, *_target(command), *command.args])
+
+
+def _relative(path: Path | None) -> str:
+    assert path is not None
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -1,0 +1,110 @@
+"""Whether the samples of a data set are certainly on the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.syntax.shapes import self_attribute, touches_devices
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.values.places import HOST
+from accel_advisor.values.store import ESCAPED
+from accel_advisor.values.values import (
+    Bound,
+    Choice,
+    Class,
+    Configured,
+    Constant,
+    Device,
+    Function,
+    Instance,
+    Iterated,
+    Mapping,
+    Module,
+    Opaque,
+    Qualified,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.interpreter import Interpreter
+
+_ON_THE_HOST = frozenset(
+    "torchvision torchaudio numpy pandas PIL cv2 sklearn scipy albumentations librosa h5py "
+    "glob os pathlib json csv random collections re math itertools functools".split()
+)
+"""Libraries whose functions and objects put nothing onto an accelerator by themselves."""
+
+
+def made_on_host(machine: Interpreter, dataset: Opaque) -> bool:
+    """Whether nothing that a data set of torchvision is given, after the folder, puts its samples elsewhere."""
+    given = (*dataset.arguments[1:], *(value for key, value in dataset.keywords if key != "root"))
+    return not any(_may_be_elsewhere(machine, one) for one in given)
+
+
+def read_on_host(machine: Interpreter, dataset: Instance, costly: bool) -> bool:
+    """Whether a data set of the project certainly makes its samples on the host; ``costly``: it reads them."""
+    if any(touches_devices(one.node) for one in dataset.cls.lineage()):
+        return False
+    called = _called_in(machine, dataset.cls)
+    if called is None:
+        return False
+    for name, value in machine.store.entries(dataset).items():
+        if isinstance(value, Unknown):
+            if name in called or not costly:
+                return False
+        elif name != ESCAPED and _may_be_elsewhere(machine, value):
+            return False
+    return True
+
+
+def _called_in(machine: Interpreter, cls: Class) -> set[str] | None:
+    """Attributes of ``self`` that a class calls; None where it calls a function of the project that moves something."""
+    from accel_advisor.datasets.hazards import resolve
+
+    found: set[str] = set()
+    for one in cls.lineage():
+        for node in descendants(one.node, cst.Call):
+            name = self_attribute(node.func)
+            found |= {name} if name is not None else set()
+            callee = resolve(machine, one.scope.globals, node.func)
+            if isinstance(callee, Function) and touches_devices(callee.node):
+                return None
+    return found
+
+
+def _may_be_elsewhere(machine: Interpreter, value: Value) -> bool:
+    """Whether a value is, holds, or makes something that may be on an accelerator."""
+    if isinstance(value, Constant):
+        return isinstance(value.value, str) and value.value.startswith(("cuda", "mps"))
+    if isinstance(value, Configured):
+        return isinstance(value.default, Constant) and _may_be_elsewhere(machine, value.default)
+    if isinstance(value, Tensor):
+        return value.place != HOST
+    if isinstance(value, (Device, Unknown)):
+        return value != Device(frozenset({"cpu"}))
+    if isinstance(value, Module):
+        return machine.place_of(value) != HOST
+    if isinstance(value, (Sequence, Choice)):
+        items = value.items if isinstance(value, Sequence) else value.options
+        return any(_may_be_elsewhere(machine, one) for one in items)
+    if isinstance(value, Iterated):
+        return _may_be_elsewhere(machine, value.element)
+    if isinstance(value, Mapping):
+        return any(_may_be_elsewhere(machine, one) for one in machine.store.entries(value).values())
+    if isinstance(value, (Function, Bound)):
+        return touches_devices((value.function if isinstance(value, Bound) else value).node)
+    if isinstance(value, Instance):
+        return any(touches_devices(one.node) for one in value.cls.lineage())
+    if isinstance(value, Opaque):
+        given = (*value.arguments, *(one for _, one in value.keywords))
+        return not _stays(value.name) or any(_may_be_elsewhere(machine, one) for one in given)
+    return not (isinstance(value, Qualified) and _stays(value.name))
+
+
+def _stays(name: str) -> bool:
+    return "." not in name or name.partition(".")[0] in _ON_THE_HOST or name.startswith("torch.utils.data.")

@@ -1,0 +1,218 @@
+"""What a loader's workers run, and what of it goes wrong there (rules.md D09, D12, D13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import libcst as cst
+
+from accel_advisor.datasets.hazards import pickles_itself, resolve, sample_methods
+from accel_advisor.datasets.samples import datasets_in
+from accel_advisor.interpreter.calls import class_member
+from accel_advisor.syntax.shapes import methods_of
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.catalog import HARMLESS_CUDA, TENSOR_FACTORIES
+from accel_advisor.values.devices import device_kinds
+from accel_advisor.values.values import (
+    Bound,
+    Configured,
+    Constant,
+    Function,
+    Instance,
+    Opaque,
+    Sequence,
+    Value,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.records.facts import LoaderCall, Transfer
+    from accel_advisor.records.operations import Operation
+    from accel_advisor.source.document import Document
+    from accel_advisor.values.store import Scope
+
+IssueKind = Literal["device", "constant seed", "unpicklable", "unpinnable", "changed"]
+
+_SEEDERS = frozenset({"numpy.random.seed", "random.seed", "torch.manual_seed"})
+_SPARSE = ("to_sparse", "sparse_", "nested_tensor")
+"""Beginnings of names that make tensors which cannot be pinned."""
+_LOCKS = frozenset(
+    f"{module}.{name}"
+    for module in ("threading", "multiprocessing")
+    for name in ("Lock", "RLock", "Condition", "Semaphore", "Event", "local")
+)
+_ASKING = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.is_initialized"})
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerIssue:
+    """Something that goes wrong in worker processes.
+
+    Attributes:
+        label: what it happens in, as a message names it: ``Photos.__getitem__``, ``collate_fn``.
+        document, node: where.
+        certain: whether no condition decides about it.
+    """
+
+    kind: IssueKind
+    label: str
+    document: Document
+    node: cst.CSTNode
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFunction:
+    """A function that workers run; ``direct``: the program gives it no arguments beforehand."""
+
+    label: str
+    document: Document
+    node: cst.FunctionDef | cst.Lambda
+    scope: Scope
+    direct: bool = True
+
+
+def worker_issues(
+    machine: Interpreter, loader: LoaderCall, transfers: Mapping[int, Transfer], operations: Mapping[int, Operation]
+) -> tuple[WorkerIssue, ...]:
+    """Everything that goes wrong in the workers of one loader.
+
+    Args:
+        transfers, operations: what was recorded, by the identity of the node.
+    """
+    found = [*_unpicklable(machine, loader), *_unpinnable(machine, loader), *_changed(machine, loader)]
+    for function in _functions(machine, loader):
+        for node in descendants(function.node.body):
+            transfer, operation = transfers.get(id(node)), operations.get(id(node))
+            acts: Transfer | Operation | None = None
+            if transfer is not None and "cuda" in transfer.kinds:
+                acts = transfer
+            elif operation is not None and _uses_device(operation):
+                acts = operation
+            if acts is not None:
+                certain = not any(context.guarded for context in acts.contexts)
+                found.append(WorkerIssue("device", function.label, function.document, node, certain))
+            if isinstance(node, cst.Attribute) and node.attr.value.startswith(_SPARSE):
+                found.append(WorkerIssue("unpinnable", function.label, function.document, node))
+            seeds = function.label == "worker_init_fn" and operation is not None and operation.name in _SEEDERS
+            if seeds and isinstance(node, cst.Call) and _is_constant(machine, function, node):
+                found.append(WorkerIssue("constant seed", function.label, function.document, node))
+    return tuple(found)
+
+
+def _unpinnable(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIssue]:
+    """Batches of a class that the pin thread does not know how to pin: it passes them on as they are."""
+    for batch in (option for made in loader.batches for option in options_of(made)):
+        if not isinstance(batch, Instance) or not batch.cls.library_bases() <= {"object"}:
+            continue
+        if class_member(machine, batch.cls, "pin_memory") is None:
+            yield WorkerIssue("unpinnable", batch.cls.name, batch.cls.document, batch.cls.node.name)
+
+
+def _changed(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIssue]:
+    """A collate function that the program changes while it is in use, of which workers that live on keep a copy."""
+    for value in options_of(loader.get("collate_fn")):
+        held = value.receiver if isinstance(value, Bound) else value
+        if isinstance(held, Instance) and held.cls in machine.recorder.written.keys() | machine.recorder.changed:
+            yield WorkerIssue("changed", held.cls.name, held.cls.document, held.cls.node.name)
+
+
+def _functions(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerFunction]:
+    for value in datasets_in(loader.get("dataset")):
+        if isinstance(value, Instance):
+            for name, (cls, node) in sample_methods(value.cls).items():
+                yield WorkerFunction(f"{cls.name}.{name}", cls.document, node, cls.scope.globals)
+            for attribute, held in machine.store.entries(value).items():
+                if isinstance(attribute, str) and "transform" in attribute:
+                    yield from _transforms(held, attribute)
+        elif isinstance(value, Opaque):
+            given = {f"argument {index}": one for index, one in enumerate(value.arguments)} | dict(value.keywords)
+            for name, held in given.items():
+                yield from _transforms(held, "transform" if name.startswith("argument ") else name)
+    for name in ("collate_fn", "worker_init_fn"):
+        for value in options_of(loader.get(name)):
+            function = _function(value)
+            if function is not None:
+                direct = isinstance(value, Function)
+                yield WorkerFunction(name, function.document, function.node, function.scope, direct)
+
+
+def _transforms(value: Value, label: str) -> Iterator[WorkerFunction]:
+    """The functions of the project that a transform, or one that is made of others, runs."""
+    for one in options_of(value):
+        function = _function(one)
+        if function is not None:
+            yield WorkerFunction(label, function.document, function.node, function.scope)
+        elif isinstance(one, Instance) and "__call__" in (methods := methods_of(one.cls.node)):
+            name = f"{one.cls.name}.__call__"
+            yield WorkerFunction(name, one.cls.document, methods["__call__"], one.cls.scope.globals)
+        elif isinstance(one, Sequence):
+            for item in one.items:
+                yield from _transforms(item, label)
+        elif isinstance(one, Opaque) and one.name.startswith("torchvision."):
+            for item in one.arguments:
+                yield from _transforms(item, label)
+
+
+def _function(value: Value) -> Function | None:
+    if isinstance(value, Opaque) and value.name == "functools.partial" and value.arguments:
+        return _function(value.arguments[0])
+    if isinstance(value, Bound):
+        return value.function
+    return value if isinstance(value, Function) else None
+
+
+def _uses_device(operation: Operation) -> bool:
+    """Whether an operation puts something on a CUDA device, or needs one."""
+    if operation.name in TENSOR_FACTORIES:
+        return all("cuda" in device_kinds(context.get("device")) for context in operation.contexts)
+    stateful = operation.name.startswith("torch.cuda.") and not operation.name.startswith("torch.cuda.amp")
+    return stateful and operation.name not in HARMLESS_CUDA | _ASKING
+
+
+def _is_constant(machine: Interpreter, function: WorkerFunction, call: cst.Call) -> bool:
+    """Whether a seed is made of nothing but the worker's number and what is the same in every epoch."""
+    params = function.node.params.params
+    worker = params[0].name.value if params and function.direct else ""
+
+    def constant(node: cst.BaseExpression) -> bool:
+        if isinstance(node, cst.Integer):
+            return True
+        if isinstance(node, cst.BinaryOperation):
+            return constant(node.left) and constant(node.right)
+        if isinstance(node, cst.Name) and node.value == worker:
+            return True
+        if isinstance(node, (cst.Name, cst.Attribute)):
+            return isinstance(resolve(machine, function.scope, node), (Constant, Configured))
+        return False
+
+    return len(call.args) == 1 and not call.args[0].star and constant(call.args[0].value)
+
+
+def _unpicklable(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIssue]:
+    for name in ("collate_fn", "worker_init_fn"):
+        for value in options_of(loader.get(name)):
+            function = _function(value)
+            if function is not None and function.owner is None and _is_local(function):
+                yield WorkerIssue("unpicklable", name, function.document, function.node)
+    dataset = loader.dataset.value if loader.dataset is not None else None
+    for value in options_of(dataset) if dataset is not None else ():
+        if not isinstance(value, Instance):
+            continue
+        cls = value.cls
+        if cls.scope.parent is not None and cls.scope.parent.kind == "function":
+            yield WorkerIssue("unpicklable", cls.name, cls.document, cls.node.name)
+        if pickles_itself(cls):
+            continue
+        for attribute, held in machine.store.entries(value).items():
+            if isinstance(held, Function) and _is_local(held):
+                yield WorkerIssue("unpicklable", f"{cls.name}.{attribute}", held.document, held.node)
+            elif isinstance(held, Opaque) and held.name in _LOCKS:
+                yield WorkerIssue("unpicklable", f"{cls.name}.{attribute}", cls.document, cls.node.name)
+
+
+def _is_local(function: Function) -> bool:
+    return isinstance(function.node, cst.Lambda) or function.scope.kind == "function"

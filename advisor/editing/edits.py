@@ -1,0 +1,160 @@
+"""Edits made from syntax nodes and kept as text, so that everything around them survives to the letter."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from accel_advisor.finding import Edit
+from accel_advisor.source.document import Document
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+_COMMA = re.compile(r"(?:[ \t\r\n\f\\]|\#[^\r\n]*+)*+,")
+"""The comma behind an argument or entry, and what stands in front of it."""
+
+
+def newline_of(document: Document) -> str:
+    """The newline that a document's first line ends with."""
+    found = _NEWLINE.search(document.text)
+    return found[0] if found else "\n"
+
+
+def _line_around(document: Document, offset: int) -> tuple[int, int]:
+    """Where the line of ``offset`` starts, and where it ends in front of its newline."""
+    row = document.location(offset).row
+    start = document.offset(row, 1)
+    return start, start + len(document.line(row))
+
+
+def _begins_line(document: Document, offset: int) -> bool:
+    """Whether nothing but white space stands in front of ``offset`` on its line."""
+    return not document.text[_line_around(document, offset)[0] : offset].strip()
+
+
+def indentation_at(document: Document, offset: int) -> str:
+    """The white space that the line of ``offset`` starts with."""
+    line = document.line(document.location(offset).row)
+    return line[: len(line) - len(line.lstrip())]
+
+
+def add_keyword(document: Document, call: cst.Call, name: str, expression: str) -> Edit | None:
+    """The edit that gives a call one more keyword argument, laid out like the arguments it has.
+
+    Two such edits of one call compose where it has an argument. None where the call splats ``*args`` or ``**kw``: the
+    keyword might be among them already, and Python raises TypeError for one that is given twice.
+    """
+    if any(arg.star for arg in call.args):
+        return None
+    keyword = f"{name}={expression}"
+    if not call.args:
+        # the parenthesis is replaced with it, so that two of these clash and are made one after the other
+        end = document.span(call).end.offset
+        return document.edit(end - 1, end, f"{keyword})")
+    last = call.args[-1]
+    return _append(document, last, document.span(call).end.offset - 1, keyword)
+
+
+def add_before_splat(document: Document, call: cst.Call, name: str, expression: str) -> Edit | None:
+    """The edit that gives a call one more keyword in front of its ``**kw``.
+
+    Only for callers who know that the dict holds no such key. None where the call has no ``**``, or a ``*``.
+    """
+    splats = [arg for arg in call.args if arg.star]
+    if not splats or any(arg.star == "*" for arg in splats):
+        return None
+    start = document.span(splats[0]).start.offset
+    own_line = _begins_line(document, start)
+    separator = f",{newline_of(document)}{indentation_at(document, start)}" if own_line else ", "
+    return document.edit(start, start, f"{name}={expression}{separator}")
+
+
+def add_entry(document: Document, display: cst.CSTNode | None, name: str, expression: str) -> Edit | None:
+    """The edit that gives a dict display, or a ``dict(...)`` call, one more entry; None for anything else."""
+    if isinstance(display, cst.Call):
+        return add_keyword(document, display, name, expression)
+    if not isinstance(display, cst.Dict):
+        return None
+    quote = '"'
+    for element in display.elements:
+        if isinstance(element, cst.DictElement) and isinstance(element.key, cst.SimpleString):
+            quote = element.key.quote[-1]
+    entry = f"{quote}{name}{quote}: {expression}"
+    end = document.span(display).end.offset - 1
+    if not display.elements:
+        return document.edit(end, end, entry)
+    return _append(document, display.elements[-1], end, entry)
+
+
+def _append(
+    document: Document,
+    last: cst.Arg | cst.BaseDictElement,
+    closing: int,
+    content: str,
+) -> Edit:
+    text = document.text
+    start, end = document.span(last).start.offset, document.span(last).end.offset
+    own_line = _begins_line(document, start)
+    newline = newline_of(document)
+    indent = indentation_at(document, start)
+    comma = _COMMA.match(text, end)
+    if comma is not None:
+        _, stop = _line_around(document, comma.end())
+        if stop >= closing:
+            return document.edit(comma.end(), comma.end(), f" {content},")
+        return document.edit(stop, stop, f"{newline}{indent}{content},")
+    separator = f",{newline}{indent}" if own_line else ", "
+    return document.edit(end, end, separator + content)
+
+
+def remove_argument(document: Document, call: cst.Call, arg: cst.Arg) -> Edit:
+    """The edit that takes one argument out of a call, with the comma and the white space that belong to it."""
+    index = call.args.index(arg)
+    span = document.span(arg)
+    if index:
+        # what separates it from the argument before goes with it; a comma behind the last one stays
+        before = document.span(call.args[index - 1])
+        return document.edit(before.end.offset, span.end.offset, "")
+    if len(call.args) > 1:
+        return document.edit(span.start.offset, document.span(call.args[1]).start.offset, "")
+    closing = document.span(call).end.offset - 1
+    return document.edit(span.start.offset, closing, "")
+
+
+def replace_node(document: Document, node: cst.CSTNode, content: str) -> Edit:
+    """The edit that puts other text in the place of a node; parentheses around the node stay."""
+    span = document.span(node)
+    return document.edit(span.start.offset, span.end.offset, content)
+
+
+def insert_after(document: Document, node: cst.CSTNode, content: str) -> Edit:
+    """The edit that puts text right behind a node."""
+    end = document.span(node).end.offset
+    return document.edit(end, end, content)
+
+
+def insert_statement(document: Document, body: cst.BaseSuite, statement: str) -> Edit | None:
+    """The edit that makes ``statement`` the first of an indented body; None where the body stands on its header's
+    line."""
+    if not isinstance(body, cst.IndentedBlock) or not body.body:
+        return None
+    start = document.span(body.body[0]).start.offset
+    return document.edit(start, start, f"{statement}{newline_of(document)}{indentation_at(document, start)}")
+
+
+def remove_statement(document: Document, statement: cst.CSTNode, body: cst.BaseSuite) -> Edit | None:
+    """The edit that takes a statement that is alone on its line out of ``body``, line and all; None where it stands
+    elsewhere, shares its line, or is all that the body has."""
+    lines = body.body if isinstance(body, cst.IndentedBlock) else ()
+    if len(lines) < 2 or not any(
+        isinstance(one, cst.SimpleStatementLine) and list(one.body) == [statement] for one in lines
+    ):
+        return None
+    span = document.span(statement)
+    start, _ = _line_around(document, span.start.offset)
+    _, end = _line_around(document, span.end.offset)
+    rest = document.text[span.end.offset : end].strip()
+    if rest and not rest.startswith("#"):
+        return None
+    newline = _NEWLINE.match(document.text, end)
+    return document.edit(start, newline.end() if newline else end, "")

@@ -1,0 +1,1 @@
+"""The device interpreter: follows values forward through a program."""

@@ -1,0 +1,177 @@
+"""Binding values to names, attributes and items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.interpreter.iteration import element_at, element_of, loaders_of, may_rewrite
+from accel_advisor.interpreter.library.methods import mutates_in_place
+from accel_advisor.interpreter.library.settings_classes import field_default
+from accel_advisor.values.devices import device_kinds
+from accel_advisor.values.places import HOST, SOMEWHERE, WITH_MODEL, Place
+from accel_advisor.values.store import ANY, ESCAPED, OPEN
+from accel_advisor.values.values import (
+    ABSENT,
+    Choice,
+    Class,
+    Constant,
+    Device,
+    Instance,
+    Iterated,
+    Loader,
+    Mapping,
+    Module,
+    Namespace,
+    Opaque,
+    Qualified,
+    Sequence,
+    SourceModule,
+    Tensor,
+    Unknown,
+    Value,
+    join,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.interpreter import Interpreter
+
+
+def assign(machine: Interpreter, target: cst.CSTNode, value: Value) -> None:
+    """Binds an assignment's target, taking the value apart where the target is a tuple."""
+    if isinstance(target, cst.Name):
+        if machine.scope.kind == "class":
+            value = field_default(value)
+        if isinstance(value, Constant):
+            value = value.at("class attribute" if machine.scope.kind == "class" else "constant", target.value)
+        machine.bind(target.value, value)
+        for loader in loaders_of(value) if isinstance(value, (Loader, Choice)) else ():
+            loader.name = loader.name or target.value
+        _note_device(machine, target, value)
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        for index, element in enumerate(target.elements):
+            if isinstance(element, cst.StarredElement):
+                assign(machine, element.value, Iterated(element_of(machine, value)))
+            else:
+                assign(machine, element.value, element_at(machine, value, index, len(target.elements)))
+    elif isinstance(target, cst.Attribute):
+        _assign_attribute(machine, target, value)
+    elif isinstance(target, cst.Subscript):
+        _assign_item(machine, target, value)
+    elif isinstance(target, cst.StarredElement):
+        assign(machine, target.value, Iterated(value))
+
+
+def _note_device(machine: Interpreter, target: cst.Name, value: Value) -> None:
+    if isinstance(value, Device) or (
+        isinstance(value, (Constant, Choice))
+        and all(isinstance(one, Constant) and isinstance(one.value, str) for one in options_of(value))
+    ):
+        kinds = device_kinds(value)
+        if kinds & {"cuda", "mps", "xpu"} and "unknown" not in kinds:
+            machine.recorder.device_name(machine.document, target, kinds, machine.scope)
+
+
+def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value) -> None:
+    owner = machine.evaluate(target.value)
+    name = target.attr.value
+    if name == "require_backward_grad_sync":
+        machine.recorder.operation(machine, target, f"?.{name} =", owner, value=value)
+    for one in options_of(owner):
+        if isinstance(one, (Instance, Module, Namespace, Class)):
+            if isinstance(one, Module):
+                held = tuple(machine.store.entries(value).values()) if isinstance(value, Mapping) else ()
+                given = Sequence(held) if held else value
+                machine.recorder.operation(machine, target, "Module.attribute =", one, value=given)
+                adopt(machine, value, WITH_MODEL if machine.place_of(one) == WITH_MODEL else SOMEWHERE)
+            if isinstance(value, Constant):
+                value = value.at("class attribute", name)
+            before = machine.store.get(one, name)
+            certain = not isinstance(owner, Choice)
+            machine.store.set(one, name, value if certain or before is None else join(before, value))
+            if isinstance(one, Instance) and not _inside(machine, one.cls):
+                machine.recorder.written.setdefault(one.cls, set()).add(name)
+            elif isinstance(one, Instance) and machine.loops and not _building(machine, one.cls):
+                machine.recorder.changed.add(one.cls)
+        elif isinstance(one, SourceModule):
+            machine.store.set(one.scope, name, value)
+        elif isinstance(one, Mapping):
+            machine.store.set(one, name, value.at("dict entry", name) if isinstance(value, Constant) else value)
+        elif isinstance(one, Qualified):
+            machine.recorder.operation(machine, target, f"{one.name}.{name} =", value=value)
+        elif isinstance(one, (Loader, Opaque, Tensor)):
+            kind = one.name if isinstance(one, Opaque) else type(one).__name__.replace("Loader", "DataLoader")
+            machine.recorder.operation(machine, target, f"{kind}.{name} =", one, value=value)
+            if name == "data":
+                may_rewrite(one)
+        elif name == "requires_grad":
+            machine.recorder.operation(machine, target, "?.requires_grad =", one, value=value)
+        if isinstance(one, (Qualified, Unknown)):
+            _hand_over(machine, value)
+    for loader in loaders_of(value) if isinstance(value, Loader) else ():
+        loader.name = loader.name or name
+
+
+def _hand_over(machine: Interpreter, value: Value) -> None:
+    """A module is kept by something that is not known, which may move it."""
+    for one in options_of(value):
+        if isinstance(one, Module):
+            machine.store.set(one, ESCAPED, Constant(True))
+
+
+def adopt(machine: Interpreter, value: Value, place: Place) -> None:
+    """A module becomes part of another: from now on it lives where that one lives."""
+    for one in options_of(value):
+        if isinstance(one, Module):
+            machine.move(one, place if machine.place_of(one) in (HOST, place) else SOMEWHERE)
+        elif isinstance(one, Sequence):
+            for item in one.items:
+                adopt(machine, item, SOMEWHERE)
+        elif isinstance(one, Iterated):
+            adopt(machine, one.element, SOMEWHERE)
+
+
+def _inside(machine: Interpreter, cls: Class) -> bool:
+    return any(frame.function is not None and frame.function.owner in cls.lineage() for frame in machine.frames)
+
+
+def _building(machine: Interpreter, cls: Class) -> bool:
+    functions = [frame.function for frame in machine.frames if frame.function is not None]
+    return any(one.name == "__init__" and one.owner in cls.lineage() for one in functions)
+
+
+def _change_holder(machine: Interpreter, held: cst.BaseExpression) -> None:
+    """A list is changed: in a loop, that changes the object whose attribute it is."""
+    holder = machine.evaluate(held.value) if isinstance(held, cst.Attribute) and machine.loops else None
+    if isinstance(holder, Instance) and not _building(machine, holder.cls):
+        machine.recorder.changed.add(holder.cls)
+
+
+def _assign_item(machine: Interpreter, target: cst.Subscript, value: Value) -> None:
+    owner = machine.evaluate(target.value)
+    key = None
+    if len(target.slice) == 1 and isinstance(target.slice[0].slice, cst.Index):
+        key = machine.evaluate(target.slice[0].slice.value)
+    for one in options_of(owner):
+        if isinstance(one, (Qualified, Unknown)):
+            _hand_over(machine, value)
+        if isinstance(one, Mapping):
+            if isinstance(key, Constant) and isinstance(key.value, (str, int)):
+                stored = value.at("dict entry", str(key.value)) if isinstance(value, Constant) else value
+                if isinstance(owner, Choice):
+                    stored = join(machine.store.get(one, key.value) or ABSENT, stored)
+                machine.store.set(one, key.value, stored)
+            else:
+                before = machine.store.get(one, ANY)
+                machine.store.set(one, ANY, value if before is None else join(before, value))
+                machine.store.set(one, OPEN, Constant(True))
+        elif isinstance(one, (Sequence, Iterated)):
+            _change_holder(machine, target.value)
+        elif isinstance(one, Qualified) and isinstance(key, Constant):
+            machine.recorder.operation(machine, target, f"{one.name}[{key.value!r}] =", value=value)
+        elif isinstance(one, Tensor):
+            machine.recorder.operation(machine, target, "Tensor[] =", one, value=value)
+            may_rewrite(one)
+            mutates_in_place(machine, one)

@@ -1,0 +1,293 @@
+"""Calls: what the callee is, and what becomes of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.interpreter.arguments import (
+    Arguments,
+    bind_parameters,
+    evaluate_arguments,
+    returns_what_it_returns,
+    takes_what_it_is_given,
+)
+from accel_advisor.interpreter.iteration import may_rewrite
+from accel_advisor.interpreter.library.external_settings import flag
+from accel_advisor.interpreter.library.functions import call_library
+from accel_advisor.interpreter.library.methods import call_method, call_module
+from accel_advisor.interpreter.library.settings_classes import fill_record, is_record
+from accel_advisor.records.facts import CallSite
+from accel_advisor.records.operations import Argument
+from accel_advisor.tables.catalog import DATASET_WRAPPERS, MODULE_BASES, canonical
+from accel_advisor.tables.frameworks import CONSTRUCTORS
+from accel_advisor.values.places import SOMEWHERE
+from accel_advisor.values.store import ESCAPED, OPEN
+from accel_advisor.values.values import (
+    UNKNOWN,
+    Bound,
+    Choice,
+    Class,
+    Configured,
+    Constant,
+    Device,
+    Filed,
+    Function,
+    Instance,
+    Iterated,
+    Loader,
+    Mapping,
+    Method,
+    Module,
+    Namespace,
+    Opaque,
+    Qualified,
+    Sequence,
+    SourceModule,
+    Tensor,
+    Value,
+    join_all,
+)
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.interpreter import Interpreter
+
+
+def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
+    """What ``owner.name`` is worth."""
+    if isinstance(owner, Qualified):
+        full = canonical(f"{owner.name}.{name}")
+        machine.recorder.name_used(machine.document, full)
+        declared = flag(machine, full)
+        return declared if declared is not None else Qualified(full)
+    if isinstance(owner, SourceModule):
+        found = machine.member(owner.scope, name)
+        if found is not None:
+            return found
+        inner = machine.modules.resolve(name, 1, owner.scope.document)
+        from accel_advisor.values.values import Pending
+
+        return machine.settle(Pending(inner)) if inner is not None else UNKNOWN
+    if isinstance(owner, Choice):
+        return join_all(attribute(machine, one, name) for one in owner.options)
+    if isinstance(owner, Configured):
+        return UNKNOWN
+    if isinstance(owner, (Instance, Module)):
+        if name == "_orig_mod" and isinstance(owner, Module) and owner.eager is not None:
+            return owner.eager
+        stored = machine.store.get(owner, name) if name != "place" else None
+        if stored is not None:
+            return stored
+        found = class_member(machine, owner.cls, name) if owner.cls is not None else None
+        if found is None:
+            return Method(owner, name)
+        return _bind_member(machine, owner, found)
+    if isinstance(owner, Class):
+        stored = machine.store.get(owner, name)
+        if stored is not None:
+            return stored
+        found = class_member(machine, owner, name)
+        if isinstance(found, Function) and Qualified("classmethod") in found.decorators:
+            return Bound(owner, found)
+        return found if found is not None else UNKNOWN
+    if isinstance(owner, Namespace):
+        return _namespace_member(machine, owner, name)
+    if isinstance(owner, Tensor):
+        if name in ("device", "shape"):
+            machine.recorder.inputs.used_as_tensor(owner.place)
+        if name == "device":
+            kinds: frozenset[str] = frozenset()
+            for one in owner.place:
+                kinds |= one
+            return Device(kinds)
+        if name in ("data", "grad", "T", "mT"):
+            return replace(owner, grown=frozenset()) if name == "data" else Tensor(owner.place, proven=owner.proven)
+        return Method(owner, name)
+    if isinstance(owner, Device) and name == "type":
+        return UNKNOWN
+    if isinstance(owner, Mapping):
+        held = machine.store.get(owner, name)
+        return held if held is not None else Method(owner, name)
+    if isinstance(owner, Filed):
+        return owner.at(name)
+    if isinstance(owner, Constant) and name == "value":
+        # the value of an enum's member
+        return owner
+    if isinstance(owner, Loader) and name == "dataset":
+        return owner.call.get("dataset")
+    if isinstance(owner, Opaque) and name == "dataset" and len(owner.arguments) > DATASET_WRAPPERS.get(owner.name, 99):
+        return owner.arguments[DATASET_WRAPPERS[owner.name]]
+    return Method(owner, name)
+
+
+def _namespace_member(machine: Interpreter, owner: Namespace, name: str) -> Value:
+    stored = machine.store.get(owner, name)
+    if stored is not None:
+        return stored
+    if owner.parser is not None:
+        declared = machine.store.get(owner.parser, name)
+        if declared is not None:
+            return declared
+    return UNKNOWN if name not in ("__dict__", "copy", "update") else Method(owner, name)
+
+
+def class_member(machine: Interpreter, cls: Class | None, name: str) -> Value | None:
+    """What a class or one of its bases in the project defines under a name."""
+    for one in cls.lineage() if cls is not None else ():
+        stored = machine.store.get(one, name) or machine.store.get(one.scope, name)
+        if stored is not None:
+            return machine.settle(stored)
+    return None
+
+
+def _bind_member(machine: Interpreter, owner: Value, member: Value) -> Value:
+    if not isinstance(member, Function):
+        return member
+    if Qualified("staticmethod") in member.decorators:
+        return member
+    if Qualified("property") in member.decorators or Qualified("functools.cached_property") in member.decorators:
+        return call_function(machine, member, Arguments(None), None, owner)
+    return Bound(owner, member)
+
+
+def call(machine: Interpreter, node: cst.Call) -> Value:
+    """What a call returns; its effects take place and are recorded."""
+    discarded = machine.discarded is node
+    machine.discarded = None
+    callee = machine.evaluate(node.func)
+    arguments = evaluate_arguments(machine, node)
+    machine.recorder.discarding = discarded
+    return call_value(machine, callee, arguments, node)
+
+
+def call_without_arguments(machine: Interpreter, callee: Bound) -> Value:
+    """What a protocol method such as ``__iter__`` returns."""
+    return call_function(machine, callee.function, Arguments(None), None, callee.receiver)
+
+
+def call_value(machine: Interpreter, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
+    """What calling ``callee`` returns."""
+    site = CallSite(machine.document, node)
+    if isinstance(callee, Qualified):
+        return call_library(machine, callee.name, arguments, node)
+    if isinstance(callee, Function):
+        return call_function(machine, callee, arguments, site, None)
+    if isinstance(callee, Bound):
+        return call_function(machine, callee.function, arguments, site, callee.receiver)
+    if isinstance(callee, Class):
+        return instantiate(machine, callee, arguments, node)
+    if isinstance(callee, Method):
+        return call_method(machine, callee, arguments, node)
+    if isinstance(callee, Module):
+        return call_module(machine, callee, arguments, node)
+    if isinstance(callee, Instance):
+        method = attribute(machine, callee, "__call__")
+        if isinstance(method, Bound):
+            return call_function(machine, method.function, arguments, site, callee)
+    if isinstance(callee, Filed):
+        key = arguments.get("key", 0)
+        if callee.keys[-1:] == ("get",) and isinstance(key, Constant):
+            return Filed(callee.path, callee.keys[:-1], callee.overrides).at(key.value)
+    if isinstance(callee, Opaque) and callee.name == "functools.partial" and callee.arguments:
+        return _call_partial(machine, callee, arguments, node)
+    if isinstance(callee, Choice):
+        modules = [one for one in callee.options if isinstance(one, Module)]
+        if modules and len(modules) == len(callee.options):
+            return call_module(machine, callee, arguments, node)
+        return join_all(call_value(machine, one, arguments, node) for one in callee.options)
+    return call_unknown(machine, arguments, node)
+
+
+def _call_partial(machine: Interpreter, callee: Opaque, arguments: Arguments, node: cst.Call) -> Value:
+    given = Arguments(node, [Argument(one) for one in callee.arguments[1:]], open=arguments.open)
+    given.keywords = {key: Argument(value) for key, value in callee.keywords}
+    given.positional += arguments.positional
+    given.keywords.update(arguments.keywords)
+    given.mappings = arguments.mappings
+    return call_value(machine, callee.arguments[0], given, node)
+
+
+def call_unknown(machine: Interpreter, arguments: Arguments, node: cst.Call | None) -> Value:
+    """A callee that nothing is known of: it may keep, change or move whatever it is given."""
+    values = arguments.values()
+    machine.recorder.clock.wait()
+    for value in values:
+        escape(machine, value)
+    if any(isinstance(value, Tensor) and value.loader is not None for value in values):
+        machine.recorder.model_called(machine)
+    return UNKNOWN
+
+
+def escape(machine: Interpreter, value: Value) -> None:
+    """Notes that a value was handed to code that is not known."""
+    if isinstance(value, Mapping):
+        machine.store.set(value, OPEN, Constant(True))
+    elif isinstance(value, Module):
+        machine.store.set(value, ESCAPED, Constant(True))
+    elif isinstance(value, Sequence):
+        for item in value.items:
+            escape(machine, item)
+    elif isinstance(value, Choice):
+        for item in value.options:
+            escape(machine, item)
+    elif isinstance(value, Iterated):
+        escape(machine, value.element)
+    elif isinstance(value, Instance):
+        if machine.loops:
+            machine.recorder.changed.add(value.cls)
+        if machine.store.get(value, ESCAPED) is None:
+            machine.store.set(value, ESCAPED, Constant(True))
+            for held in machine.store.entries(value).values():
+                escape(machine, held)
+    elif isinstance(value, Tensor):
+        if not value.proven:
+            may_rewrite(value)
+        if value.born is not None and machine.loops:
+            machine.recorder.handed_over.add(value.born)
+
+
+def call_function(
+    machine: Interpreter, function: Function, arguments: Arguments, site: CallSite | None, receiver: Value | None
+) -> Value:
+    """Interprets a function of the project with these arguments."""
+    if not takes_what_it_is_given(function):
+        arguments = Arguments(arguments.node, open=True, starred=True)
+    bound = bind_parameters(machine, function, arguments, receiver)
+    known = returns_what_it_returns(function)
+    result = machine.inline(function, bound, site)
+    return result if known else UNKNOWN
+
+
+def instantiate(machine: Interpreter, cls: Class, arguments: Arguments, node: cst.Call) -> Value:
+    """Builds an object of a class of the project."""
+    machine.instantiated.add(id(cls.node))
+    bases = cls.library_bases()
+    loader = next((CONSTRUCTORS[base] for base in sorted(bases) if base in CONSTRUCTORS), None)
+    if loader is not None:
+        from accel_advisor.interpreter.library.loader_subclasses import build_subclass
+
+        return build_subclass(machine, cls, loader, arguments, node)
+    if bases & MODULE_BASES or any(base.startswith("torch.nn.") for base in bases):
+        module = Module(machine.document, node, f"project:{cls.name}", cls)
+        by_itself = machine.recorder.moves_itself(cls)
+        machine.move(module, SOMEWHERE if by_itself else machine.default_places[-1])
+        for value in arguments.values():
+            if isinstance(value, (Module, Sequence, Iterated, Choice)):
+                # what becomes a part of it moves with it
+                escape(machine, value)
+        return module
+    instance = Instance(cls)
+    init = class_member(machine, cls, "__init__")
+    if is_record(cls) and init is None:
+        fill_record(machine, instance, arguments)
+        finish = class_member(machine, cls, "__post_init__")
+        if isinstance(finish, Function):
+            call_function(machine, finish, Arguments(None), None, instance)
+        return instance
+    if isinstance(init, Function):
+        call_function(machine, init, arguments, CallSite(machine.document, node), instance)
+    elif "?" in bases or bases - {"object"}:
+        machine.store.set(instance, "\0arguments", Sequence(tuple(arguments.values())))
+    return instance

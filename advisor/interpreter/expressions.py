@@ -1,0 +1,389 @@
+"""What expressions are worth."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.interpreter.assignment import assign
+from accel_advisor.interpreter.calls import attribute, call
+from accel_advisor.interpreter.iteration import element_at, element_of
+from accel_advisor.interpreter.library.dicts import merged_mapping, update_mapping
+from accel_advisor.interpreter.library.external_settings import settings_in
+from accel_advisor.records.clock import Moment
+from accel_advisor.tables.catalog import COMPUTES_NUMBERS
+from accel_advisor.values.places import SOMEWHERE
+from accel_advisor.values.store import ANY, OPEN, Scope
+from accel_advisor.values.values import (
+    UNKNOWN,
+    Configured,
+    Constant,
+    Function,
+    Iterated,
+    Mapping,
+    Opaque,
+    Origin,
+    Qualified,
+    Sequence,
+    Tensor,
+    Value,
+    join,
+    join_all,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.interpreter import Interpreter
+
+MOST_GROWN = 24
+"""Calls and sums whose graphs a value is known to carry; one that carries more is not followed."""
+BUILTINS = frozenset(dir(builtins)) - {"True", "False", "None"}
+_PLAIN_STRING = re.compile(r"""(['"])([^\\'"\r\n]*)\1""")
+_CONSTANTS = {"True": True, "False": False, "None": None}
+
+
+def _name(machine: Interpreter, node: cst.Name) -> Value:
+    if node.value in _CONSTANTS:
+        return Constant(_CONSTANTS[node.value], Origin(machine.document, node))
+    return machine.lookup(node.value)
+
+
+def _attribute(machine: Interpreter, node: cst.Attribute) -> Value:
+    value = attribute(machine, machine.evaluate(node.value), node.attr.value)
+    if isinstance(value, Qualified) and value.name.startswith("torch.backends."):
+        machine.recorder.operation(machine, node, f"read {value.name}")
+    return value
+
+
+def _integer(machine: Interpreter, node: cst.Integer) -> Value:
+    return Constant(int(node.value, 0), Origin(machine.document, node))
+
+
+def _float(machine: Interpreter, node: cst.Float) -> Value:
+    return Constant(node.evaluated_value, Origin(machine.document, node))
+
+
+def _string(machine: Interpreter, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
+    value = _text(node)
+    return UNKNOWN if value is None else Constant(value, Origin(machine.document, node))
+
+
+def _text(node: cst.SimpleString | cst.ConcatenatedString) -> str | bytes | None:
+    if isinstance(node, cst.SimpleString):
+        plain = _PLAIN_STRING.fullmatch(node.value)  # most are, and to have them compiled takes ten times as long
+        if plain is not None:
+            return plain[2]
+    return node.evaluated_value
+
+
+def _formatted(machine: Interpreter, node: cst.FormattedString) -> Value:
+    first = node.parts[0] if node.parts else None
+    for part in node.parts:
+        if isinstance(part, cst.FormattedStringExpression):
+            value = machine.evaluate(part.expression)
+            if isinstance(value, Tensor):
+                machine.recorder.operation(machine, part.expression, "format", value)
+    if isinstance(first, cst.FormattedStringText) and first.value.startswith("cuda:"):
+        return Constant("cuda:0")
+    return UNKNOWN
+
+
+def _sequence(machine: Interpreter, node: cst.Tuple | cst.List | cst.Set) -> Value:
+    items: list[Value] = []
+    known = True
+    for element in node.elements:
+        if isinstance(element, cst.StarredElement):
+            items.append(element_of(machine, machine.evaluate(element.value)))
+            known = False
+        else:
+            items.append(machine.evaluate(element.value))
+    if known and len(items) <= 64:
+        return Sequence(tuple(items))
+    return Iterated(join_all(items))
+
+
+def _dict(machine: Interpreter, node: cst.Dict) -> Value:
+    mapping = Mapping(machine.document, node)
+    for element in node.elements:
+        if isinstance(element, cst.StarredDictElement):
+            update_mapping(machine, mapping, machine.evaluate(element.value))
+            continue
+        if not isinstance(element, cst.DictElement):
+            continue
+        key = machine.evaluate(element.key)
+        value = machine.evaluate(element.value)
+        if isinstance(key, Constant) and isinstance(key.value, (str, int)):
+            if isinstance(value, Constant):
+                value = value.at("dict entry", str(key.value))
+            machine.store.set(mapping, key.value, value)
+        else:
+            machine.store.set(mapping, OPEN, Constant(True))
+            before = machine.store.get(mapping, ANY)
+            machine.store.set(mapping, ANY, value if before is None else join(before, value))
+    return mapping
+
+
+def _subscript(machine: Interpreter, node: cst.Subscript) -> Value:
+    owner = machine.evaluate(node.value)
+    for one in node.slice:
+        if isinstance(one.slice, cst.Slice):
+            for bound in (one.slice.lower, one.slice.upper, one.slice.step):
+                if bound is not None:
+                    machine.evaluate(bound)
+        elif isinstance(one.slice, cst.Index) and len(node.slice) != 1:
+            machine.evaluate(one.slice.value)
+    if len(node.slice) != 1:
+        return element_at(machine, owner, ...)
+    slice_ = node.slice[0].slice
+    if not isinstance(slice_, cst.Index):
+        return owner if isinstance(owner, (Iterated, Tensor)) else UNKNOWN
+    key = machine.evaluate(slice_.value)
+    if isinstance(owner, Tensor) and isinstance(key, Tensor) and key.mask:
+        machine.recorder.operation(machine, node, "Tensor[mask]", key)
+        return Tensor(owner.place, proven=owner.proven, grown=owner.grown)
+    return element_at(machine, owner, key.value if isinstance(key, Constant) else ...)
+
+
+def truth(machine: Interpreter, node: cst.BaseExpression) -> Value:
+    """What an expression is worth whose truth decides what happens next: that of a tensor has to be read."""
+    value = machine.evaluate(node)
+    if isinstance(value, Tensor):
+        machine.recorder.operation(machine, node, "truth", value)
+    return value
+
+
+def _conditional(machine: Interpreter, node: cst.IfExp) -> Value:
+    truth(machine, node.test)
+    machine.guards += 1
+    value = join(machine.evaluate(node.body), machine.evaluate(node.orelse))
+    machine.guards -= 1
+    return value
+
+
+def _boolean(machine: Interpreter, node: cst.BooleanOperation) -> Value:
+    left = truth(machine, node.left)
+    # what stands behind `and` and `or` happens on a condition
+    machine.guards += 1
+    right = machine.evaluate(node.right)
+    machine.guards -= 1
+    if isinstance(left, Constant) and left.value is None and isinstance(node.operator, cst.Or):
+        return right
+    if isinstance(left, Configured) and isinstance(node.operator, cst.Or):
+        return UNKNOWN
+    return join(left, right)
+
+
+def _not(machine: Interpreter, node: cst.UnaryOperation) -> Value:
+    denied = isinstance(node.operator, cst.Not)
+    value = truth(machine, node.expression) if denied else machine.evaluate(node.expression)
+    if isinstance(node.operator, cst.Minus) and isinstance(value, Constant) and isinstance(value.value, (int, float)):
+        return Constant(-value.value, Origin(machine.document, node))
+    if isinstance(node.operator, cst.Not):
+        if isinstance(value, Constant):
+            return Constant(not value.value, Origin(machine.document, node))
+        return UNKNOWN
+    return value if isinstance(value, Tensor) else UNKNOWN
+
+
+def _binary(machine: Interpreter, node: cst.BinaryOperation) -> Value:
+    # long sums are nested as deeply as they are long: walk down the left side instead of recursing
+    spine: list[cst.BinaryOperation] = []
+    first: cst.BaseExpression = node
+    while isinstance(first, cst.BinaryOperation):
+        spine.append(first)
+        first = first.left
+    left = machine.evaluate(first)
+    for operation in reversed(spine):
+        left = _combine(machine, operation, left, machine.evaluate(operation.right))
+    return left
+
+
+def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
+    _read_pending(machine, node, left, right)
+    if isinstance(left, Moment) and isinstance(right, Moment) and isinstance(node.operator, cst.Subtract):
+        machine.recorder.operation(machine, node, "elapsed", right, value=left)
+    if isinstance(left, Mapping) and isinstance(node.operator, cst.BitOr):
+        return merged_mapping(machine, left, right)
+    if isinstance(left, Constant) and isinstance(left.value, str) and isinstance(node.operator, cst.Modulo):
+        for one in right.items if isinstance(right, Sequence) else (right,):
+            if isinstance(one, Tensor):
+                machine.recorder.operation(machine, node, "format", one)
+        return UNKNOWN
+    if isinstance(node.operator, cst.Add) and machine.graphs and (graph_of(left) or graph_of(right)):
+        machine.recorder.operation(machine, node, "+", left, value=right)
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        if left.place != right.place:
+            machine.recorder.operation(machine, node, "operator", left, value=right)
+        grown = left.grown | right.grown if machine.graphs else frozenset()
+        grown = sum_of(grown, node) if isinstance(node.operator, cst.Add) else grown
+        if left.scalar:
+            return Tensor(right.place, proven=right.proven, scalar=right.scalar, grown=grown)
+        place = left.place if right.scalar else left.place | right.place
+        return Tensor(place, proven=left.proven and right.proven, grown=grown, mask=left.mask and right.mask)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Tensor) and one.born is not None and isinstance(other, Opaque):
+            machine.recorder.operation(machine, node, "operator", left, value=right)
+        if isinstance(one, Tensor) and (isinstance(other, (Constant, Configured)) or one.grown):
+            known = isinstance(other, (Constant, Configured))
+            grown = sum_of(one.grown, node) if isinstance(node.operator, cst.Add) else one.grown
+            return Tensor(
+                one.place if known else SOMEWHERE,
+                proven=one.proven and known,
+                scalar=one.scalar and known,
+                grown=grown | graph_of(other) if machine.graphs else frozenset(),
+            )
+    if _is_number(left) and _is_number(right):
+        outside = (*settings_in(left), *settings_in(right))
+        return Opaque("operator", outside[:1], origin=Origin(machine.document, node, "formula"))
+    if isinstance(left, (Sequence, Iterated)) and isinstance(node.operator, cst.Add):
+        if isinstance(left, Sequence) and isinstance(right, Sequence):
+            return Sequence(left.items + right.items)
+        return Iterated(join(element_of(machine, left), element_of(machine, right)))
+    return UNKNOWN
+
+
+def _read_pending(machine: Interpreter, node: cst.BaseExpression, *values: Value) -> None:
+    """Records that the host computes with what an asynchronous copy may not have brought yet."""
+    for one in values:
+        if isinstance(one, Tensor) and one.pending is not None:
+            machine.recorder.operation(machine, node, "arithmetic", one)
+
+
+def _is_number(value: Value) -> bool:
+    """Whether a value is a number that comes of a literal, a setting, or a formula."""
+    if isinstance(value, Opaque):
+        return value.name in COMPUTES_NUMBERS
+    value = value.default if isinstance(value, Configured) else value
+    return isinstance(value, Constant) and type(value.value) in (int, float)
+
+
+def graph_of(value: Value) -> frozenset[cst.CSTNode]:
+    """The calls and sums whose autograd graph a value may carry."""
+    return frozenset().union(*(one.grown for one in options_of(value) if isinstance(one, Tensor)))
+
+
+def sum_of(grown: frozenset[cst.CSTNode], node: cst.CSTNode) -> frozenset[cst.CSTNode]:
+    """The graph that a sum carries: that of its terms, and the sum itself, so that one that goes on from one pass of a
+    loop to the next is told from one that begins anew. None where it has become too large to follow."""
+    return grown | {node} if 0 < len(grown) < MOST_GROWN else frozenset()
+
+
+def _comparison(machine: Interpreter, node: cst.Comparison) -> Value:
+    left = machine.evaluate(node.left)
+    place = left.place if isinstance(left, Tensor) else None
+    for one in node.comparisons:
+        right = machine.evaluate(one.comparator)
+        if not isinstance(one.operator, (cst.Is, cst.IsNot)):
+            _read_pending(machine, node, left, right)
+        if isinstance(right, Tensor):
+            place = right.place if place is None else place | right.place
+        if isinstance(one.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)):
+            return UNKNOWN
+    return Tensor(place, proven=False, mask=True) if place is not None else UNKNOWN
+
+
+def _lambda(machine: Interpreter, node: cst.Lambda) -> Value:
+    machine.scope.captured = True
+    function = Function(machine.document, node, machine.scope, parameter_defaults(machine, node.params))
+    machine.functions.append(function)
+    return function
+
+
+def parameter_defaults(machine: Interpreter, params: cst.Parameters) -> tuple[tuple[str, Value], ...]:
+    """The defaults of a function's parameters, which Python evaluates once, where it is defined."""
+    defaults: list[tuple[str, Value]] = []
+    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+        if param.default is not None:
+            value = machine.evaluate(param.default)
+            if isinstance(value, Constant):
+                value = value.at("parameter default", param.name.value)
+            defaults.append((param.name.value, value))
+    return tuple(defaults)
+
+
+def _comprehension(machine: Interpreter, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
+    frame = machine.frame
+    outer = frame.scope
+    part: cst.CompFor | None = node.for_in
+    # Python evaluates the first iterable once, outside of the loop and of its scope
+    iterable = machine.evaluate(node.for_in.iter)
+    frame.scope = Scope(machine.document, outer, "function")
+    try:
+        with machine.looping(node) as loop:
+            loop.repeats = True
+            while part is not None:
+                element = element_of(machine, iterable)
+                machine.recorder.go_over(loop, element, machine)
+                assign(machine, part.target, element)
+                for condition in part.ifs:
+                    machine.evaluate(condition.test)
+                part = part.inner_for_in
+                if part is not None:
+                    iterable = machine.evaluate(part.iter)
+            if isinstance(node, cst.DictComp):
+                machine.evaluate(node.key)
+                mapping = Mapping(machine.document, None)
+                machine.store.set(mapping, ANY, machine.evaluate(node.value))
+                machine.store.set(mapping, OPEN, Constant(True))
+                return mapping
+            return Iterated(machine.evaluate(node.elt))
+    finally:
+        frame.scope = outer
+
+
+def _named(machine: Interpreter, node: cst.NamedExpr) -> Value:
+    value = machine.evaluate(node.value)
+    assign(machine, node.target, value)
+    return value
+
+
+def _await(machine: Interpreter, node: cst.Await) -> Value:
+    return machine.evaluate(node.expression)
+
+
+def _yield(machine: Interpreter, node: cst.Yield) -> Value:
+    if node.value is None:
+        machine.frame.yielded.append(Constant(None))
+    elif isinstance(node.value, cst.From):
+        machine.frame.yielded.append(element_of(machine, machine.evaluate(node.value.item)))
+    else:
+        machine.frame.yielded.append(machine.evaluate(node.value))
+    return UNKNOWN
+
+
+def _call(machine: Interpreter, node: cst.Call) -> Value:
+    return call(machine, node)
+
+
+EVALUATE: dict[type[cst.CSTNode], Callable[..., Value]] = {
+    cst.Name: _name,
+    cst.Attribute: _attribute,
+    cst.Integer: _integer,
+    cst.Float: _float,
+    cst.SimpleString: _string,
+    cst.ConcatenatedString: _string,
+    cst.FormattedString: _formatted,
+    cst.Tuple: _sequence,
+    cst.List: _sequence,
+    cst.Set: _sequence,
+    cst.Dict: _dict,
+    cst.Subscript: _subscript,
+    cst.IfExp: _conditional,
+    cst.BooleanOperation: _boolean,
+    cst.UnaryOperation: _not,
+    cst.BinaryOperation: _binary,
+    cst.Comparison: _comparison,
+    cst.Lambda: _lambda,
+    cst.ListComp: _comprehension,
+    cst.SetComp: _comprehension,
+    cst.GeneratorExp: _comprehension,
+    cst.DictComp: _comprehension,
+    cst.NamedExpr: _named,
+    cst.Await: _await,
+    cst.Yield: _yield,
+    cst.Call: _call,
+}

@@ -1,0 +1,66 @@
+"""Import statements: names of the project are followed, names of libraries are kept as full names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.tables.catalog import canonical
+from accel_advisor.values.values import UNKNOWN, Pending, Qualified
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.interpreter import Interpreter
+
+
+def dotted(node: cst.BaseExpression | None) -> str:
+    """The text of a dotted name."""
+    if isinstance(node, cst.Name):
+        return node.value
+    if isinstance(node, cst.Attribute):
+        return f"{dotted(node.value)}.{node.attr.value}"
+    return ""
+
+
+def import_module(machine: Interpreter, node: cst.Import) -> bool:
+    """``import a.b as c``."""
+    for alias in node.names:
+        name = dotted(alias.name)
+        if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+            filename = machine.modules.resolve(name, 0, machine.document)
+            machine.recorder.imported(machine.document, filename)
+            machine.bind(alias.asname.name.value, Pending(filename) if filename else Qualified(name))
+        else:
+            first = name.split(".")[0]
+            filename = machine.modules.resolve(first, 0, machine.document)
+            machine.recorder.imported(machine.document, filename)
+            whole = machine.modules.resolve(name, 0, machine.document)
+            machine.recorder.imported(machine.document, whole)
+            machine.bind(first, Pending(filename) if filename else Qualified(first))
+        if name == "torch" and machine.scope.kind == "module":
+            bound = alias.asname.name if alias.asname is not None else None
+            machine.recorder.torch_imported(machine.document, bound.value if isinstance(bound, cst.Name) else "torch")
+    return False
+
+
+def import_names(machine: Interpreter, node: cst.ImportFrom) -> bool:
+    """``from a import b as c``."""
+    name, level = dotted(node.module), len(node.relative)
+    filename = machine.modules.resolve(name, level, machine.document)
+    machine.recorder.imported(machine.document, filename)
+    if isinstance(node.names, cst.ImportStar):
+        machine.scope.globals.stars.append(Pending(filename) if filename else Qualified(name))
+        return False
+    for alias in node.names:
+        imported = dotted(alias.name)
+        bound = alias.asname.name if alias.asname is not None else alias.name
+        if not isinstance(bound, cst.Name):
+            continue
+        if filename is not None:
+            machine.bind(bound.value, Pending(filename, imported))
+        elif level:
+            machine.bind(bound.value, UNKNOWN)
+        else:
+            machine.bind(bound.value, Qualified(canonical(f"{name}.{imported}")))
+            machine.recorder.name_used(machine.document, f"{name}.{imported}")
+    return False

@@ -1,0 +1,396 @@
+"""The device interpreter: follows values forward through a program, joining at branches and loops.
+
+One run visits each module of the project once, functions in the contexts in which they are called, and functions that
+nothing calls with unknown arguments at the end. Nothing of the user's program is executed or imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.interpreter.autograd import may_stop_autograd
+from accel_advisor.interpreter.frames import Frame, Modules
+from accel_advisor.interpreter.recorder import Recorder
+from accel_advisor.interpreter.unread_cells import forget, stretches
+from accel_advisor.records.facts import CallSite, Loop
+from accel_advisor.syntax.exits import Left
+from accel_advisor.values.places import HOST, SOMEWHERE, Place
+from accel_advisor.values.store import Layer, Scope, Store
+from accel_advisor.values.values import (
+    UNKNOWN,
+    Class,
+    Function,
+    Iterated,
+    Module,
+    Pending,
+    Qualified,
+    SourceModule,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from accel_advisor.source.document import Document
+
+DEPTH = 12
+"""Calls within calls that are followed; below that a result is Unknown."""
+CONTEXTS = 8
+"""Ways of calling one function that are followed; the rest are Unknown."""
+STEPS_PER_LINE = 8
+"""Statements that may be interpreted inside of calls for each line that was read, so that no program takes more than
+linear time. Beyond it, calls are Unknown and functions are read with unknown arguments."""
+
+
+class Interpreter:
+    """Interprets modules of one project into a :class:`~.recorder.Recorder`.
+
+    Args:
+        modules: finds and loads the modules that are imported.
+    """
+
+    def __init__(self, modules: Modules) -> None:
+        self.modules = modules
+        self.store = Store()
+        self.recorder = Recorder()
+        self.scopes: dict[str, Scope] = {}
+        self.called: set[int] = set()
+        self.frames: list[Frame] = []
+        self.chain: list[CallSite] = []
+        self.loops: list[Loop] = []
+        self.guards = 0
+        self.every: Value | None = None
+        self.default_places: list[Place] = [HOST]
+        self.discarded: cst.BaseExpression | None = None
+        self.statement: cst.BaseStatement | cst.BaseSmallStatement | None = None
+        self.functions: list[Function] = []
+        self.classes: list[Class] = []
+        self.instantiated: set[int] = set()
+        self._memo: dict[tuple[object, ...], Value] = {}
+        self._contexts: dict[int, int] = {}
+        self.truncated: set[int] = set()
+        self._settling: set[Pending] = set()
+        self._steps_left = 4_000
+
+    # -- where we are
+
+    @property
+    def frame(self) -> Frame:
+        """The call that is being interpreted; that of the module at the bottom."""
+        return self.frames[-1]
+
+    @property
+    def scope(self) -> Scope:
+        """Where names are looked up now."""
+        return self.frames[-1].scope
+
+    @property
+    def document(self) -> Document:
+        """The document whose code is being interpreted."""
+        return self.frames[-1].scope.document
+
+    # -- modules
+
+    def module(self, filename: str) -> Scope | None:
+        """The globals of a project's module, interpreting it first where that was not done yet; None where it cannot
+        be read or parsed."""
+        known = self.scopes.get(filename)
+        if known is not None:
+            return known
+        document = self.modules.load(filename)
+        if document is None:
+            return None
+        scope = self.scopes[filename] = Scope(document, None, "module")
+        self.recorder.begin(document)
+        self._steps_left += STEPS_PER_LINE * document.text.count("\n")
+        with self._base(), self.entered(None, scope, self.store.level):
+            # loops and calls that are under way belong to the importer
+            loops, chain, places = self.loops, self.chain, self.default_places
+            statement = self.statement
+            self.loops, self.chain, self.default_places = [], [], [self.default_places[0]]
+            try:
+                for names, statements in stretches(document):
+                    forget(self, scope, names)
+                    self.execute(statements)
+            finally:
+                self.loops, self.chain = loops, chain
+                self.statement = statement
+                places[0] = self.default_places[0]
+                self.default_places = places
+        return scope
+
+    @contextmanager
+    def _base(self) -> Iterator[None]:
+        """Writes go to the bottom of the store: what a module defines holds on every path."""
+        layers = self.store.lift()
+        try:
+            yield
+        finally:
+            self.store.drop(layers)
+
+    @contextmanager
+    def entered(self, function: Function | None, scope: Scope, level: int) -> Iterator[Frame]:
+        frame = Frame(function, scope, level)
+        self.frames.append(frame)
+        try:
+            yield frame
+        finally:
+            self.frames.pop()
+
+    @contextmanager
+    def at_home(self, function: Function) -> Iterator[None]:
+        """Interprets from the module that a function stands in, as if it were called there."""
+        with self.entered(None, function.scope.globals, self.store.level):
+            yield
+
+    # -- names
+
+    def lookup(self, name: str) -> Value:
+        """What a name is worth here: local, enclosing, global, star-imported or builtin."""
+        scope: Scope | None = self.scope
+        if scope is not None and name in scope.global_names:
+            scope = scope.globals
+        while scope is not None:
+            value = self.store.get(scope, name)
+            if value is not None:
+                return self.settle(value)
+            scope = scope.enclosing()
+        return self._from_stars(self.scope.globals, name, set())
+
+    def member(self, scope: Scope, name: str) -> Value | None:
+        """What a module's globals, or a class body, hold under a name."""
+        value = self.store.get(scope, name)
+        if value is not None:
+            return self.settle(value)
+        if scope.kind != "module":
+            return None
+        value = self._from_stars(scope, name, set())
+        return None if isinstance(value, Qualified) and "." not in value.name else value
+
+    def _from_stars(self, scope: Scope, name: str, seen: set[int]) -> Value:
+        seen.add(id(scope))
+        uncertain = False
+        for star in reversed(scope.stars):
+            source = self.settle(star)
+            if isinstance(source, SourceModule):
+                if id(source.scope) in seen:
+                    continue
+                value = self.store.get(source.scope, name)
+                if value is not None:
+                    return self.settle(value)
+                found = self._from_stars(source.scope, name, seen)
+                if not (isinstance(found, Qualified) and "." not in found.name):
+                    if not isinstance(found, type(UNKNOWN)):
+                        return found
+                    uncertain = True
+            else:
+                uncertain = True
+        if name in BUILTINS:
+            return Qualified(name)
+        return UNKNOWN if uncertain or name not in BUILTINS else Qualified(name)
+
+    def settle(self, value: Value) -> Value:
+        """A value whose import, if it is one, has been followed."""
+        if not isinstance(value, Pending):
+            return value
+        if value in self._settling:
+            # modules that import a name from each other: nobody defines it
+            return UNKNOWN
+        self._settling.add(value)
+        try:
+            return self._follow(value)
+        finally:
+            self._settling.discard(value)
+
+    def _follow(self, value: Pending) -> Value:
+        scope = self.module(value.filename)
+        if scope is None:
+            return UNKNOWN
+        if value.name is None:
+            return SourceModule(scope)
+        found = self.member(scope, value.name)
+        if found is not None:
+            return found
+        inner = self.modules.resolve(value.name, 1, scope.document)
+        self.recorder.imported(self.document, inner)
+        return self.settle(Pending(inner)) if inner is not None else UNKNOWN
+
+    def bind(self, name: str, value: Value) -> None:
+        """Binds a name in the scope that an assignment here reaches."""
+        scope = self.scope.globals if name in self.scope.global_names else self.scope
+        self.store.set(scope, name, value)
+
+    # -- running
+
+    def evaluate(self, node: cst.BaseExpression) -> Value:
+        """What an expression is worth; its effects take place."""
+        return EVALUATE.get(type(node), _unknown)(self, node)
+
+    def execute(self, statements: Iterable[cst.BaseStatement | cst.BaseSmallStatement]) -> bool:
+        """Interprets statements in order.
+
+        Returns:
+            Whether control never comes out at the end (return, raise, break, continue).
+        """
+        for statement in statements:
+            self._steps_left -= 1
+            self.statement = statement
+            run = EXECUTE.get(type(statement))
+            if run is not None and run(self, statement):
+                return True
+        return False
+
+    def branches(self, bodies: list[Iterable[cst.BaseStatement | cst.BaseSmallStatement] | None]) -> Left:
+        """Interprets alternative bodies, each from here, and joins them; None is a body that does nothing."""
+        ends: list[Layer] = []
+        for body in bodies:
+            if body is None:
+                ends.append({})
+                continue
+            self.store.push()
+            ended = self.execute(body)
+            layer = self.store.pop()
+            if not ended:
+                ends.append(layer)
+        if not ends:
+            return Left.ALWAYS
+        self.store.merge(ends)
+        return Left.SOMETIMES if len(ends) < len(bodies) else Left.NEVER
+
+    def inline(self, function: Function, bound: dict[str, Value], site: CallSite | None) -> Value:
+        """Interprets a function's body with its parameters bound, and returns what it returns."""
+        node = function.node
+        if site is not None:
+            self.recorder.call_graph.add(self.frame.function, site, node)
+        key = (id(node), function.owner, site and id(site.node), tuple(sorted(bound.items(), key=lambda i: i[0])))
+        if key in self._memo:
+            return self._memo[key]
+        if any(frame.function is not None and frame.function.node is node for frame in self.frames):
+            return UNKNOWN
+        count = self._contexts.get(id(node), 0)
+        if site is not None and (len(self.frames) > DEPTH or count >= CONTEXTS or self._steps_left < 0):
+            # what is not followed may be anything: the function is read with unknown arguments too, at the end
+            self.truncated.add(id(node))
+            self.recorder.clock.wait()
+            return UNKNOWN
+        self._contexts[id(node)] = count + 1
+        self.called.add(id(node))
+        self._memo[key] = UNKNOWN
+        scope = Scope(function.document, function.scope, "function")
+        if site is not None:
+            self.chain.append(site)
+        statement = self.statement
+        try:
+            result = self._run(function, scope, bound)
+        finally:
+            self.statement = statement
+            if site is not None:
+                self.chain.pop()
+        self._memo[key] = result
+        return result
+
+    def _run(self, function: Function, scope: Scope, bound: dict[str, Value]) -> Value:
+        from accel_advisor.values.values import join_all
+
+        level, guards, every = self.store.level, self.guards, self.every
+        self.store.push()
+        with self.entered(function, scope, level) as frame:
+            for name, value in bound.items():
+                self.store.set(scope, name, value)
+            ended = False
+            if isinstance(function.node, cst.Lambda):
+                frame.returned.append(self.evaluate(function.node.body))
+            else:
+                body = function.node.body
+                ended = self.execute(body.body)
+        self.guards, self.every = guards, every
+        last = self.store.pop()
+        ends = [*frame.exits, last] if not ended else frame.exits or [last]
+        if not scope.captured:
+            for end in ends:
+                end.pop(scope, None)
+        self.store.merge(ends)
+        if frame.yielded:
+            return Iterated(join_all(frame.yielded))
+        if not frame.returned:
+            from accel_advisor.values.values import Constant
+
+            return Constant(None)
+        return join_all(frame.returned)
+
+    @contextmanager
+    def looping(self, node: cst.CSTNode) -> Iterator[Loop]:
+        """A loop that is being interpreted."""
+        functions = tuple(frame.function.name for frame in self.frames if frame.function is not None)
+        loop = self.recorder.loop(self.document, node, functions, self.loops[-1] if self.loops else None)
+        loop.function = self.frame.function.node if self.frame.function is not None else None
+        loop.guarded |= bool(self.loops) and self.guards > 0
+        self.loops.append(loop)
+        guards, self.guards = self.guards, 0
+        every, self.every = self.every, None
+        try:
+            yield loop
+        finally:
+            self.loops.pop()
+            self.guards, self.every = guards, every
+
+    def repeat(
+        self, body: Iterable[cst.BaseStatement | cst.BaseSmallStatement], bind: Value | None, target: cst.CSTNode | None
+    ) -> None:
+        """Interprets a loop's body until what it knows stands still: twice at the most."""
+        from accel_advisor.interpreter.assignment import assign
+
+        body = list(body)
+        for _ in range(2):
+            self.guards = 0  # an exit in one pass puts no condition on the start of the next
+            exits: list[Layer] = []
+            self.frame.loop_exits.append((self.store.level, exits))
+            self.store.push()
+            if target is not None and bind is not None:
+                assign(self, target, bind)
+            ended = self.execute(body)
+            self.loops[-1].repeats |= not ended
+            self.frame.loop_exits.pop()
+            last = self.store.pop()
+            if not self.store.merge([*exits, last] if not ended else exits or [last]):
+                break
+
+    def around(self) -> tuple[Value, ...]:
+        """The context managers and decorators around this point, outermost first."""
+        found: list[Value] = []
+        for frame in self.frames:
+            if frame.function is not None:
+                found += frame.function.decorators
+            found += frame.managers
+        return tuple(found)
+
+    @property
+    def graphs(self) -> bool:
+        """Whether autograd certainly records what is computed here."""
+        return not any(may_stop_autograd(value) for value in self.around())
+
+    def grown(self, node: cst.CSTNode) -> frozenset[cst.CSTNode]:
+        """The autograd graph that a call's result carries: none where autograd may not record it."""
+        return frozenset({node}) if self.graphs else frozenset()
+
+    # -- modules of torch
+
+    def place_of(self, module: Module) -> Place:
+        """Where a module lives."""
+        value = self.store.get(module, "place")
+        return value.place if isinstance(value, Tensor) else SOMEWHERE
+
+    def move(self, module: Module, place: Place) -> None:
+        """A module moves, in place, with everything in it."""
+        self.store.set(module, "place", Tensor(place))
+
+
+def _unknown(machine: Interpreter, node: cst.CSTNode) -> Value:
+    return UNKNOWN
+
+
+from accel_advisor.interpreter.expressions import BUILTINS, EVALUATE  # noqa: E402 -- the tables need the class above
+from accel_advisor.interpreter.statements import EXECUTE  # noqa: E402

@@ -1,0 +1,1 @@
+"""What the interpreter knows of libraries: their functions, and the methods of what they make."""

@@ -1,0 +1,119 @@
+"""Calls that move something between devices: where to, and what is known of what is moved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.facts import TransferContext
+from accel_advisor.values.devices import device_kinds
+from accel_advisor.values.places import HOST, SOMEWHERE, Place
+from accel_advisor.values.values import UNKNOWN, Choice, Constant, Device, Module, Qualified, Tensor, Value
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.arguments import Arguments
+    from accel_advisor.interpreter.interpreter import Interpreter
+
+MOVES = frozenset({"to", "cuda", "cpu", "xpu", "type", "npu"})
+"""Methods that move what they are called on."""
+
+
+def transfer(machine: Interpreter, receiver: Value, name: str, arguments: Arguments, node: cst.Call) -> Place | None:
+    """Records a call that moves something, and returns where it goes; None where it moves nothing."""
+    device_node: cst.BaseExpression | None = None
+    if name in ("cuda", "xpu", "npu"):
+        target: Value = Device(frozenset({name if name != "npu" else "unknown"}))
+        given = arguments.get("device", 0)
+        destination = frozenset({"cuda"}) if name == "cuda" else device_kinds(target)
+        if given is not None and name == "cuda" and arguments.positional:
+            device_node = arguments.positional[0].node.value if arguments.positional[0].node else None
+    elif name == "cpu":
+        target = Device(frozenset({"cpu"}))
+        destination = frozenset({"cpu"})
+    else:
+        found = _target(arguments, name)
+        if found is None:
+            return None
+        target, device_node = found
+        destination = type_kinds(target) if name == "type" else device_kinds(target)
+    if name == "cuda" or "cuda" in destination:
+        machine.recorder.evidence(machine.document)
+    source = receiver.place if isinstance(receiver, Tensor) else SOMEWHERE
+    proven, loader = False, None
+    path: tuple[object, ...] = ()
+    if isinstance(receiver, Tensor):
+        proven, loader, path = receiver.proven, receiver.loader, receiver.path
+    elif isinstance(receiver, Module):
+        source = machine.place_of(receiver)
+    non_blocking = _non_blocking(arguments, name)
+    casts = name == "type" or "dtype" in arguments.keywords
+    casts |= any(_is_dtype(one.value) for one in arguments.positional)
+    context = TransferContext(
+        source=source,
+        destination=frozenset({destination}),
+        loader=loader,
+        path=path,
+        proven=proven,
+        loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
+        receiver=receiver,
+        target=target,
+        casts=casts,
+        functions=tuple(frame.function.name for frame in machine.frames if frame.function is not None),
+        guarded=machine.guards > 0,
+    )
+    machine.recorder.transfer(machine, node, name, device_node, non_blocking, context, arguments.open)
+    machine.recorder.clock.wait()
+    return frozenset({destination})
+
+
+def arrives_later(place: Place, name: str, arguments: Arguments) -> bool:
+    """Whether a move is an asynchronous copy to the host: its result must not be read before it is done."""
+    given = _non_blocking(arguments, name)
+    asynchronous = isinstance(given, Constant) and given.value is True
+    return asynchronous and name == "to" and place == HOST
+
+
+def _non_blocking(arguments: Arguments, name: str) -> Value | None:
+    given = arguments.get("non_blocking", 1 if name in ("cuda", "type") else None)
+    if given is not None or name != "to":
+        return given
+    # ``to`` takes a device, a dtype or both before it
+    extra = (one.value for one in arguments.positional[1:])
+    return next((one for one in extra if isinstance(one, Constant) and isinstance(one.value, bool)), None)
+
+
+def _is_dtype(value: Value) -> bool:
+    return isinstance(value, Qualified) and value.name.startswith("torch.") and value.name.count(".") == 1
+
+
+def type_kinds(value: Value) -> frozenset[str]:
+    """Where ``tensor.type(value)`` puts a tensor: ``torch.cuda.FloatTensor`` is on the GPU, ``torch.float`` nowhere
+    else than before."""
+    if isinstance(value, Choice):
+        return frozenset().union(*(type_kinds(one) for one in value.options))
+    if isinstance(value, Qualified):
+        return frozenset({"cuda" if value.name.startswith("torch.cuda.") else "cpu"})
+    if isinstance(value, Constant) and isinstance(value.value, str):
+        return frozenset({"cuda" if value.value.startswith("torch.cuda.") else "cpu"})
+    return frozenset({"unknown"})
+
+
+def _target(arguments: Arguments, name: str) -> tuple[Value, cst.BaseExpression | None] | None:
+    """The device expression of ``.to(...)`` or ``.type(...)``; None where it only casts."""
+    argument = arguments.keywords.get("device")
+    if argument is None and arguments.positional:
+        argument = arguments.positional[0]
+    if argument is None:
+        if arguments.open:
+            return UNKNOWN, None
+        return None
+    value = argument.value
+    if name == "type":
+        if isinstance(value, Qualified) and value.name.count(".") == 1 and not value.name.endswith("Tensor"):
+            return None
+    elif _is_dtype(value) or isinstance(value, Tensor):
+        return None
+    if isinstance(value, Constant) and value.value is None:
+        return None
+    return value, argument.node.value if argument.node is not None else None

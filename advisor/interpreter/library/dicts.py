@@ -1,0 +1,98 @@
+"""Dicts: their entries, and the methods that read and change them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accel_advisor.interpreter.iteration import entries
+from accel_advisor.values.store import ANY, OPEN
+from accel_advisor.values.values import (
+    ABSENT,
+    UNKNOWN,
+    Choice,
+    Constant,
+    Iterated,
+    Mapping,
+    Sequence,
+    Value,
+    join,
+    join_all,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from accel_advisor.interpreter.arguments import Arguments
+    from accel_advisor.interpreter.interpreter import Interpreter
+
+
+def update_mapping(machine: Interpreter, mapping: Mapping, other: Value) -> None:
+    """``mapping.update(other)``."""
+    if isinstance(other, Mapping):
+        for key, value in machine.store.entries(other).items():
+            machine.store.set(mapping, key, value if not _maybe(value) else _over(machine, mapping, key, value))
+    elif isinstance(other, Choice) and all(isinstance(one, Mapping) for one in other.options):
+        tables = [machine.store.entries(one) for one in other.options]
+        for key in dict.fromkeys(key for table in tables for key in table):
+            value = join_all(table.get(key, ABSENT) for table in tables)
+            machine.store.set(mapping, key, _over(machine, mapping, key, value))
+    else:
+        machine.store.set(mapping, OPEN, Constant(True))
+
+
+def _maybe(value: Value) -> bool:
+    return ABSENT in options_of(value)
+
+
+def _over(machine: Interpreter, mapping: Mapping, key: Hashable, value: Value) -> Value:
+    """An entry that is written on some paths only, over what was there before."""
+    if not _maybe(value):
+        return value
+    before = machine.store.get(mapping, key) or ABSENT
+    return join_all([before, *(one for one in options_of(value) if one != ABSENT)])
+
+
+def merged_mapping(machine: Interpreter, left: Mapping, right: Value) -> Mapping:
+    """``left | right``."""
+    merged = Mapping(machine.document, None)
+    update_mapping(machine, merged, left)
+    update_mapping(machine, merged, right)
+    return merged
+
+
+def mapping_method(machine: Interpreter, receiver: Mapping, method: str, arguments: Arguments) -> Value:
+    if method == "update":
+        for one in arguments.positional:
+            update_mapping(machine, receiver, one.value)
+        for name, argument in arguments.keywords.items():
+            value = argument.value
+            machine.store.set(receiver, name, value.at("dict entry", name) if isinstance(value, Constant) else value)
+        if arguments.open:
+            machine.store.set(receiver, OPEN, Constant(True))
+        return Constant(None)
+    if method == "copy":
+        copied = Mapping(receiver.document, receiver.node)
+        update_mapping(machine, copied, receiver)
+        return copied
+    key = arguments.positional[0].value if arguments.positional else None
+    if method in ("get", "pop", "setdefault") and isinstance(key, Constant) and isinstance(key.value, str):
+        held = machine.store.get(receiver, key.value)
+        fallback = arguments.positional[1].value if len(arguments.positional) > 1 else Constant(None)
+        if method == "pop":
+            machine.store.set(receiver, key.value, ABSENT)
+        if method == "setdefault" and held is None:
+            stored = fallback.at("dict entry", key.value) if isinstance(fallback, Constant) else fallback
+            machine.store.set(receiver, key.value, stored)
+        unsure = entries(machine, receiver)[1]
+        return (UNKNOWN if unsure else fallback) if held is None else held
+    if method in ("items", "values", "keys"):
+        known, unsure = entries(machine, receiver)
+        element = UNKNOWN if unsure and not known else join_all(known.values())
+        rest = machine.store.get(receiver, ANY)
+        if rest is not None:
+            element = rest if not known else join(element, rest)
+        return Iterated(Sequence((UNKNOWN, element)) if method == "items" else UNKNOWN if method == "keys" else element)
+    if method in ("clear", "popitem"):
+        machine.store.set(receiver, OPEN, Constant(True))
+    return UNKNOWN

@@ -1,0 +1,409 @@
+"""Calls of library functions and classes, by their full names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.interpreter.iteration import element_of, entries
+from accel_advisor.interpreter.library.dicts import update_mapping
+from accel_advisor.interpreter.library.external_settings import DICTS, call_configuration
+from accel_advisor.interpreter.library.loader_construction import build_loader, take_loaders
+from accel_advisor.interpreter.library.methods import MASKS, mutates_in_place
+from accel_advisor.records.clock import CLOCKS
+from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
+from accel_advisor.tables.catalog import (
+    COMPUTES_NUMBERS,
+    HARMLESS_CALLS,
+    LOSS_FUNCTIONS,
+    MODULE_ALIASES,
+    PASS_THROUGH,
+    READS_TENSOR,
+    SAVES,
+    SETS_DEFAULT_DEVICE,
+    SIZED_FACTORIES,
+    TENSOR_FACTORIES,
+    TENSOR_FUNCTIONS,
+    WRAPPERS_THAT_MOVE_INPUTS,
+)
+from accel_advisor.tables.frameworks import CONSTRUCTORS, FRAMEWORK_CALLS, FRAMEWORK_CLASSES, TAKERS
+from accel_advisor.values.devices import device_kinds, is_first
+from accel_advisor.values.places import HOST, SOMEWHERE, Place
+from accel_advisor.values.store import ANY, ESCAPED, OPEN, TAKES_AS_GIVEN
+from accel_advisor.values.values import (
+    UNKNOWN,
+    Birth,
+    Choice,
+    Class,
+    Constant,
+    Device,
+    Filed,
+    Function,
+    Iterated,
+    Loader,
+    Mapping,
+    Module,
+    Opaque,
+    Origin,
+    Qualified,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.arguments import Arguments
+    from accel_advisor.interpreter.interpreter import Interpreter
+
+
+def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value:
+    """What calling the library object ``name`` returns."""
+    recorder = machine.recorder
+    if "." in name or (name in READS_TENSOR and any(isinstance(one, Tensor) for one in arguments.values())):
+        recorder.operation(machine, node, name, None, arguments)
+    if name in SAVES and arguments.positional:
+        _note_saved_states(machine, arguments.positional[0].value, node)
+    written = arguments.get("out")
+    if isinstance(written, Tensor):
+        mutates_in_place(machine, written)
+    constructor = CONSTRUCTORS.get(name)
+    if constructor is not None:
+        return build_loader(machine, constructor, arguments, node)
+    framework = FRAMEWORK_CALLS.get(name) or FRAMEWORK_CLASSES.get(name)
+    if framework is not None:
+        recorder.framework(machine.document, framework)
+    if name == "lightning.cli.LightningCLI":
+        _note_trainer(machine, arguments, node)
+    if name in CLOCKS:
+        return recorder.clock.read(node, machine.loops)
+    taker = TAKERS.get(name)
+    if taker is not None:
+        take_loaders(taker, arguments)
+    if name == "torch.device":
+        return _device(machine, arguments)
+    if name in ("torch.accelerator.current_accelerator", "torch.accelerator.current_device_idx"):
+        return Device(frozenset({"cuda", "mps", "xpu"}))
+    if name in SETS_DEFAULT_DEVICE:
+        machine.default_places[0] = SOMEWHERE
+        return Constant(None)
+    configured = call_configuration(machine, name, arguments, node)
+    if configured is not None:
+        return configured
+    if name in PASS_THROUGH:
+        return _pass_through(machine, name, arguments)
+    if name in ("enumerate", "zip"):
+        counted = arguments.positional[:1] if name == "enumerate" else arguments.positional
+        elements = tuple(element_of(machine, one.value) for one in counted)
+        return Iterated(Sequence((UNKNOWN, *elements)) if name == "enumerate" else Sequence(elements))
+    if name == "map":
+        return _map(machine, arguments, node)
+    if name == "next" and arguments.positional:
+        element = element_of(machine, arguments.positional[0].value)
+        _note_first_batch(machine, arguments, node)
+        recorder.take_one(element, machine)
+        return element
+    if name == "collections.defaultdict":
+        return _defaultdict(machine, arguments, node)
+    if name in DICTS:
+        return _dict(machine, arguments, node)
+    if name == "torch.autograd.Variable" and arguments.positional:
+        return arguments.positional[0].value
+    if name == "super":
+        return Opaque("super")
+    if name in ("getattr", "eval", "exec", "globals", "locals", "vars", "setattr"):
+        return _reflection(machine, name, arguments, node)
+    return _torch(machine, name, arguments, node)
+
+
+def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value:
+    last = name.rpartition(".")[2]
+    if name in TENSOR_FACTORIES or (name.startswith("torch.") and last.endswith("Tensor") and last != "Tensor"):
+        born = _birth(machine, name, arguments, node)
+        return Tensor(_factory_place(machine, name, arguments), scalar=_is_scalar(name, arguments), born=born)
+    if name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
+        return Tensor(machine.default_places[-1], born=_birth(machine, name, arguments, node))
+    if name in LOSS_FUNCTIONS:
+        return _loss_function(machine, arguments, node)
+    if name in TENSOR_FUNCTIONS or name.startswith("torch.nn.functional."):
+        place: Place = frozenset()
+        known = False
+        for value in arguments.values():
+            for one in value.items if isinstance(value, Sequence) else (value,):
+                if isinstance(one, Tensor):
+                    place |= one.place
+                    known = True
+        first = arguments.get("input", 0)
+        asked = arguments.get("inplace")
+        in_place = last.endswith("_") or (isinstance(asked, Constant) and asked.value is True)
+        if in_place and isinstance(first, Tensor):
+            mutates_in_place(machine, first)
+        machine.recorder.clock.work(place, machine.loops)
+        return Tensor(place, proven=False, mask=last in MASKS) if known else UNKNOWN
+    if name in MODULE_ALIASES and arguments.positional:
+        given = arguments.positional[0].value
+        if name == "torch.compile" and isinstance(given, Module):
+            return replace(given, eager=given.plain, compiled=node)
+        return given
+    if name in WRAPPERS_THAT_MOVE_INPUTS and arguments.positional:
+        inner = arguments.positional[0].value
+        module = Module(machine.document, node, name)
+        machine.store.set(module, "\0children", Sequence((inner,)))
+        machine.move(module, machine.place_of(inner) if isinstance(inner, Module) else SOMEWHERE)
+        if not isinstance(inner, Module) or machine.store.get(inner, ESCAPED) is not None:
+            machine.store.set(module, ESCAPED, Constant(True))
+        devices = arguments.get("device_ids", 1) or Constant(None)
+        if name.endswith("DistributedDataParallel") and devices == Constant(None) and not arguments.open:
+            machine.store.set(module, TAKES_AS_GIVEN, Constant(True))
+        return module
+    if _is_module_class(name):
+        held = _flattened(arguments)
+        children = [one for one in held if isinstance(one, Module)]
+        stateless = _is_stateless(machine, name)
+        if name == "torch.nn.Sequential" and len(children) == len(held):
+            stateless = not any(one.has_state for one in children)
+        module = Module(machine.document, node, name, has_state=not stateless)
+        machine.move(module, _factory_place(machine, name, arguments))
+        machine.store.set(module, "\0children", Sequence(tuple(held)))
+        if any(machine.place_of(one) != HOST for one in children):
+            machine.move(module, SOMEWHERE)
+        for child in children:
+            machine.move(child, SOMEWHERE)
+        return module
+    if name not in HARMLESS_CALLS and not name.startswith(("torch.optim.", "torch.utils.data.", "torch.nn.init.")):
+        from accel_advisor.interpreter.calls import call_unknown
+
+        known_library = name.startswith(("torchvision.", "torch.")) and not name.startswith("torch.distributed.")
+        if not known_library:
+            call_unknown(machine, arguments, node)
+    keywords = tuple((key, argument.value) for key, argument in arguments.keywords.items())
+    origin = Origin(machine.document, node, "formula") if name in COMPUTES_NUMBERS else None
+    return Opaque(name, tuple(one.value for one in arguments.positional), keywords, origin)
+
+
+def _birth(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Birth:
+    functions = [frame.function for frame in machine.frames if frame.function is not None]
+    dtype = arguments.get("dtype")
+    size = arguments.get("size", 0)
+    first = size.items[0] if isinstance(size, Sequence) and size.items else size
+    return Birth(
+        document=machine.document,
+        node=node,
+        statement=machine.statement or node,
+        functions=tuple(one.name for one in functions),
+        owner=functions[-1].owner if functions else None,
+        loops=tuple(machine.loops),
+        dtype=dtype.name if isinstance(dtype, Qualified) else None,
+        length=first.value
+        if name in SIZED_FACTORIES and isinstance(first, Constant) and type(first.value) is int
+        else None,
+    )
+
+
+def _note_first_batch(machine: Interpreter, arguments: Arguments, node: cst.Call) -> None:
+    """Records ``next(iter(loader))``, which begins the loader anew."""
+    given = arguments.positional[0].node
+    inner = given.value if given is not None else None
+    if isinstance(inner, cst.Call) and isinstance(inner.func, cst.Name) and len(inner.args) == 1:
+        source = inner.args[0].value
+        if inner.func.value == "iter" and isinstance(source, (cst.Name, cst.Attribute)):
+            loader = machine.evaluate(source)
+            if isinstance(loader, Loader):
+                machine.recorder.operation(machine, node, "next(iter(DataLoader))", loader)
+
+
+def _note_trainer(machine: Interpreter, arguments: Arguments, node: cst.Call) -> None:
+    """Records the Trainer that Lightning's command line builds, with its defaults."""
+    from accel_advisor.interpreter.arguments import Arguments as Given
+    from accel_advisor.records.operations import Argument
+
+    defaults = arguments.get("trainer_defaults", 5)
+    built = Given(node, [], open=True)
+    if isinstance(defaults, Mapping):
+        known, _ = entries(machine, defaults)
+        built.keywords = {name: Argument(value) for name, value in known.items()}
+    machine.recorder.operation(machine, node, "lightning.Trainer", None, built)
+
+
+def _note_saved_states(machine: Interpreter, saved: Value, node: cst.Call) -> None:
+    """Records each ``state_dict()`` of a module among what is written to a file."""
+    seen: set[Value] = set()
+    pending = [saved]
+    while pending:
+        one = pending.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        if isinstance(one, Opaque) and one.name == "module.state_dict":
+            machine.recorder.operation(machine, node, "torch.save(Module.state_dict())", one.arguments[0])
+        elif isinstance(one, Mapping):
+            pending += machine.store.entries(one).values()
+        elif isinstance(one, Choice):
+            pending += one.options
+
+
+def _is_stateless(machine: Interpreter, name: str) -> bool:
+    return machine.recorder.stateless(name) or name.endswith("Loss")
+
+
+def _flattened(arguments: Arguments) -> list[Value]:
+    found: list[Value] = []
+    for value in arguments.values():
+        if isinstance(value, Sequence):
+            found.extend(value.items)
+        elif isinstance(value, Iterated):
+            found.append(value.element)
+        else:
+            found.append(value)
+    return found
+
+
+def _is_module_class(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    if name.startswith("torch.nn."):
+        inner = name.removeprefix("torch.nn.")
+        return "." not in inner and last[:1].isupper() and last not in ("Parameter", "Module", "ParameterList")
+    if name.startswith("torchvision.models."):
+        return not last.startswith("get_") and "_Weights" not in name
+    return False
+
+
+def _device(machine: Interpreter, arguments: Arguments) -> Value:
+    value = arguments.get("device", 0)
+    if value is None:
+        value = arguments.get("type", 0)
+    kinds = device_kinds(value) if value is not None else frozenset({"unknown"})
+    if "cuda" in kinds:
+        machine.recorder.evidence(machine.document)
+    numbered = len(arguments.values()) > 1 or arguments.open
+    return Device(kinds, not numbered and value is not None and is_first(value))
+
+
+def _factory_place(machine: Interpreter, name: str, arguments: Arguments) -> Place:
+    if name.startswith("torch.cuda."):
+        return frozenset({frozenset({"cuda"})})
+    if arguments.open:
+        return SOMEWHERE
+    given = arguments.get("device")
+    if given is not None and not (isinstance(given, Constant) and given.value is None):
+        kinds = device_kinds(given)
+        if "cuda" in kinds:
+            machine.recorder.evidence(machine.document)
+        return frozenset({kinds})
+    if name in ("torch.as_tensor", "torch.tensor") and arguments.positional:
+        source = arguments.positional[0].value
+        if name == "torch.as_tensor" and isinstance(source, (Tensor, Unknown)):
+            return source.place if isinstance(source, Tensor) else SOMEWHERE
+    return machine.default_places[-1]
+
+
+_SIZED = frozenset("torch." + name for name in "zeros ones empty full rand randn".split())
+"""Factories whose first argument is a size: an empty one makes a tensor without dimensions."""
+
+
+def _is_scalar(name: str, arguments: Arguments) -> bool:
+    if name in _SIZED:
+        size = arguments.get("size", 0)
+        return isinstance(size, Sequence) and not size.items
+    if name not in ("torch.tensor", "torch.as_tensor", "torch.scalar_tensor") or not arguments.positional:
+        return False
+    return not isinstance(arguments.positional[0].value, (Sequence, Iterated, Tensor, Opaque)) and not isinstance(
+        arguments.positional[0].value, type(UNKNOWN)
+    )
+
+
+def _loss_function(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+    given = tuple(
+        ArgumentPlace(one.node.value, one.value, position if isinstance(position, int) else None, keyword)
+        for position, keyword, one in (
+            *((position, None, one) for position, one in enumerate(arguments.positional)),
+            *((None, keyword, one) for keyword, one in arguments.keywords.items()),
+        )
+        if one.node is not None
+    )
+    first = given[0].value if given else UNKNOWN
+    place = first.place if isinstance(first, Tensor) else SOMEWHERE
+    context = ModuleCallContext(
+        module=UNKNOWN,
+        place=place,
+        escaped=False,
+        wrapper=None,
+        arguments=given,
+        loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
+        around=machine.around(),
+        inner=machine.loops[-1] if machine.loops else None,
+    )
+    machine.recorder.module_call(machine, node, True, context)
+    return Tensor(place, scalar=True, grown=machine.grown(node))
+
+
+def _pass_through(machine: Interpreter, name: str, arguments: Arguments) -> Value:
+    if not arguments.positional:
+        iterable = arguments.get("iterable")
+        return Iterated(element_of(machine, iterable)) if iterable is not None else UNKNOWN
+    first = arguments.positional[0].value
+    if name == "torch.utils.data.Subset":
+        return Opaque(name, (first,))
+    if name == "itertools.chain":
+        from accel_advisor.values.values import join_all
+
+        return Iterated(join_all(element_of(machine, one.value) for one in arguments.positional))
+    if isinstance(first, Sequence) and name in ("list", "tuple", "reversed"):
+        return first
+    return Iterated(element_of(machine, first))
+
+
+def _map(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+    from accel_advisor.interpreter.arguments import Arguments as Given
+    from accel_advisor.interpreter.calls import call_value
+    from accel_advisor.records.operations import Argument
+
+    if len(arguments.positional) < 2:
+        return UNKNOWN
+    function = arguments.positional[0].value
+    elements = [Argument(element_of(machine, one.value)) for one in arguments.positional[1:]]
+    if isinstance(function, (Function, Class)):
+        return Iterated(call_value(machine, function, Given(None, elements), node))
+    return UNKNOWN
+
+
+def _defaultdict(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+    mapping = Mapping(machine.document, node)
+    makes_lists = arguments.get("default_factory", 0) == Qualified("list")
+    machine.store.set(mapping, ANY, Sequence(()) if makes_lists else UNKNOWN)
+    machine.store.set(mapping, OPEN, Constant(True))
+    return mapping
+
+
+def _dict(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+    if any(isinstance(one.value, Filed) for one in arguments.positional):
+        return arguments.positional[0].value
+    mapping = Mapping(machine.document, node)
+    for one in arguments.positional:
+        update_mapping(machine, mapping, one.value)
+    for key, argument in arguments.keywords.items():
+        value = argument.value
+        machine.store.set(mapping, key, value.at("dict entry", key) if isinstance(value, Constant) else value)
+    if arguments.open:
+        machine.store.set(mapping, OPEN, Constant(True))
+    return mapping
+
+
+def _reflection(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value:
+    from accel_advisor.interpreter.calls import attribute, escape
+
+    if name == "getattr" and len(arguments.positional) >= 2:
+        key = arguments.positional[1].value
+        if isinstance(key, Constant) and isinstance(key.value, str):
+            return attribute(machine, arguments.positional[0].value, key.value)
+    if name in ("getattr", "setattr", "vars"):
+        # any of its attributes may be taken out, moved, or replaced
+        for argument in arguments.positional[:1]:
+            escape(machine, argument.value)
+    if name == "setattr":
+        machine.recorder.operation(machine, node, name, None, arguments)
+    if name in ("exec", "eval", "globals", "locals"):
+        machine.recorder.reflects(machine.document)
+    return UNKNOWN

@@ -1,0 +1,102 @@
+"""From a call that builds a loader to the record of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.datasets.hazards import resolve
+from accel_advisor.interpreter.iteration import loaders_of
+from accel_advisor.records.facts import LoaderContext
+from accel_advisor.records.operations import Argument
+from accel_advisor.syntax.shapes import names_bound_in, names_read_in
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.frameworks import LIBRARIES, Constructor
+from accel_advisor.values.places import SOMEWHERE
+from accel_advisor.values.values import Class, Function, Loader, Qualified, Value
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.arguments import Arguments
+    from accel_advisor.interpreter.interpreter import Interpreter
+
+
+_KNOWN = LIBRARIES | {"numpy", "os", "pathlib", "glob", "functools"}
+_DRAWS = ("numpy.random.", "torch.rand", "torch.utils.data.random_split")
+
+
+def build_loader(
+    machine: Interpreter,
+    constructor: Constructor,
+    arguments: Arguments,
+    node: cst.Call,
+    *,
+    opaque: bool = False,
+    cls: Class | None = None,
+) -> Value:
+    """Records a loader as it is built in the present context, and returns it.
+
+    Args:
+        opaque: the arguments of the call are not those that the loader gets (a subclass with an ``__init__`` of its
+            own).
+        cls: the subclass in the project, if it is one.
+    """
+    call = machine.recorder.loader(machine, node, constructor)
+    call.opaque |= opaque
+    given: dict[str, Argument] = dict(zip(constructor.positional, arguments.positional, strict=False))
+    given.update(arguments.keywords)
+    context = LoaderContext(
+        arguments=given,
+        open=arguments.open,
+        mappings=arguments.mappings,
+        chain=tuple(machine.chain),
+        loops=tuple(machine.loops),
+        repeats=_repeats(machine, node),
+        files=arguments.files,
+    )
+    call.contexts.append(context)
+    for function in reversed(machine.frames):
+        owner = function.function.owner if function.function is not None else None
+        if owner is None:
+            continue
+        if function.function is not None and function.function.name.endswith("_dataloader"):
+            for base in owner.library_bases():
+                if base.startswith("lightning."):
+                    call.moved_by = "lightning"
+        break
+    own_iteration = cls is not None and machine.recorder.touches_devices(cls)
+    delivers = SOMEWHERE if constructor.delivers == "device" or own_iteration else None
+    return Loader(call, delivers)
+
+
+def take_loaders(framework: str, arguments: Arguments) -> None:
+    """A framework is given loaders, whose batches it moves from now on."""
+    for value in arguments.values():
+        for loader in loaders_of(value, whole=True):
+            loader.moved_by = framework
+
+
+def _may_differ(machine: Interpreter, call: cst.Call) -> bool:
+    """Whether a call may give something else each time: it draws at random, or nothing is known of it."""
+    callee = resolve(machine, machine.scope, call.func)
+    if isinstance(callee, Qualified):
+        known = "." not in callee.name or callee.name.partition(".")[0] in _KNOWN
+        return not known or callee.name.startswith(_DRAWS)
+    return not isinstance(callee, (Class, Function))
+
+
+def _repeats(machine: Interpreter, node: cst.Call) -> bool:
+    """Whether the call stands in a loop of which no pass changes a name that the call reads."""
+    if not machine.loops or machine.guards:
+        return False
+    loop = machine.loops[-1]
+    if loop.document is not machine.document or not isinstance(loop.node, (cst.For, cst.While)):
+        return False
+    if any(isinstance(one, cst.Del) for one in descendants(loop.node)):
+        return False
+    span, inner = machine.document.span(loop.node), machine.document.span(node)
+    within = span.start.offset <= inner.start.offset and inner.end.offset <= span.end.offset
+    changing = names_bound_in(loop.node) & names_read_in(node)
+    if any(_may_differ(machine, one) for arg in node.args for one in descendants(arg, cst.Call)):
+        return False
+    return within and all("." not in name and isinstance(machine.lookup(name), Qualified) for name in changing)

@@ -1,0 +1,75 @@
+"""Classes of a project that derive from a loader, and what their ``__init__`` gives the loader."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.interpreter.calls import call_function, class_member
+from accel_advisor.interpreter.library.loader_construction import build_loader
+from accel_advisor.records.facts import CallSite
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.frameworks import CONSTRUCTORS, Constructor
+from accel_advisor.values.values import UNKNOWN, Class, Function, Instance, Value
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.arguments import Arguments
+    from accel_advisor.interpreter.interpreter import Interpreter
+
+
+def build_subclass(
+    machine: Interpreter, cls: Class, constructor: Constructor, arguments: Arguments, node: cst.Call
+) -> Value:
+    """Builds an object of a subclass of a loader: what its ``__init__`` gives ``super().__init__(...)`` where it has
+    one, and what it is called with where that is passed on (rules.md 0.1)."""
+    if passes_arguments_on(machine, cls):
+        return build_loader(machine, constructor, arguments, node, cls=cls)
+    init = class_member(machine, cls, "__init__")
+    if isinstance(init, Function):
+        instance = Instance(cls)
+        call_function(machine, init, arguments, CallSite(machine.document, node), instance)
+        built = machine.store.get(instance, "\0loader")
+        if built is not None:
+            return built
+    return build_loader(machine, constructor, arguments, node, opaque=True, cls=cls)
+
+
+def build_base(machine: Interpreter, arguments: Arguments, node: cst.Call) -> None:
+    """``super().__init__(...)`` in the ``__init__`` of a subclass of a loader."""
+    function = machine.frame.function
+    if function is None or function.owner is None or function.name != "__init__":
+        return
+    if passes_arguments_on(machine, function.owner):
+        return
+    bases = function.owner.library_bases()
+    loader = next((CONSTRUCTORS[base] for base in sorted(bases) if base in CONSTRUCTORS), None)
+    params = function.node.params.params
+    receiver = machine.lookup(params[0].name.value) if params else UNKNOWN
+    if loader is not None and isinstance(receiver, Instance):
+        built = build_loader(machine, loader, arguments, node, cls=receiver.cls)
+        machine.store.set(receiver, "\0loader", built)
+
+
+def passes_arguments_on(machine: Interpreter, cls: Class) -> bool:
+    """Whether a subclass of a loader gives its arguments to the loader as they are (rules.md 0.1)."""
+    init = class_member(machine, cls, "__init__")
+    if init is None:
+        return True
+    if not isinstance(init, Function) or not isinstance(init.node, cst.FunctionDef):
+        return False
+    params = init.node.params
+    if not isinstance(params.star_arg, cst.Param) or params.star_kwarg is None or len(params.params) > 1:
+        return False
+    star, kwargs = params.star_arg.name.value, params.star_kwarg.name.value
+    if sum(one.value in (star, kwargs) for one in descendants(init.node.body, cst.Name)) != 2:
+        return False  # something is done with them besides
+    for statement in init.node.body.body:
+        if not isinstance(statement, cst.SimpleStatementLine):
+            continue
+        for small in statement.body:
+            if isinstance(small, cst.Expr) and isinstance(small.value, cst.Call):
+                given = [(arg.star, arg.value.value) for arg in small.value.args if isinstance(arg.value, cst.Name)]
+                if given == [("*", star), ("**", kwargs)] and len(small.value.args) == 2:
+                    return True
+    return False

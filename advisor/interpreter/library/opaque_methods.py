@@ -1,0 +1,115 @@
+"""Methods of objects that libraries made: engines, loaders that a framework prepares, what a class inherits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.interpreter.library.device_moves import MOVES, transfer
+from accel_advisor.interpreter.library.loader_construction import take_loaders
+from accel_advisor.interpreter.library.settings_classes import is_record
+from accel_advisor.tables.frameworks import PREPARES, TAKERS
+from accel_advisor.values.places import SOMEWHERE
+from accel_advisor.values.store import ESCAPED
+from accel_advisor.values.values import (
+    UNKNOWN,
+    Choice,
+    Constant,
+    Instance,
+    Loader,
+    Module,
+    Opaque,
+    Sequence,
+    Value,
+    join_all,
+)
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.arguments import Arguments
+    from accel_advisor.interpreter.interpreter import Interpreter
+
+
+def give_away(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+    """What a method returns of which nothing is known: it may keep, change or move whatever it is given."""
+    from accel_advisor.interpreter.calls import call_unknown
+
+    return call_unknown(machine, arguments, node)
+
+
+def call_opaque_method(
+    machine: Interpreter, receiver: Opaque, name: str, arguments: Arguments, node: cst.Call
+) -> Value:
+    """What a method of an object returns that a library made."""
+    if receiver.name.startswith("torch.optim.") and ".lr_scheduler." not in receiver.name:
+        if name == "step":
+            machine.recorder.backward(machine.loops)
+        return UNKNOWN
+    if receiver.name.endswith(".GradScaler"):
+        if name == "scale" and arguments.positional:
+            return arguments.positional[0].value
+        if name == "step":
+            machine.recorder.backward(machine.loops)
+        return UNKNOWN
+    if receiver.name in ("accelerate.Accelerator", "lightning.Fabric"):
+        if name in PREPARES:
+            if "device_placement" in arguments.keywords:
+                return give_away(machine, arguments, node)  # for each of them by itself
+            prepared = [_prepared(machine, one.value, receiver.name) for one in arguments.positional]
+            return prepared[0] if len(prepared) == 1 else Sequence(tuple(prepared))
+        if name == "backward":
+            machine.recorder.backward(machine.loops)
+        return UNKNOWN
+    if receiver.name.startswith("torch.optim.lr_scheduler."):
+        return UNKNOWN
+    if receiver.name == "super":
+        if name == "__init__":
+            from accel_advisor.interpreter.library.loader_subclasses import build_base
+
+            build_base(machine, arguments, node)
+        return give_away(machine, arguments, node)
+    taker = TAKERS.get(f"{receiver.name}.{name}")
+    if taker is not None and (taker != "ignite" or _has_device(receiver)):
+        take_loaders(taker, arguments)
+        return give_away(machine, arguments, node)
+    if receiver.name == "typer.Typer" and name in ("command", "callback"):
+        return Opaque("typer.command")
+    if receiver.name in ("open", "pathlib.Path") and name in ("open", "read", "read_text", "read_bytes"):
+        return Opaque("open", receiver.arguments)
+    if name in MOVES and name != "type":
+        transfer(machine, receiver, name, arguments, node)
+        return UNKNOWN
+    return give_away(machine, arguments, node)
+
+
+def _has_device(engine: Opaque) -> bool:
+    """Whether an engine of ignite was told the device that it moves batches to."""
+    device = dict(engine.keywords).get("device", engine.arguments[3] if len(engine.arguments) > 3 else Constant(None))
+    return device != Constant(None) and not (isinstance(device, Constant) and device.value in (None, "cpu"))
+
+
+def _prepared(machine: Interpreter, value: Value, framework: str) -> Value:
+    if isinstance(value, Loader):
+        value.call.moved_by = framework.split(".", maxsplit=1)[0]
+        return Loader(value.call, SOMEWHERE)
+    if isinstance(value, Module):
+        machine.move(value, SOMEWHERE)
+        machine.store.set(value, ESCAPED, Constant(True))
+    if isinstance(value, Choice):
+        return join_all(_prepared(machine, one, framework) for one in value.options)
+    return value
+
+
+def call_inherited_method(
+    machine: Interpreter, receiver: Instance, name: str, arguments: Arguments, node: cst.Call
+) -> Value:
+    """What a method returns that a class of the project has from a library."""
+    if name in MOVES:
+        transfer(machine, receiver, name, arguments, node)
+        return receiver
+    if name == "parse_args" and is_record(receiver.cls):
+        return receiver
+    if machine.loops:
+        machine.recorder.changed.add(receiver.cls)
+        machine.recorder.autograd_stopped(machine.loops)  # perhaps: a library's trainer looks after that by itself
+    return give_away(machine, arguments, node)

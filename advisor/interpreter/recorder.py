@@ -1,0 +1,380 @@
+"""Gathers what the interpreter sees into one record for each place in the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.datasets.description import DatasetFacts, describe_dataset
+from accel_advisor.datasets.worker_code import worker_issues
+from accel_advisor.interpreter.iteration import holds_host_batch, loaders_of
+from accel_advisor.records.call_graph import CallGraph
+from accel_advisor.records.clock import Clock
+from accel_advisor.records.facts import (
+    DeviceName,
+    Facts,
+    LoaderCall,
+    Loop,
+    ModuleCall,
+    ModuleCallContext,
+    Program,
+    Transfer,
+    TransferContext,
+)
+from accel_advisor.records.inputs import Inputs
+from accel_advisor.records.operations import Argument, Operation, OperationContext
+from accel_advisor.records.queries.attention import Attentions
+from accel_advisor.records.queries.layers import Layers
+from accel_advisor.syntax.shapes import moves_itself, touches_devices
+from accel_advisor.tables.catalog import HARMLESS_CUDA
+from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, Constructor
+from accel_advisor.values.values import ABSENT, UNKNOWN, Birth, Class, Instance, Value, join
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.arguments import Arguments
+    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.source.document import Document
+    from accel_advisor.values.store import Scope
+
+_STATELESS = frozenset(
+    "torch.nn." + name
+    for name in (
+        "ReLU LeakyReLU GELU SiLU Sigmoid Tanh Softmax LogSoftmax Softplus ELU Hardtanh ReLU6 Dropout "
+        "Dropout2d Dropout3d Flatten Unflatten Identity MaxPool1d MaxPool2d MaxPool3d AvgPool2d "
+        "AdaptiveAvgPool1d AdaptiveAvgPool2d Upsample AdaptiveMaxPool2d PixelShuffle ZeroPad2d "
+        "ReflectionPad2d CosineSimilarity UpsamplingBilinear2d Softmax2d"
+    ).split()
+)
+
+
+class Recorder:
+    """One run's records, by document and by node.
+
+    Attributes:
+        facts: the facts of each document that was interpreted, by its filename.
+        inputs: what becomes of the inputs of each module.
+        call_graph: which function is called from where.
+        called: the classes of the modules that were called.
+        discarding: whether the result of the call that is being looked at is thrown away.
+        clock: what the GPU was given and what was waited for, in order.
+        written: attributes of data sets (or any instance) that code outside the class assigns.
+        changed: classes whose own methods assign attributes in a loop, after ``__init__``.
+        handed_over: tensors that were given, in a loop, to functions that are not known.
+        samples: what data sets of the project give for an index.
+    """
+
+    def __init__(self) -> None:
+        self.facts: dict[str, Facts] = {}
+        self.inputs = Inputs()
+        self.call_graph = CallGraph()
+        self.called: set[Class] = set()
+        self.discarding = False
+        self.clock = Clock()
+        self.written: dict[Class, set[str]] = {}
+        self.changed: set[Class] = set()
+        self.handed_over: set[Birth] = set()
+        self.samples: dict[Instance, Value] = {}
+        self._loaders: dict[int, LoaderCall] = {}
+        self._transfers: dict[int, Transfer] = {}
+        self._loops: dict[int, Loop] = {}
+        self._module_calls: dict[int, ModuleCall] = {}
+        self._operations: dict[tuple[int, str], Operation] = {}
+        self._devices: dict[int, DeviceName] = {}
+        self._imports: dict[str, set[str]] = {}
+        self._datasets: dict[int, DatasetFacts] = {}
+        self._touching: dict[int, bool] = {}
+        self._moving: dict[int, bool] = {}
+
+    def begin(self, document: Document) -> None:
+        """A document is about to be interpreted."""
+        self.facts.setdefault(document.filename, Facts(document, inputs=self.inputs, call_graph=self.call_graph))
+
+    def finish(self, machine: Interpreter, consulted: frozenset[str]) -> None:
+        """Everything was interpreted: what holds for the program as a whole is told to each of its documents."""
+        everything = list(self.facts.values())
+        operations = {key: one for (key, _), one in self._operations.items()}
+        self._datasets.clear()  # what was described along the way may have been written to since
+        layers, attentions = Layers(machine), Attentions(machine)
+        for facts, program in self._programs(everything):
+            facts.layers, facts.attentions = layers, attentions
+            facts.program = program
+            facts.handed_over = frozenset(self.handed_over)
+            facts.consulted = consulted
+            for loader in facts.loaders:
+                if loader.moved_by is not None and loader.moved_by in program.on_host:
+                    loader.moved_by = None
+                self.dataset(machine, loader)
+                loader.issues = worker_issues(machine, loader, self._transfers, operations)
+                documents = [loader.document, *(loop.document for loop in loader.loops)]
+                documents += [transfer.document for transfer in loader.transfers]
+                documents += [site.document for context in loader.contexts for site in context.chain]
+                loader.evidence = any(self.facts[one.filename].evidence for one in documents)
+
+    def imported(self, document: Document, filename: str | None) -> None:
+        """A document imports a file of the project, if it is one."""
+        if filename is not None:
+            self._imports.setdefault(document.path, set()).add(filename)
+
+    def _programs(self, everything: list[Facts]) -> Iterator[tuple[Facts, Program]]:
+        """With each document the facts of what it imports, of what imports it, and of what that imports in turn."""
+        importers: dict[str, set[str]] = {}
+        for importer, imported in self._imports.items():
+            for name in imported:
+                importers.setdefault(name, set()).add(importer)
+        programs: dict[frozenset[str], Program] = {}
+        for facts in everything:
+            related = frozenset(_reached(_reached({facts.document.path}, importers), self._imports))
+            if related not in programs:
+                programs[related] = Program(one for one in everything if one.document.path in related)
+            yield facts, programs[related]
+
+    # -- evidence
+
+    def evidence(self, document: Document) -> None:
+        """Something in the document shows that a CUDA device is meant."""
+        self.facts[document.filename].evidence = True
+
+    def name_used(self, document: Document, name: str) -> None:
+        """A library object was named."""
+        cuda = name.startswith("torch.cuda.") and name not in HARMLESS_CUDA and not name.startswith("torch.cuda.amp")
+        if cuda or name.startswith("torch.accelerator."):
+            self.facts[document.filename].evidence = True
+
+    def framework(self, document: Document, name: str) -> None:
+        """A framework that moves batches is in use."""
+        facts = self.facts[document.filename]
+        facts.own_frameworks |= {name}
+        facts.evidence = True
+
+    def torch_imported(self, document: Document, name: str) -> None:
+        """``torch`` is bound to a global name."""
+        self.facts[document.filename].torch_name = name
+
+    def reflects(self, document: Document) -> None:
+        """Names may be read by their text."""
+        self.facts[document.filename].reflects = True
+
+    # -- loaders and loops
+
+    @property
+    def loaders(self) -> list[LoaderCall]:
+        """All loaders, in the order in which they were met."""
+        return list(self._loaders.values())
+
+    def loader(self, machine: Interpreter, node: cst.Call, constructor: Constructor) -> LoaderCall:
+        """The record of the loader that a call builds."""
+        known = self._loaders.get(id(node))
+        if known is None:
+            known = LoaderCall(machine.document, node, constructor)
+            self._loaders[id(node)] = known
+            self.facts[machine.document.filename].loaders.append(known)
+        return known
+
+    def loop(self, document: Document, node: cst.CSTNode, functions: tuple[str, ...], parent: Loop | None) -> Loop:
+        """The record of a loop."""
+        known = self._loops.get(id(node))
+        if known is None:
+            known = Loop(document, node, functions, parent)
+            self._loops[id(node)] = known
+            self.facts[document.filename].loops.append(known)
+        known.parent = known.parent or parent
+        return known
+
+    def take(self, loop: Loop, loaders: list[LoaderCall], machine: Interpreter) -> None:
+        """A loop takes its batches from these loaders."""
+        for loader in loaders:
+            if loader not in loop.loaders:
+                loop.loaders.append(loader)
+            if loop not in loader.loops:
+                loader.loops.append(loop)
+
+    def go_over(self, loop: Loop, element: Value, machine: Interpreter) -> None:
+        """A loop has ``element`` in each of its turns: batches of loaders, or parts of one batch."""
+        self.take(loop, loaders_of(element), machine)
+        loop.from_host |= holds_host_batch(element)
+        for loader in loaders_of(element, whole=True):
+            if loop not in loader.passes:
+                loader.passes.append(loop)
+            for inner, outer in pairwise(reversed(machine.loops)):
+                if inner.guarded:
+                    break
+                if outer not in loader.around:
+                    loader.around.append(outer)
+
+    def take_one(self, element: Value, machine: Interpreter) -> None:
+        """``next(iterator)``: the loop around it takes batches."""
+        if machine.loops:
+            self.take(machine.loops[-1], loaders_of(element), machine)
+
+    def backward(self, loops: list[Loop]) -> None:
+        """The model learns here: every loop around it, down to the innermost that takes batches, trains."""
+        for loop in reversed(loops):
+            loop.backward = True
+            if loop.loaders:
+                break
+
+    def model_called(self, machine: Interpreter) -> None:
+        """A model is called on a batch here."""
+        graphs = machine.graphs
+        for loop in reversed(machine.loops):
+            loop.calls_model = True
+            loop.graphs |= graphs
+            if loop.loaders:
+                break
+        if not graphs:
+            self.autograd_stopped(machine.loops)
+
+    def autograd_stopped(self, loops: list[Loop]) -> None:
+        """What is computed here may not be recorded by autograd."""
+        for loop in reversed(loops):
+            loop.graph_free = True
+            if loop.loaders:
+                break
+
+    def dataset(self, machine: Interpreter, loader: LoaderCall) -> DatasetFacts:
+        """What a loader's data set costs and contains."""
+        value = loader.get("dataset")
+        known = self._datasets.get(id(loader))
+        if known is None or known.value != value:
+            known = describe_dataset(machine, value)
+            self._datasets[id(loader)] = known
+        loader.dataset = known
+        return known
+
+    # -- transfers and calls
+
+    def transfer(
+        self,
+        machine: Interpreter,
+        node: cst.Call,
+        method: str,
+        device: cst.BaseExpression | None,
+        non_blocking: Value | None,
+        context: TransferContext,
+        unsure: bool,
+    ) -> None:
+        """A call moves something, in one more way."""
+        facts = self.facts[machine.document.filename]
+        given = UNKNOWN if unsure and non_blocking is None else (ABSENT if non_blocking is None else non_blocking)
+        known = self._transfers.get(id(node))
+        if known is None:
+            known = Transfer(
+                machine.document,
+                node,
+                method,
+                device,
+                given,
+                self.discarding,
+                _framework_around(machine),
+                machine.statement or node,
+            )
+            self._transfers[id(node)] = known
+            facts.transfers.append(known)
+        known.non_blocking = join(known.non_blocking, given)
+        if context not in known.contexts:
+            known.contexts.append(context)
+        if context.loader is not None and known not in context.loader.transfers:
+            context.loader.transfers.append(known)
+
+    def operation(
+        self,
+        machine: Interpreter,
+        node: cst.CSTNode,
+        name: str,
+        receiver: Value | None = None,
+        arguments: Arguments | None = None,
+        value: Value | None = None,
+    ) -> None:
+        """The program does something with a library, in one more way; ``value`` is what an assignment gives."""
+        self.clock.operation(name)
+        given: list[tuple[str | int, Argument]] = []
+        if arguments is not None:
+            given += list(enumerate(arguments.positional))
+            given += list(arguments.keywords.items())
+        if value is not None:
+            given.append((0, Argument(value)))
+        context = OperationContext(
+            receiver=receiver,
+            arguments=tuple(given),
+            open=arguments is not None and arguments.open,
+            loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
+            inner=machine.loops[-1] if machine.loops else None,
+            guarded=machine.guards > 0,
+            around=machine.around(),
+            functions=tuple(frame.function.name for frame in machine.frames if frame.function is not None),
+            every=machine.every,
+        )
+        known = self._operations.get((id(node), name))
+        if known is None:
+            statement = machine.statement or node
+            framework, function = _framework_around(machine), machine.frame.function
+            around = function.node if function is not None else None
+            known = Operation(machine.document, node, name, self.discarding, framework, statement, around)
+            self._operations[id(node), name] = known
+            self.facts[machine.document.filename].operations.append(known)
+        if context not in known.contexts:
+            known.contexts.append(context)
+
+    def module_call(self, machine: Interpreter, node: cst.Call, loss: bool, context: ModuleCallContext) -> None:
+        """A module is called, in one more way."""
+        known = self._module_calls.get(id(node))
+        if known is None:
+            known = ModuleCall(machine.document, node, loss, _framework_around(machine))
+            self._module_calls[id(node)] = known
+            self.facts[machine.document.filename].module_calls.append(known)
+        if context not in known.contexts:
+            known.contexts.append(context)
+
+    def device_name(self, document: Document, node: cst.Name, kinds: frozenset[str], scope: Scope) -> None:
+        """A name was bound to a device that can be an accelerator."""
+        if id(node) not in self._devices:
+            record = DeviceName(document, node, node.value, kinds, scope)
+            self._devices[id(node)] = record
+            self.facts[document.filename].devices.append(record)
+
+    # -- classes
+
+    def moves_itself(self, cls: Class) -> bool:
+        """Whether a module's class, or a base of it in the project, moves itself outside of ``forward``."""
+        known = self._moving.get(id(cls.node))
+        if known is None:
+            known = self._moving[id(cls.node)] = any(moves_itself(one.node) for one in cls.lineage())
+        return known
+
+    def touches_devices(self, cls: Class) -> bool:
+        """Whether a class, or a base of it in the project, moves things between devices by itself."""
+        known = self._touching.get(id(cls.node))
+        if known is None:
+            known = any(touches_devices(one.node) for one in cls.lineage())
+            known |= any(base == "?" for base in cls.library_bases())
+            self._touching[id(cls.node)] = known
+        return known
+
+    def stateless(self, kind: str) -> bool:
+        """Whether a module of torch has neither parameters nor buffers, so that it computes where its input lives."""
+        return kind in _STATELESS
+
+
+def _reached(start: set[str], edges: dict[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    pending = list(start)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += edges.get(name, ())
+    return found
+
+
+def _framework_around(machine: Interpreter) -> str | None:
+    """The framework whose class the code that is being interpreted belongs to."""
+    for frame in reversed(machine.frames):
+        owner = frame.function.owner if frame.function is not None else None
+        if owner is not None:
+            for base in sorted(owner.library_bases()):
+                if base in FRAMEWORK_CLASSES:
+                    return FRAMEWORK_CLASSES[base]
+    return None

@@ -1,0 +1,370 @@
+"""What statements do to the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.interpreter.assignment import assign
+from accel_advisor.interpreter.autograd import may_stop_autograd
+from accel_advisor.interpreter.expressions import graph_of, parameter_defaults, sum_of, truth
+from accel_advisor.interpreter.import_statements import import_module, import_names
+from accel_advisor.interpreter.iteration import element_of
+from accel_advisor.interpreter.library.external_settings import command_options
+from accel_advisor.interpreter.library.methods import mutates_in_place
+from accel_advisor.syntax.exits import Left
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.catalog import PASS_THROUGH
+from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
+from accel_advisor.values.places import SOMEWHERE
+from accel_advisor.values.store import OPEN, Scope
+from accel_advisor.values.values import (
+    UNKNOWN,
+    Cell,
+    Choice,
+    Class,
+    Constant,
+    Device,
+    Function,
+    Instance,
+    Iterated,
+    Loader,
+    Mapping,
+    Opaque,
+    Qualified,
+    Sequence,
+    Tensor,
+    Value,
+    join,
+)
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.interpreter import Interpreter
+
+
+def _expression(machine: Interpreter, node: cst.Expr) -> bool:
+    machine.discarded = node.value
+    machine.evaluate(node.value)
+    machine.discarded = None
+    return False
+
+
+def _assignment(machine: Interpreter, node: cst.Assign) -> bool:
+    value = machine.evaluate(node.value)
+    for target in node.targets:
+        assign(machine, target.target, value)
+    return False
+
+
+def _annotated(machine: Interpreter, node: cst.AnnAssign) -> bool:
+    if node.value is not None:
+        assign(machine, node.target, machine.evaluate(node.value))
+    return False
+
+
+def _augmented(machine: Interpreter, node: cst.AugAssign) -> bool:
+    before = machine.evaluate(node.target)
+    value = machine.evaluate(node.value)
+    machine.recorder.operation(machine, node, "+=", before, value=value)
+    kept = graph_of(before) | graph_of(value) if machine.graphs else frozenset()
+    if kept and isinstance(node.operator, cst.AddAssign) and not isinstance(before, Cell):
+        place = value.place if isinstance(value, Tensor) else SOMEWHERE
+        if isinstance(before, Tensor):
+            mutates_in_place(machine, before)
+            assign(machine, node.target, replace(before, grown=sum_of(kept, node)))
+        else:
+            assign(machine, node.target, Tensor(place, proven=False, grown=sum_of(kept, node)))
+        return False
+    if isinstance(before, Tensor):
+        mutates_in_place(machine, before)
+        return False
+    if isinstance(before, Mapping) and isinstance(node.operator, cst.BitOrAssign):
+        from accel_advisor.interpreter.library.dicts import update_mapping
+
+        update_mapping(machine, before, value)
+        return False
+    if isinstance(before, (Iterated, Sequence)):
+        assign(machine, node.target, Iterated(join(element_of(machine, before), element_of(machine, value))))
+    elif isinstance(before, Tensor) or not isinstance(before, Cell):
+        assign(machine, node.target, UNKNOWN)
+    return False
+
+
+def _return(machine: Interpreter, node: cst.Return) -> bool:
+    frame = machine.frame
+    frame.returned.append(machine.evaluate(node.value) if node.value is not None else Constant(None))
+    frame.exits.append(machine.store.since(frame.level))
+    return True
+
+
+def _raise(machine: Interpreter, node: cst.Raise) -> bool:
+    if node.exc is not None:
+        machine.evaluate(node.exc)
+    return True
+
+
+def _leave_loop(machine: Interpreter, node: cst.Break | cst.Continue) -> bool:
+    if machine.frame.loop_exits:
+        level, exits = machine.frame.loop_exits[-1]
+        exits.append(machine.store.since(level))
+        machine.loops[-1].repeats |= isinstance(node, cst.Continue)
+    return True
+
+
+def _assert(machine: Interpreter, node: cst.Assert) -> bool:
+    truth(machine, node.test)
+    _note_exit(machine, node.test)
+    return False
+
+
+def _delete(machine: Interpreter, node: cst.Del) -> bool:
+    if isinstance(node.target, cst.Subscript):
+        owner = machine.evaluate(node.target.value)
+        if isinstance(owner, Mapping):
+            machine.store.set(owner, OPEN, Constant(True))
+    return False
+
+
+def _global(machine: Interpreter, node: cst.Global) -> bool:
+    machine.scope.global_names.update(item.name.value for item in node.names)
+    return False
+
+
+def _if(machine: Interpreter, node: cst.If) -> bool:
+    truth(machine, node.test)
+    tests: list[list[cst.BaseStatement | cst.BaseSmallStatement] | None] = [list(node.body.body)]
+    orelse = node.orelse
+    while isinstance(orelse, cst.If):
+        machine.guards += 1
+        truth(machine, orelse.test)
+        machine.guards -= 1
+        tests.append(list(orelse.body.body))
+        orelse = orelse.orelse
+    tests.append(list(orelse.body.body) if orelse is not None else None)
+    if _runs_as_script(node.test):
+        return machine.branches(list(tests)) is Left.ALWAYS
+    machine.guards += 1
+    every = machine.every
+    machine.every = _modulus(machine, node.test) or every
+    left = machine.branches(list(tests))
+    machine.every = every
+    if left is Left.SOMETIMES:
+        _note_exit(machine, node.test)
+    # where one branch leaves the loop or the function, what follows happens on a condition too
+    if left is not Left.SOMETIMES:
+        machine.guards -= 1
+    return left is Left.ALWAYS
+
+
+def _note_exit(machine: Interpreter, test: cst.BaseExpression) -> None:
+    """What follows a test happens with some kinds of device only, if that is what was asked for."""
+    for one in descendants(test, cst.SimpleString):
+        if one.value.strip("\"'") in ("cuda", "mps", "cpu"):
+            machine.recorder.operation(machine, one, "exit on a kind of device")
+
+
+def _modulus(machine: Interpreter, test: cst.BaseExpression) -> Value | None:
+    """The right side of the first ``%`` in a condition, which is true once in so many passes of a loop."""
+    if not machine.loops:
+        return None
+    for one in descendants(test):
+        if isinstance(one, cst.BinaryOperation) and isinstance(one.operator, cst.Modulo):
+            return machine.evaluate(one.right)
+    return None
+
+
+def _runs_as_script(test: cst.BaseExpression) -> bool:
+    """Whether a condition is ``__name__ == "__main__"``, which decides nothing while the program runs."""
+    return isinstance(test, cst.Comparison) and isinstance(test.left, cst.Name) and test.left.value == "__name__"
+
+
+def _for(machine: Interpreter, node: cst.For) -> bool:
+    iterable = machine.evaluate(node.iter)
+    with machine.looping(node) as loop:
+        element = element_of(machine, iterable)
+        loop.counts = _counts(machine, node.iter)
+        loop.rows_of = _rows_of(machine, node.iter)
+        machine.recorder.go_over(loop, element, machine)
+        if not loop.counts:
+            machine.recorder.clock.go_over()
+        machine.repeat(node.body.body, element, node.target)
+    if node.orelse is not None:
+        return machine.execute(node.orelse.body.body)
+    return False
+
+
+def _counts(machine: Interpreter, node: cst.BaseExpression) -> bool:
+    """Whether an iterable is a range of numbers, under a progress bar or not, that is known to be no single one."""
+    while isinstance(node, cst.Call) and isinstance(node.func, (cst.Name, cst.Attribute)):
+        callee = machine.evaluate(node.func)
+        name = callee.name if isinstance(callee, Qualified) else ""
+        if name in ("range", "itertools.count") or (name.startswith("tqdm.") and name.endswith("trange")):
+            limits = [machine.evaluate(arg.value) for arg in node.args if arg.keyword is None and not arg.star]
+            only = limits[0] if len(limits) == 1 else None
+            return not (isinstance(only, Constant) and only.value in (0, 1))
+        if not (name in PASS_THROUGH or name == "enumerate") or not node.args:
+            return False
+        node = node.args[0].value
+    return False
+
+
+def _rows_of(machine: Interpreter, node: cst.BaseExpression) -> Tensor | None:
+    """The tensor whose rows an iterable counts: ``range(x.size(0))``, ``range(x.shape[0])`` or ``range(len(x))``."""
+    if not isinstance(node, cst.Call) or len(node.args) != 1 or machine.evaluate(node.func) != Qualified("range"):
+        return None
+    limit, counted = node.args[0].value, None
+    if isinstance(limit, cst.Subscript) and isinstance(limit.value, cst.Attribute) and len(limit.slice) == 1:
+        first = limit.slice[0].slice
+        whole = isinstance(first, cst.Index) and isinstance(first.value, cst.Integer) and first.value.value == "0"
+        counted = limit.value.value if whole and limit.value.attr.value == "shape" else None
+    elif isinstance(limit, cst.Call) and len(limit.args) == 1:
+        only = limit.args[0].value
+        if isinstance(limit.func, cst.Attribute) and limit.func.attr.value == "size":
+            counted = limit.func.value if isinstance(only, cst.Integer) and only.value == "0" else None
+        elif machine.evaluate(limit.func) == Qualified("len"):
+            counted = only
+    value = machine.evaluate(counted) if isinstance(counted, (cst.Name, cst.Attribute)) else None
+    return value if isinstance(value, Tensor) else None
+
+
+def _while(machine: Interpreter, node: cst.While) -> bool:
+    truth(machine, node.test)
+    with machine.looping(node) as loop:
+        loop.counts = True
+        machine.recorder.clock.go_over()
+        machine.repeat(node.body.body, None, None)
+    if node.orelse is not None:
+        return machine.execute(node.orelse.body.body)
+    return False
+
+
+def _with(machine: Interpreter, node: cst.With) -> bool:
+    places = entered = 0
+    frame = machine.frame
+    for item in node.items:
+        value = machine.evaluate(item.item)
+        frame.managers.append(value)
+        entered += 1
+        if may_stop_autograd(value):
+            machine.recorder.autograd_stopped(machine.loops)
+        if isinstance(value, Device):
+            machine.default_places.append(frozenset({value.kinds}))
+            places += 1
+        if item.asname is not None:
+            kept = value if isinstance(value, (Iterated, Loader, Instance, Opaque, Choice)) else UNKNOWN
+            assign(machine, item.asname.name, kept)
+    try:
+        return machine.execute(node.body.body)
+    finally:
+        if places:
+            del machine.default_places[-places:]
+        if entered:
+            del frame.managers[-entered:]
+
+
+def _try(machine: Interpreter, node: cst.Try | cst.TryStar) -> bool:
+    machine.store.push()
+    ended = machine.execute(node.body.body)
+    if not ended and node.orelse is not None:
+        ended = machine.execute(node.orelse.body.body)
+    tried = machine.store.pop()
+    after = [] if ended else [tried]
+    for handler in node.handlers:
+        machine.store.push()
+        # the body may have been left anywhere
+        machine.store.merge([{}, tried])
+        if handler.name is not None:
+            assign(machine, handler.name.name, UNKNOWN)
+        machine.guards += 1
+        if not machine.execute(handler.body.body):
+            after.append(machine.store.pop())
+        else:
+            machine.store.pop()
+        machine.guards -= 1
+    if after:
+        machine.store.merge(after)
+    if node.finalbody is not None and machine.execute(node.finalbody.body.body):
+        return True
+    return not after
+
+
+def _match(machine: Interpreter, node: cst.Match) -> bool:
+    machine.evaluate(node.subject)
+    bodies: list[list[cst.BaseStatement | cst.BaseSmallStatement] | None] = [list(c.body.body) for c in node.cases]
+    return machine.branches([*bodies, None]) is Left.ALWAYS
+
+
+def _function(machine: Interpreter, node: cst.FunctionDef) -> bool:
+    decorators = tuple(machine.evaluate(one.decorator) for one in node.decorators)
+    for one, value in zip(node.decorators, decorators, strict=True):
+        if isinstance(value, Qualified) and "." in value.name:
+            machine.recorder.operation(machine, one.decorator, f"@{value.name}")
+    owner = None
+    if machine.scope.kind == "class":
+        found = machine.store.get(machine.scope, "\0class")
+        owner = found if isinstance(found, Class) else None
+    defaults = parameter_defaults(machine, node.params)
+    machine.scope.captured = True
+    first = node.params.params[0].name.value if node.params.params else None
+    options = command_options(decorators, defaults, first)
+    function = Function(machine.document, node, machine.scope, defaults, owner, decorators, options)
+    machine.functions.append(function)
+    machine.bind(node.name.value, function)
+    return False
+
+
+def _class(machine: Interpreter, node: cst.ClassDef) -> bool:
+    bases = tuple(machine.evaluate(one.value) for one in node.bases)
+    decorators = tuple(machine.evaluate(one.decorator) for one in node.decorators)
+    scope = Scope(machine.document, machine.scope, "class")
+    cls = Class(machine.document, node, scope, bases, decorators)
+    machine.classes.append(cls)
+    for base in cls.library_bases():
+        framework = FRAMEWORK_CLASSES.get(base)
+        if framework is not None:
+            machine.recorder.framework(machine.document, framework)
+        if base.startswith("threading."):
+            machine.recorder.operation(machine, node, base)
+    machine.store.set(scope, "\0class", cls)
+    frame = machine.frame
+    outer, frame.scope = frame.scope, scope
+    try:
+        machine.execute(node.body.body)
+    finally:
+        frame.scope = outer
+    machine.bind(node.name.value, cls)
+    return False
+
+
+def _line(machine: Interpreter, node: cst.SimpleStatementLine) -> bool:
+    return machine.execute(node.body)
+
+
+EXECUTE: dict[type[cst.CSTNode], Callable[..., bool]] = {
+    cst.SimpleStatementLine: _line,
+    cst.Expr: _expression,
+    cst.Assign: _assignment,
+    cst.AnnAssign: _annotated,
+    cst.AugAssign: _augmented,
+    cst.Return: _return,
+    cst.Raise: _raise,
+    cst.Break: _leave_loop,
+    cst.Continue: _leave_loop,
+    cst.Assert: _assert,
+    cst.Del: _delete,
+    cst.Global: _global,
+    cst.Import: import_module,
+    cst.ImportFrom: import_names,
+    cst.If: _if,
+    cst.For: _for,
+    cst.While: _while,
+    cst.With: _with,
+    cst.Try: _try,
+    cst.TryStar: _try,
+    cst.Match: _match,
+    cst.FunctionDef: _function,
+    cst.ClassDef: _class,
+}

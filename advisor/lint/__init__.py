@@ -1,0 +1,1 @@
+"""From files to findings, and from findings to mended files."""

@@ -1,0 +1,1 @@
+"""What this machine offers to a training run, and what limits it."""

@@ -1,0 +1,1 @@
+"""Which files a project has, which of them belong together, and what they run on."""

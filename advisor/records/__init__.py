@@ -1,0 +1,1 @@
+"""What rules may see of a program: its loaders, transfers, loops and operations."""

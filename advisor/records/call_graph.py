@@ -1,0 +1,37 @@
+"""Which function of the project is called from where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from accel_advisor.records.loaders import CallSite
+    from accel_advisor.values.values import Function
+
+
+class CallGraph:
+    """The calls between the functions of a program, however often each was followed."""
+
+    def __init__(self) -> None:
+        self._callers: dict[int, dict[int, cst.CSTNode | None]] = {}
+
+    def add(self, caller: Function | None, site: CallSite, called: cst.CSTNode) -> None:
+        """A call of a function stands in another one, or at the top of a module."""
+        self._callers.setdefault(id(called), {})[id(site.node)] = caller.node if caller is not None else None
+
+    def reaches_once(self, outer: cst.CSTNode | None, inner: cst.CSTNode | None) -> bool:
+        """Whether the code of one function reaches another, or itself, in a single place; None is the top of a
+        module."""
+        ways, seen, pending = 0, set[int](), [inner]
+        while pending:
+            one = pending.pop()
+            if one is outer:
+                ways += 1
+            elif id(one) in seen:
+                return False
+            elif one is not None:
+                seen.add(id(one))
+                pending += self._callers.get(id(one), {}).values()
+        return ways == 1

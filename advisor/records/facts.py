@@ -1,0 +1,264 @@
+"""The records that rules read: what one document means for an accelerator."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.project.target import Target, Version
+from accel_advisor.records.call_graph import CallGraph
+from accel_advisor.records.inputs import Inputs
+from accel_advisor.records.loaders import CallSite, LoaderCall, LoaderContext, Loop
+from accel_advisor.records.operations import Argument, Operation
+from accel_advisor.records.transfers import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.catalog import PARALLEL_WRAPPERS, SETS_DEFAULT_DEVICE
+from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, ON_HOST
+from accel_advisor.values.places import union_of
+from accel_advisor.values.values import Device, Module
+
+if TYPE_CHECKING:
+    from accel_advisor.records.queries.attention import Attentions
+    from accel_advisor.records.queries.layers import Layers
+    from accel_advisor.source.document import Document
+    from accel_advisor.values.store import Scope
+    from accel_advisor.values.values import Birth
+
+
+__all__ = [
+    "Argument",
+    "ArgumentPlace",
+    "CallSite",
+    "DeviceName",
+    "Facts",
+    "LoaderCall",
+    "LoaderContext",
+    "Loop",
+    "ModuleCall",
+    "ModuleCallContext",
+    "Operation",
+    "Transfer",
+    "TransferContext",
+]
+
+_SHOWS = frozenset({"print", "info", "debug", "warning", "format", "str", "repr"})
+"""Calls that do nothing but show what they are given."""
+
+
+@dataclass(eq=False, slots=True)
+class DeviceName:
+    """A name that was bound to a device which can be an accelerator."""
+
+    document: Document
+    node: cst.BaseExpression
+    """The target of the assignment."""
+    name: str
+    kinds: frozenset[str]
+    scope: Scope
+
+
+@dataclass(eq=False, slots=True)
+class Facts:
+    """What one document means for an accelerator.
+
+    Attributes:
+        loaders, transfers, loops, module_calls: in the order in which they were met.
+        operations: what the program does with libraries, in the order in which it was met.
+        devices: names bound to a device that can be an accelerator.
+        own_frameworks: those that this document uses itself.
+        evidence: whether this document, or one that calls into it, shows that a CUDA device is meant (rules.md 0.2).
+        torch_name: what ``import torch`` is called at the top of this document; None where it is not imported so.
+        reflects: whether names may be read by their text (``globals()``, ``eval``).
+        consulted: other files of the project that were read to find this out.
+        layers: what modules are made of.
+        attentions: what functions compute of attention, step by step.
+        program: the facts of this document, of those that it imports, and of those that import it with theirs.
+        inputs: what becomes of the inputs of each module.
+        call_graph: which function of the project is called from where.
+        target: what the project runs on, as far as it says so.
+        handed_over: tensors that the program gives, in a loop, to functions that are not known and may change them.
+    """
+
+    document: Document
+    loaders: list[LoaderCall] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    module_calls: list[ModuleCall] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
+    devices: list[DeviceName] = field(default_factory=list)
+    own_frameworks: frozenset[str] = frozenset()
+    evidence: bool = False
+    torch_name: str | None = None
+    reflects: bool = False
+    consulted: frozenset[str] = frozenset()
+    layers: Layers = field(init=False)
+    attentions: Attentions = field(init=False)
+    program: Program = field(default_factory=lambda: Program())
+    inputs: Inputs = field(default_factory=Inputs)
+    call_graph: CallGraph = field(default_factory=CallGraph)
+    target: Target = field(default_factory=Target)
+    handed_over: frozenset[Birth] = frozenset()
+
+    @property
+    def frameworks(self) -> frozenset[str]:
+        """The frameworks that the program uses (``lightning``, ``accelerate``...)."""
+        return self.program.frameworks
+
+    @property
+    def trains(self) -> bool:
+        """Whether any loop of the program runs ``backward`` and an optimizer."""
+        return self.program.trains
+
+    @property
+    def placed(self) -> bool:
+        """Whether anything in the program is, or may be, put on an accelerator."""
+        return self.program.placed
+
+    @property
+    def trains_in_parallel(self) -> bool:
+        """Whether the program itself, and no framework, wraps a model for training in several processes."""
+        wrapped = self.does(*PARALLEL_WRAPPERS)
+        return wrapped and self.does("torch.distributed.init_process_group") and not self.frameworks
+
+    def names_device(self, kind: str) -> bool:
+        """Whether a name anywhere in the program is bound to a device that can be of this kind."""
+        return any(kind in device.kinds for one in self.program for device in one.devices)
+
+    def is_read_elsewhere(self, name: str) -> bool:
+        """Whether another document of the program imports a name, or all names, or reads it as an attribute of what
+        may be this module."""
+        others = [one.document for one in self.program if one.document is not self.document]
+        return any(_may_read(other, self.document.filename, name) for other in others)
+
+    def must_be_with_weights(self, argument: ArgumentPlace) -> bool:
+        """Whether an argument of a module's call certainly meets the module's weights, unmoved."""
+        return self.inputs.reaches_weights(argument.becomes)
+
+    def does(self, *names: str) -> bool:
+        """Whether any document of the program has an operation of one of these names; a name that begins with a dot
+        stands for a method of any receiver. Asked when everything is known: by rules, not by the interpreter."""
+        return not self.program.done.isdisjoint(names)
+
+    def named(self, names: Iterable[str]) -> list[Operation]:
+        """The operations of this document that have one of these names."""
+        wanted = frozenset(names)
+        return [operation for operation in self.operations if operation.name in wanted]
+
+    def device_kinds(self, module: Module) -> frozenset[str]:
+        """All kinds of device that the program moves a module to, by itself and not as a part of another one."""
+        contexts = [context for one in self.program for transfer in one.transfers for context in transfer.contexts]
+        moves = ((one.receiver, one.kinds) for one in contexts)
+        return union_of(kinds for moved, kinds in moves if isinstance(moved, Module) and moved.plain is module.plain)
+
+    def supports(self, version: Version) -> bool:
+        """Whether the project can rely on what came with a version of torch; yes where it does not say."""
+        return self.target.torch.all_from(version) is not False
+
+    def needs(self, version: Version) -> bool:
+        """Whether the project says that it runs with a version of torch or later ones only."""
+        return self.target.torch.all_from(version) is True
+
+    def reads(self, name: str, *, beyond_print: bool = False) -> bool:
+        """Whether a name is used anywhere in the document beyond being bound, and ``beyond_print`` beyond being shown
+        to the user: as a token, or inside a string or a notebook's magic."""
+        python = self.document.python
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        if len(word.findall(self.document.text)) > len(word.findall(python)):
+            return True
+        tokens = list(tokenize.generate_tokens(io.StringIO(python).readline))
+        uses = 0
+        calls: list[str] = []
+        for before, token in zip([None, *tokens], tokens, strict=False):
+            if token.string in ("(", ")") and token.type == tokenize.OP:
+                calls = [*calls, before.string if before is not None else ""] if token.string == "(" else calls[:-1]
+            shown = bool(calls) and beyond_print and _SHOWS.issuperset(calls)
+            if token.type == tokenize.STRING and word.search(token.string) and not shown:
+                return True
+            if token.type == tokenize.NAME and token.string == name and not shown:
+                uses += before is None or before.string != "."
+        return uses > sum(device.name == name for device in self.devices)
+
+
+def _may_read(document: Document, filename: str, name: str) -> bool:
+    module = Path(filename).stem
+    for node in descendants(document.tree, cst.ImportFrom, cst.Attribute):
+        if isinstance(node, cst.ImportFrom):
+            last = node.module.attr if isinstance(node.module, cst.Attribute) else node.module
+            names = [] if isinstance(node.names, cst.ImportStar) else [one.name.value for one in node.names]
+            if isinstance(last, cst.Name) and last.value == module and (name in names or not names):
+                return True
+        owner = node.value if isinstance(node, cst.Attribute) and node.attr.value == name else None
+        if isinstance(owner, cst.Name) and owner.value == module:
+            return True
+    return False
+
+
+class Program(tuple[Facts, ...]):
+    """The facts of several documents that belong together, with indexes that are made when everything is known."""
+
+    @cached_property
+    def frameworks(self) -> frozenset[str]:
+        """The frameworks that any of the documents uses."""
+        return frozenset().union(*(facts.own_frameworks for facts in self))
+
+    @cached_property
+    def on_host(self) -> frozenset[str]:
+        """Those of them that are told, wherever they are set up, to stay on the host."""
+        told: dict[str, set[bool]] = {}
+        for facts in self:
+            for operation in facts.named(name for name, _, _ in ON_HOST):
+                stays = any(operation.name == name and operation.gives(key, value) for name, key, value in ON_HOST)
+                told.setdefault(FRAMEWORK_CLASSES[operation.name], set()).add(stays)
+        return frozenset(framework for framework, answers in told.items() if answers == {True})
+
+    @cached_property
+    def trains(self) -> bool:
+        """Whether any loop runs ``backward`` and an optimizer."""
+        return any(loop.backward for facts in self for loop in facts.loops)
+
+    @cached_property
+    def placed(self) -> bool:
+        """Whether anything is, or may be, put on an accelerator."""
+        if self.frameworks or not self.done.isdisjoint(SETS_DEFAULT_DEVICE):
+            return True
+        contexts = (context for facts in self for one in facts.transfers for context in one.contexts)
+        if any(kinds != {"cpu"} for context in contexts for kinds in context.destination):
+            return True
+        if any(not one.lacks("device_map") for one in self.ending(".from_pretrained")):
+            return True
+        made = (context.around for facts in self for one in facts.operations for context in one.contexts)
+        return any(isinstance(one, Device) and one.kinds != {"cpu"} for around in made for one in around)
+
+    @cached_property
+    def done(self) -> frozenset[str]:
+        """The names of all operations, and those of methods once more as ``.name``, whatever the receiver."""
+        names = self._operations.keys()
+        return frozenset(names | {"." + name.rpartition(".")[2] for name in names if "." in name})
+
+    @cached_property
+    def _operations(self) -> dict[str, list[Operation]]:
+        found: dict[str, list[Operation]] = {}
+        for facts in self:
+            for operation in facts.operations:
+                found.setdefault(operation.name, []).append(operation)
+        return found
+
+    def named(self, *names: str) -> list[Operation]:
+        """The operations of all documents that have one of these names."""
+        return [operation for name in names for operation in self._operations.get(name, ())]
+
+    def ending(self, end: str) -> list[Operation]:
+        """The operations of all documents whose names end so."""
+        return [one for name, operations in self._operations.items() if name.endswith(end) for one in operations]
+
+    def beginning(self, *starts: str) -> list[Operation]:
+        """The operations of all documents whose names begin in one of these ways."""
+        return [one for name, operations in self._operations.items() if name.startswith(starts) for one in operations]

@@ -1,0 +1,363 @@
+"""The records of loaders, of the ways in which they are built, and of the loops that take their batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.editing.edits import add_keyword
+from accel_advisor.records.operations import Argument
+from accel_advisor.syntax.shapes import names_read_in, renewed_in, takes_out
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.catalog import DATASET_LENGTHS
+from accel_advisor.values.immutable import immutable
+from accel_advisor.values.places import union_of
+from accel_advisor.values.values import (
+    ABSENT,
+    Configured,
+    Constant,
+    Opaque,
+    Origin,
+    Tensor,
+    Unknown,
+    Value,
+    join_all,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from accel_advisor.datasets.description import DatasetFacts
+    from accel_advisor.datasets.worker_code import IssueKind, WorkerIssue
+    from accel_advisor.finding import Edit
+    from accel_advisor.records.transfers import Transfer
+    from accel_advisor.source.document import Document
+    from accel_advisor.tables.frameworks import Constructor
+    from accel_advisor.values.values import Filed, Mapping
+
+
+@immutable
+class CallSite:
+    """A call that the interpreter went through on its way to another."""
+
+    document: Document
+    node: cst.Call
+
+
+@dataclass(eq=False, slots=True)
+class LoaderContext:
+    """How a loader is built when its call is reached in one particular way.
+
+    Attributes:
+        arguments: by DataLoader's own argument names.
+        open: whether it may get arguments that are not known (``*args``, an unresolved ``**kw``).
+        mappings: the dicts that were splatted into the call.
+        files: the files, or the parts of files, that were.
+        chain: the calls that led here, outermost first.
+        loops: the loops that it is built in, outermost first.
+        repeats: whether nothing that the call reads changes from one pass of the innermost loop to the next.
+    """
+
+    arguments: dict[str, Argument]
+    open: bool
+    mappings: tuple[Mapping, ...]
+    chain: tuple[CallSite, ...]
+    loops: tuple[Loop, ...] = ()
+    repeats: bool = False
+    files: tuple[Filed, ...] = ()
+
+
+@dataclass(eq=False, slots=True)
+class Loop:
+    """A loop that the interpreter went through.
+
+    Attributes:
+        node: the ``for`` or ``while`` statement, or the comprehension.
+        loaders: the loaders whose batches it takes.
+        from_host: whether batches come to it that no wrapper of their loader has moved.
+        backward: whether ``backward()`` or an optimizer's ``step()`` happens in it.
+        calls_model: whether a module, or something that may be one, is called on its batches.
+        graphs: whether a model is called on its batches while autograd records, and graph_free: while it may not.
+        rows_of: the tensor whose rows it counts, if it is known to do so.
+        function: the innermost function that it stands in; None at the top of a module.
+        functions: names of the functions that it was reached through, outermost first.
+        guarded: whether a condition, inside of the loop around it, decides whether it begins.
+        counts: whether it goes over numbers (``while``, ``range``), as a loop over epochs does, more than once.
+        repeats: whether a second pass may follow the first: its body does not end in ``break`` whatever happens.
+    """
+
+    document: Document
+    node: cst.CSTNode
+    functions: tuple[str, ...]
+    parent: Loop | None = None
+    counts: bool = False
+    loaders: list[LoaderCall] = field(default_factory=list)
+    from_host: bool = False
+    backward: bool = False
+    calls_model: bool = False
+    graphs: bool = False
+    graph_free: bool = False
+    rows_of: Tensor | None = None
+    function: cst.CSTNode | None = None
+    guarded: bool = False
+    repeats: bool = False
+
+    def renews(self, holder: str, besides: cst.CSTNode) -> bool:
+        """Whether a pass binds a name, attribute or item anew, or takes something out of it, in another statement."""
+        for one in renewed_in(self.node, besides):
+            code = self.document.code(one)
+            if (
+                code == holder
+                or code.startswith((f"{holder}[", f"{holder}."))
+                or holder.startswith((f"{code}[", f"{code}."))
+            ):
+                return True
+        return False
+
+    def empties(self) -> bool:
+        """Whether a pass calls a method, of whatever it may be, that takes things out or begins anew."""
+        return any(isinstance(one, cst.Call) and takes_out(one) for one in descendants(self.node))
+
+    def reads(self, holder: str, besides: cst.CSTNode) -> bool:
+        """Whether a pass mentions a name or attribute in another statement."""
+        kinds = (cst.Name, cst.Attribute)
+        inside = {id(one) for one in descendants(besides)}
+        mentions = (one for one in descendants(self.node) if isinstance(one, kinds) and id(one) not in inside)
+        return any(self.document.code(one) == holder for one in mentions)
+
+    @property
+    def may_be_short(self) -> bool:
+        """Whether it may take the first few batches only: it holds a ``break``, or counts them where it begins."""
+        counted = names_read_in(self.node.iter) if isinstance(self.node, cst.For) else frozenset()
+        counts = not counted.isdisjoint(("islice", "itertools.islice", "range"))
+        return counts or next(descendants(self.node, cst.Break), None) is not None
+
+    def carries(self, holder: str) -> bool:
+        """Whether a pass reads a name or attribute before it binds it: what the pass before has left there."""
+        order = {id(one): at for at, one in enumerate(descendants(self.node))}
+        binding = [(target.target, one.value) for one in descendants(self.node, cst.Assign) for target in one.targets]
+        binding += [(one.target, one.iter) for one in descendants(self.node, cst.For)]
+        bound: dict[int, float] = {}
+        for target, value in binding:
+            done = max(order[id(part)] for part in descendants(value))
+            bound |= {id(part): done + 0.5 for part in descendants(target)}
+        kinds = (cst.Name, cst.Attribute)
+        mentions = [one for one in descendants(self.node, *kinds) if self.document.code(one) == holder]
+        first = min(mentions, key=lambda one: bound.get(id(one), order[id(one)]), default=None)
+        return first is not None and id(first) not in bound
+
+    def is_within(self, outer: Loop) -> bool:
+        """Whether it runs in the turns of another loop, at any depth."""
+        around: list[Loop] = []  # a function that calls itself in a loop stands in its own loop
+        parent = self.parent
+        while parent is not None and parent not in around:
+            around.append(parent)
+            parent = parent.parent
+        return outer in around
+
+    def holds(self, document: Document, node: cst.CSTNode) -> bool:
+        """Whether a node stands in the loop's own text."""
+        if document is not self.document:
+            return False
+        outer, inner = document.span(self.node), document.span(node)
+        return outer.start.offset <= inner.start.offset and inner.end.offset <= outer.end.offset
+
+
+@dataclass(eq=False, slots=True)
+class LoaderCall:
+    """A call that builds a DataLoader or one of its kin.
+
+    Attributes:
+        name: what the loader is called in the source, or the callee where it has no name.
+        contexts: one for each way in which the call is reached.
+        loops: where its batches are taken.
+        passes: those of the loops that go over all of its batches.
+        around: the loops around those in every turn of which a pass begins.
+        transfers: moves of its batches to a device.
+        moved_by: the framework that moves its batches, if one does.
+        mutated: whether the loop changes a batch in place while it is on the host.
+        viewed: whether a batch on the host is reached as an array, through which it may be changed.
+        rewritten: the program may put other tensors into a batch, or move one in place.
+        dataset: what its samples cost and contain.
+        issues: what goes wrong in its workers.
+        opaque: its arguments are not those of the call (a subclass with an ``__init__`` of its own).
+        evidence: whether a document that builds, iterates or moves it shows that an accelerator is meant.
+        batches: what its collate function, if it is one of the project, makes of samples.
+    """
+
+    document: Document
+    node: cst.Call
+    constructor: Constructor
+    name: str = ""
+    contexts: list[LoaderContext] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    passes: list[Loop] = field(default_factory=list)
+    around: list[Loop] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
+    moved_by: str | None = None
+    mutated: bool = False
+    viewed: bool = False
+    rewritten: bool = False
+    dataset: DatasetFacts | None = None
+    issues: tuple[WorkerIssue, ...] = ()
+    opaque: bool = False
+    evidence: bool = False
+    batches: tuple[Value, ...] = ()
+
+    def get(self, name: str) -> Value:
+        """What is known of an argument over all contexts; :data:`ABSENT` where no context gives it; Unknown where a
+        context may give it unseen."""
+        if self.opaque or not self.contexts:
+            return Unknown()
+        values: list[Value] = []
+        for context in self.contexts:
+            argument = context.arguments.get(name)
+            if argument is not None:
+                values.append(argument.value)
+            else:
+                values.append(Unknown() if context.open else ABSENT)
+        return join_all(values)
+
+    def suffers(self, kind: IssueKind) -> bool:
+        """Whether something of this kind goes wrong with what its workers run, or would run."""
+        return any(issue.kind == kind for issue in self.issues)
+
+    @property
+    def without_workers(self) -> bool:
+        """Whether it certainly has no worker processes: ``num_workers`` is absent or a literal 0."""
+        given = options_of(self.get("num_workers"))
+        zero = [isinstance(one, Constant) and type(one.value) is int and one.value == 0 for one in given]
+        return all(
+            is_zero or (one == ABSENT and self.constructor.default_workers == 0)
+            for one, is_zero in zip(given, zero, strict=True)
+        )
+
+    @property
+    def fixed_workers(self) -> int | None:
+        """The smallest number of workers that it can have, where literals decide it; None where they do not."""
+        counts: list[int] = []
+        for one in options_of(self.get("num_workers")):
+            if not isinstance(one, Constant) or type(one.value) is not int:
+                return None
+            counts.append(one.value)
+        return min(counts)
+
+    @property
+    def initializes_nothing(self) -> bool:
+        """Whether it certainly has no ``worker_init_fn``, which might mend what is wrong with the data set."""
+        given = options_of(self.get("worker_init_fn"))
+        return all(one == ABSENT or (isinstance(one, Constant) and one.value is None) for one in given)
+
+    @property
+    def epoch_loops(self) -> list[Loop]:
+        """Loops over numbers that it is not built in, and in which all of its batches are taken again and again."""
+        built = [loop for context in self.contexts for loop in context.loops]
+        return [outer for outer in self.around if outer.counts and self not in outer.loaders and outer not in built]
+
+    @property
+    def label(self) -> str:
+        """What a message calls it: the user's name for it, or the callee."""
+        return self.name or f"{self.document.code(self.node.func)}(...)"
+
+    @property
+    def pins(self) -> bool:
+        """Whether it pins its batches: by a literal, or by an expression that was written to that end."""
+        known = self.get("pin_memory")
+        if isinstance(known, Constant):
+            return known.value is True
+        return isinstance(known, Opaque) and known.name.endswith("is_available")
+
+    @property
+    def may_gain_by_pinning(self) -> bool:
+        """Whether something can pin its batches beside the program: it has workers, or would gain by them."""
+        dataset = self.dataset
+        return not self.without_workers or (dataset is not None and bool(dataset.reason) and not dataset.vetoes)
+
+    @property
+    def trains(self) -> bool:
+        """Whether the model learns from its batches."""
+        return any(loop.backward for loop in self.loops)
+
+    @property
+    def works(self) -> bool:
+        """Whether a loop computes with its batches: trains on them, or calls a model on them."""
+        return any(loop.backward or loop.calls_model for loop in self.loops)
+
+    @property
+    def ends_ragged(self) -> bool:
+        """Whether its last batch may have fewer samples than the others: it keeps what remains, and is not known to
+        divide evenly."""
+        keeps = self.gives("drop_last", None) or self.gives("drop_last", False)
+        batches = self.gives("batch_sampler", None) and self.get("batch_size") not in (ABSENT, Constant(None))
+        single = any(isinstance(one, Constant) and one.value in (1, None) for one in options_of(self.get("batch_size")))
+        streams = self.dataset is not None and self.dataset.iterable
+        return keeps and batches and not single and not streams and self.last_batch != 0
+
+    @property
+    def last_batch(self) -> int | None:
+        """The samples that remain for its last batch, where nobody configures another batch size; None where their
+        number is not known."""
+        size, length = self.default_count("batch_size"), _length_of(self.get("dataset"))
+        if not size or length is None or not self.gives("sampler", None):
+            return None
+        return length % size
+
+    @property
+    def destination_kinds(self) -> frozenset[str]:
+        """All kinds of device that its batches are moved to."""
+        contexts = [context for transfer in self.transfers for context in transfer.contexts]
+        return union_of(kinds for context in contexts if context.loader is self for kinds in context.destination)
+
+    @property
+    def plain_samples(self) -> bool:
+        """Whether its batches are known to be containers of plain tensors (rules.md 0.4)."""
+        plain = self.dataset is not None and self.dataset.plain
+        return plain and (self.gives("collate_fn", None) or self.get("collate_fn") == Constant(None))
+
+    def gives(self, name: str, value: object) -> bool:
+        """Whether every context gives an argument this literal value; None stands for an argument that is absent."""
+        known = self.get(name)
+        if value is None:
+            return known == ABSENT
+        return all(
+            isinstance(one, Constant) and type(one.value) is type(value) and one.value == value
+            for one in options_of(known)
+        )
+
+    def default_count(self, name: str) -> int | None:
+        """An integer argument as it is when nobody configures another: a literal, or the default of an option; None
+        where it is not known. What the constructor itself defaults to where ``num_workers`` is absent."""
+        known = self.get(name)
+        if known == ABSENT:
+            return self.constructor.default_workers if name == "num_workers" else None
+        if isinstance(known, Configured):
+            known = known.default
+        counts = [one.value for one in options_of(known) if isinstance(one, Constant) and isinstance(one.value, int)]
+        return max(counts) if counts else None
+
+    def origins(self, name: str) -> list[Origin]:
+        """The places where the literal values of an argument stand."""
+        found: list[Origin] = []
+        for value in options_of(self.get(name)):
+            inner = value.default if isinstance(value, Configured) else value
+            if isinstance(inner, Constant) and inner.origin is not None:
+                found.append(inner.origin)
+        return found
+
+    def keyword_edit(self, name: str, expression: str) -> Edit | None:
+        """The edit that gives the call one more keyword; None where it splats arguments."""
+        return add_keyword(self.document, self.node, name, expression)
+
+
+def _length_of(dataset: Value) -> int | None:
+    """How many samples a data set of a library has."""
+    if not isinstance(dataset, Opaque):
+        return None
+    if dataset.name == "torch.utils.data.TensorDataset":
+        born = next((one.born for one in dataset.arguments if isinstance(one, Tensor)), None)
+        return born.length if born is not None else None
+    train = dict(dataset.keywords).get("train", dataset.arguments[1] if len(dataset.arguments) > 1 else Constant(True))
+    if dataset.name in DATASET_LENGTHS and isinstance(train, Constant):
+        return DATASET_LENGTHS[dataset.name][not train.value]
+    return None

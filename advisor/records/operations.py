@@ -1,0 +1,172 @@
+"""What a program does with libraries: calls, methods, and attributes that it sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.editing.edits import add_keyword
+from accel_advisor.values.immutable import immutable
+from accel_advisor.values.values import ABSENT, Constant, Opaque, Qualified, Unknown, Value, join_all, options_of
+
+if TYPE_CHECKING:
+    from accel_advisor.finding import Edit
+    from accel_advisor.records.facts import Loop
+    from accel_advisor.source.document import Document
+    from accel_advisor.values.values import Mapping
+
+
+@immutable
+class Argument:
+    """One argument of a call, with its value.
+
+    Attributes:
+        value: what is known of it; a Choice with :data:`ABSENT` where it is given on some paths only.
+        node: the argument in the call; None where it came out of a dict.
+        mapping: the dict that a ``**`` took it from, if any.
+    """
+
+    value: Value
+    node: cst.Arg | None = None
+    mapping: Mapping | None = None
+
+
+@immutable
+class OperationContext:
+    """An operation as it happens when reached in one particular way.
+
+    Attributes:
+        receiver: what the method is called on, or what an attribute or name held before; None for a function.
+        arguments: by keyword, and by position.
+        open: whether there may be other arguments.
+        loop: the innermost loop over a loader that it happens in.
+        inner: the innermost loop of any kind; None outside of loops.
+        guarded: whether a condition inside of the innermost loop decides whether it happens.
+        every: the number of passes of the loop in which it happens once: the modulus in that condition, if it has one.
+        around: the context managers and decorators around it, outermost first.
+        functions: names of the project's functions around it, outermost first.
+    """
+
+    receiver: Value | None
+    arguments: tuple[tuple[str | int, Argument], ...]
+    open: bool
+    loop: Loop | None
+    inner: Loop | None
+    guarded: bool
+    around: tuple[Value, ...]
+    functions: tuple[str, ...]
+    every: Value | None = None
+
+    @property
+    def managers(self) -> tuple[str, ...]:
+        """Full names of the library's context managers and decorators around it, outermost first."""
+        options = (option for value in self.around for option in options_of(value))
+        return tuple(one.name for one in options if isinstance(one, (Opaque, Qualified)))
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops around it, innermost first."""
+        found: list[Loop] = []
+        loop = self.inner
+        while loop is not None:
+            found.append(loop)
+            loop = loop.parent
+        return tuple(found)
+
+    @property
+    def at_every_step(self) -> bool:
+        """Whether it happens for each batch of a loader: in no loop within that over the batches, under no condition,
+        and not where that loop always ends after its first pass."""
+        return self.loop is not None and self.inner is self.loop and not self.guarded and self.loop.repeats
+
+    @property
+    def run(self) -> Loop | tuple[str, ...]:
+        """What it is a part of as a whole: the outermost loop around it, or else the functions that it is in."""
+        return self.loops[-1] if self.inner is not None else self.functions
+
+    def get(self, name: str, position: int | None = None) -> Value:
+        """An argument's value; :data:`ABSENT` where it is not given, Unknown where it may be given unseen."""
+        for key, argument in self.arguments:
+            if key == name or (position is not None and key == position):
+                return argument.value
+        return Unknown() if self.open else ABSENT
+
+    def argument(self, name: str, position: int | None = None) -> Argument | None:
+        """An argument as it was given; None where it was not."""
+        for key, argument in self.arguments:
+            if key == name or (position is not None and key == position):
+                return argument
+        return None
+
+
+@dataclass(eq=False, slots=True)
+class Operation:
+    """Something that the program does with a library: calls a function or a method, or sets an attribute.
+
+    Attributes:
+        node: the call, the assignment or the augmented assignment.
+        name: the full name of what is called (``torch.cuda.synchronize``), ``<kind>.<method>`` for a method
+            (``Tensor.item``, ``Module.half``, ``torch.optim.SGD.step``, ``DataLoader.__iter__``, ``?.backward`` on
+            something unknown), ``<name> =`` for an attribute or item that is set (``os.environ['A'] =``),
+            ``read <name>`` for a setting of ``torch.backends`` that is read, ``@<name>`` for a decorator that is not
+            called, ``+=`` for an augmented assignment, ``operator`` for one between tensors in different places (the
+            left one is the receiver), ``arithmetic`` where the host computes with, or compares, what is still being
+            copied to it, ``elapsed`` for the time between two readings of the clock (the earlier one is the receiver),
+            ``exit on a kind of device`` for the name of one in a test on which a branch leaves or an assertion fails,
+            ``torch.save(Module.state_dict())`` for a module whose state is among what is saved,
+            ``Tensor[] =`` and ``Module.attribute =`` for an item or attribute of these, and ``list.append`` for a list
+            that was bound before the innermost loop.
+        alone: whether a call is a statement by itself.
+        framework: the framework whose class it stands in, if any.
+        statement: the statement that it stands in.
+        function: the innermost function that it stands in; None at the top of a module.
+    """
+
+    document: Document
+    node: cst.CSTNode
+    name: str
+    alone: bool
+    framework: str | None
+    statement: cst.CSTNode
+    function: cst.CSTNode | None = None
+    contexts: list[OperationContext] = field(default_factory=list)
+
+    def get(self, name: str, position: int | None = None) -> Value:
+        """What is known of an argument over all contexts; :data:`ABSENT` where none gives it, Unknown where one may
+        give it unseen."""
+        return join_all(context.get(name, position) for context in self.contexts)
+
+    def gives(self, name: str, value: object, position: int | None = None) -> bool:
+        """Whether every context gives an argument this literal value."""
+        known = self.get(name, position)
+        return isinstance(known, Constant) and type(known.value) is type(value) and known.value == value
+
+    def lacks(self, name: str, position: int | None = None) -> bool:
+        """Whether no context gives an argument."""
+        return self.get(name, position) == ABSENT
+
+    @property
+    def discarded(self) -> bool:
+        """Whether nothing is done with the result, not even shown below a notebook's cell."""
+        return self.alone and not self.document.displays(self.node)
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a condition decides, in some context, whether it happens."""
+        return any(context.guarded for context in self.contexts)
+
+    @property
+    def at_every_step(self) -> bool:
+        """Whether it happens, in all contexts, for each batch of a loader."""
+        return bool(self.contexts) and all(context.at_every_step for context in self.contexts)
+
+    def runs_with(self, other: Operation) -> bool:
+        """Whether both happen in one outermost loop, or in the same functions outside of loops."""
+        runs = [context.run for context in other.contexts]
+        return any(context.run in runs for context in self.contexts)
+
+    def keyword_edit(self, name: str, expression: str) -> Edit | None:
+        """The edit that gives a call one more keyword; None where it splats arguments or is no call."""
+        return add_keyword(self.document, self.node, name, expression) if isinstance(self.node, cst.Call) else None

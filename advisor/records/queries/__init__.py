@@ -1,0 +1,1 @@
+"""Questions over the records of a program."""

@@ -1,0 +1,61 @@
+"""The training loops of a program whose model is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from accel_advisor.values.places import is_cuda_capable
+from accel_advisor.values.values import Module
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts, Loop
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A loop over a loader that trains a model on a GPU.
+
+    Attributes:
+        layers: full names of the library layers that the model certainly has.
+    """
+
+    loop: Loop
+    module: Module
+    layers: frozenset[str]
+
+    def has(self, *names: str) -> bool:
+        """Whether the model has a layer of ``torch.nn`` of one of these names."""
+        return any(f"torch.nn.{name}" in self.layers for name in names)
+
+    @property
+    def convolves(self) -> bool:
+        """Whether the model convolves images: its own layers say so, or torchvision's classification models."""
+        vision = any(name.startswith("torchvision.models.resn") for name in self.layers)
+        return vision or self.has("Conv2d", "ConvTranspose2d")
+
+    @property
+    def attends(self) -> bool:
+        """Whether the model has attention layers of torch."""
+        return self.has("MultiheadAttention", "Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer")
+
+
+def trainings(facts: Facts) -> Iterator[Training]:
+    """The training loops of a document, in source order, whose model is seen to be built and moved to CUDA, without a
+    framework that would have settings of its own; those over batches of graphs, which are no matrices, are left
+    out."""
+    if facts.frameworks:
+        return
+    models: dict[Loop, Module] = {}
+    for call in (call for each in facts.program for call in each.module_calls if not call.loss):
+        for context in call.contexts:
+            module = context.module
+            if context.loop is None or context.loop in models or not isinstance(module, Module):
+                continue
+            if context.place and is_cuda_capable(context.place) and module.has_state and not context.escaped:
+                models[context.loop] = module
+    for loop in facts.loops:
+        graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loop.loaders)
+        if loop.loaders and loop.backward and not graphs and loop in models:
+            yield Training(loop, models[loop], facts.layers.of(models[loop]))

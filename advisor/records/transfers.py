@@ -1,0 +1,142 @@
+"""The records of what moves between devices, and of what modules are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.editing.edits import add_keyword
+from accel_advisor.values.immutable import immutable
+from accel_advisor.values.places import Place, union_of
+from accel_advisor.values.values import ABSENT, Value
+
+if TYPE_CHECKING:
+    from accel_advisor.finding import Edit
+    from accel_advisor.records.loaders import LoaderCall, Loop
+    from accel_advisor.source.document import Document
+
+
+@immutable
+class TransferContext:
+    """A transfer as it happens when reached in one particular way.
+
+    Attributes:
+        source: where the object lived before.
+        destination: the device kinds that it goes to; empty where the call moves nothing.
+        loader: whose batch it is, and path: which element of it.
+        proven: whether the receiver is certainly a plain tensor.
+        loop: the innermost loop over a loader that it happens in.
+        receiver: what is moved.
+        target: the value of the device expression.
+        casts: whether the call changes the dtype too.
+        functions: names of the project's functions around it, outermost first.
+        guarded: whether a condition, inside of the innermost loop, decides whether it happens.
+    """
+
+    source: Place
+    destination: Place
+    loader: LoaderCall | None
+    path: tuple[object, ...]
+    proven: bool
+    loop: Loop | None
+    receiver: Value
+    target: Value
+    casts: bool
+    functions: tuple[str, ...] = ()
+    guarded: bool = False
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """All kinds of device that it goes to."""
+        return union_of(self.destination)
+
+
+@dataclass(eq=False, slots=True)
+class Transfer:
+    """A call that moves a tensor or module between devices.
+
+    Attributes:
+        method: ``to``, ``cuda``, ``type``...
+        device: the device expression, where there is one.
+        non_blocking: the value of the argument; ABSENT where it is not given.
+        alone: the call is a statement by itself.
+        framework: the framework whose class the call stands in, if any.
+        statement: the statement that the call stands in.
+    """
+
+    document: Document
+    node: cst.Call
+    method: str
+    device: cst.BaseExpression | None
+    non_blocking: Value
+    alone: bool
+    framework: str | None
+    statement: cst.CSTNode
+    contexts: list[TransferContext] = field(default_factory=list)
+
+    @property
+    def discarded(self) -> bool:
+        """Whether nothing is done with the result, not even shown below a notebook's cell."""
+        return self.alone and not self.document.displays(self.node)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """All kinds of device that it moves something to."""
+        return union_of(context.kinds for context in self.contexts)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it certainly is not asynchronous: ``non_blocking`` is not given."""
+        return self.non_blocking == ABSENT
+
+    def keyword_edit(self, name: str, expression: str) -> Edit | None:
+        """The edit that gives the call one more keyword; None where it splats arguments."""
+        return add_keyword(self.document, self.node, name, expression)
+
+
+@immutable
+class ArgumentPlace:
+    """An argument of a module's call, and where it lives.
+
+    Attributes:
+        position, keyword: which argument it is; no position where it is given by keyword.
+        becomes: what it becomes in the module, for :meth:`~.facts.Facts.must_be_with_weights`.
+    """
+
+    node: cst.BaseExpression
+    value: Value
+    position: int | None = None
+    keyword: str | None = None
+    becomes: str = ""
+
+
+@immutable
+class ModuleCallContext:
+    """A module's call as it happens when reached in one particular way: where it lives, what it is given, whether
+    ``eval()`` put it in evaluation mode before, and the context managers and decorators around it."""
+
+    module: Value
+    place: Place
+    escaped: bool
+    wrapper: str | None
+    arguments: tuple[ArgumentPlace, ...]
+    loop: Loop | None
+    evaluating: bool = False
+    around: tuple[Value, ...] = ()
+    inner: Loop | None = None
+    """The innermost loop of any kind."""
+    moves_inputs: bool = False
+    """Whether a wrapper moves the inputs to where the module is."""
+
+
+@dataclass(eq=False, slots=True)
+class ModuleCall:
+    """A call of an ``nn.Module``, or of a loss in ``torch.nn.functional``, on tensors."""
+
+    document: Document
+    node: cst.Call
+    loss: bool
+    framework: str | None
+    contexts: list[ModuleCallContext] = field(default_factory=list)

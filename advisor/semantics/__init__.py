@@ -1,1 +1,0 @@
-"""Meaning: what a document says about loaders, devices, modules and transfers."""

@@ -1,0 +1,186 @@
+"""Questions about a piece of syntax that need no interpretation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.syntax.walking import descendants
+
+_DEVICE_METHODS = frozenset({"to", "cuda", "cpu", "type_as", "pin_memory", "to_empty"})
+
+
+_MOVES = frozenset({"to", "cuda", "cpu", "xpu"})
+
+
+_WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)
+
+
+def touches_devices(code: cst.CSTNode) -> bool:
+    """Whether the code of a class or function calls a method that moves something, or reads a ``device``."""
+    for node in descendants(code, cst.Attribute, cst.Call):
+        if isinstance(node, cst.Attribute) and node.attr.value == "device":
+            return True
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            name = node.func.attr.value
+            if name in _DEVICE_METHODS or name.startswith("new_"):
+                return True
+    return False
+
+
+def moves_itself(cls: cst.ClassDef) -> bool:
+    """Whether a module's class moves itself, or a part of itself, outside of ``forward``."""
+    methods = [one for name, one in methods_of(cls).items() if name != "forward"]
+    for node in (node for method in methods for node in descendants(method, cst.Call)):
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in _MOVES:
+            root = node.func.value
+            while isinstance(root, (cst.Attribute, cst.Subscript)):
+                root = root.value
+            if isinstance(root, cst.Name) and root.value == "self":
+                return True
+    return False
+
+
+def methods_of(cls: cst.ClassDef) -> dict[str, cst.FunctionDef]:
+    """The functions that a class body defines, by name."""
+    body = cls.body.body
+    return {one.name.value: one for one in body if isinstance(one, cst.FunctionDef)}
+
+
+def fields_of(cls: cst.ClassDef) -> list[str]:
+    """The annotated names of a class body, in order: the fields of a dataclass."""
+    lines = [one for one in cls.body.body if isinstance(one, cst.SimpleStatementLine)]
+    small = [one for line in lines for one in line.body]
+    return [one.target.value for one in small if isinstance(one, cst.AnnAssign) and isinstance(one.target, cst.Name)]
+
+
+def self_attribute(node: cst.CSTNode) -> str | None:
+    """The attribute's name where ``node`` is ``self.name``."""
+    if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "self":
+        return node.attr.value
+    return None
+
+
+def names_read_in(node: cst.CSTNode) -> frozenset[str]:
+    """Every name that occurs in a piece of syntax, and every attribute of one as ``name.attribute``."""
+    found: set[str] = set()
+    for one in descendants(node, cst.Name, cst.Attribute):
+        if isinstance(one, cst.Name):
+            found.add(one.value)
+        elif isinstance(one, cst.Attribute) and isinstance(one.value, cst.Name):
+            found.add(f"{one.value.value}.{one.attr.value}")
+    return frozenset(found)
+
+
+def names_bound_in(node: cst.CSTNode) -> frozenset[str]:
+    """Names, and attributes of names, that a piece of syntax binds, deletes or stores something in, and those of
+    objects whose methods it calls as statements of their own, which may change them."""
+    found: set[str] = set()
+    for one in descendants(node, *_WITH_TARGET, cst.AsName, cst.Expr):
+        targets: list[cst.CSTNode] = []
+        if isinstance(one, _WITH_TARGET):
+            targets.append(one.target)
+        elif isinstance(one, cst.AsName):
+            targets.append(one.name)
+        elif isinstance(one, cst.Expr) and isinstance(one.value, cst.Call):
+            targets += [one.value.func, *(arg.value for arg in one.value.args)]
+        for target in targets:
+            found |= names_read_in(target)
+    return frozenset(found)
+
+
+_TAKES_OUT = frozenset({"clear", "pop", "popleft", "popitem", "remove", "reset"})
+
+
+def takes_out(call: cst.Call) -> bool:
+    """Whether a call is one of a method that, by its name, takes things out of its receiver."""
+    return isinstance(call.func, cst.Attribute) and call.func.attr.value in _TAKES_OUT
+
+
+def renewed_in(node: cst.CSTNode, besides: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What a piece of syntax binds anew, deletes, or calls a method on that takes things out of it, in other
+    statements than ``besides``."""
+    for one in descendants(node):
+        if one is besides:
+            continue
+        if isinstance(one, cst.Assign):
+            targets: list[cst.CSTNode] = [target.target for target in one.targets]
+        elif isinstance(one, _WITH_TARGET) and not isinstance(one, (cst.AssignTarget, cst.AugAssign)):
+            targets = [one.target]
+        elif isinstance(one, cst.Call) and isinstance(one.func, cst.Attribute) and takes_out(one):
+            targets = [one.func.value]
+        else:
+            continue
+        for target in targets:
+            yield from (part.value for part in target.elements) if isinstance(target, cst.Tuple) else (target,)
+
+
+def assigned_value(statement: cst.CSTNode) -> cst.BaseExpression | None:
+    """What an assignment to a single target assigns; None for any other statement."""
+    if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
+        return statement.value
+    return None
+
+
+def assigns_item(statement: cst.CSTNode) -> bool:
+    """Whether a statement assigns to an item of something."""
+    targets = statement.targets if isinstance(statement, cst.Assign) else ()
+    return any(isinstance(one.target, cst.Subscript) for one in targets)
+
+
+def done_to_each(node: cst.CSTNode, name: str) -> frozenset[str]:
+    """Every name that occurs in a loop or comprehension over what has this name, ``self.layers`` say."""
+    found: frozenset[str] = frozenset()
+    for one in descendants(node, cst.For, cst.ListComp, cst.GeneratorExp):
+        loop = one.for_in if isinstance(one, (cst.ListComp, cst.GeneratorExp)) else one
+        if isinstance(loop, (cst.For, cst.CompFor)) and name in names_read_in(loop.iter):
+            found |= names_read_in(one)
+    return found
+
+
+def called_for_result(function: cst.FunctionDef) -> frozenset[str]:
+    """The attributes of ``self`` that are called for what a function returns, and used in no other way; none where it
+    returns several values. What stands in a branch, a loop or a ``with`` counts as another use."""
+    body = function.body
+    lines = body.body if isinstance(body, cst.IndentedBlock) else [body]
+    statements = [
+        one
+        for line in lines
+        if isinstance(line, (cst.SimpleStatementLine, cst.SimpleStatementSuite))
+        for one in line.body
+    ]
+    last = statements.pop() if statements else None
+    if (
+        not isinstance(last, cst.Return)
+        or last.value is None
+        or isinstance(last.value, (cst.Tuple, cst.List, cst.Dict))
+    ):
+        return frozenset()
+    pieces = [last.value]
+    wanted = set(names_read_in(last.value))
+    for one in reversed(statements):
+        if not isinstance(one, (cst.Assign, cst.AugAssign, cst.AnnAssign)) or one.value is None:
+            continue
+        targets = [target.target for target in one.targets] if isinstance(one, cst.Assign) else [one.target]
+        if any(wanted & names_read_in(target) for target in targets):
+            wanted -= {target.value for target in targets if isinstance(target, cst.Name)}
+            wanted |= names_read_in(one.value)
+            wanted |= names_read_in(one.target) if isinstance(one, cst.AugAssign) else frozenset()
+            pieces.append(one.value)
+    calls = Counter(self_attribute(call.func) for piece in pieces for call in descendants(piece, cst.Call))
+    uses = Counter(self_attribute(one) for one in descendants(function, cst.Attribute))
+    return frozenset(name for name, times in calls.items() if name is not None and times == uses[name])
+
+
+def main_guards(module: cst.Module) -> list[cst.If]:
+    """The statements ``if __name__ == "__main__":`` of a module."""
+    statements = [one for one in module.body if isinstance(one, cst.If)]
+    return [one for one in statements if "__name__" in names_read_in(one.test)]
+
+
+def decides(function: cst.FunctionDef) -> bool:
+    """Whether a function's code branches or loops, so that different calls may do different things."""
+    kinds = (cst.If, cst.IfExp, cst.For, cst.While, cst.Try, cst.TryStar, cst.Match, cst.BooleanOperation)
+    return next(descendants(function.body, *kinds), None) is not None

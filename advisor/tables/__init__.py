@@ -1,0 +1,1 @@
+"""Knowledge as data: what libraries and frameworks do, take and give."""

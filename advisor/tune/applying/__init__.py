@@ -1,0 +1,1 @@
+"""From settings to edits of the right lines, proven before they stay."""

@@ -1,0 +1,201 @@
+"""Settings -> edits at their Origins -> new files, all of them or none."""
+
+from __future__ import annotations
+
+import os
+import site
+import sys
+import sysconfig
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from accel_advisor.finding import Edit
+from accel_advisor.tune.probe.channel.wire import Frame, Settings
+from accel_advisor.tune.search.settings import Value, arguments, changed
+from accel_advisor.tune.search.statistics import Interval
+
+
+class EditPlan(Protocol):
+    """What the static side says about a loader that was measured: where it is built, how its arguments are changed
+    there, and what it will not change."""
+
+    @property
+    def filename(self) -> str: ...
+    @property
+    def row(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def edits(self) -> tuple[Edit, ...]: ...
+    @property
+    def origin(self) -> str: ...
+    @property
+    def refusals(self) -> tuple[str, ...]: ...
+
+
+class Planner(Protocol):
+    """Finds the place where each wanted argument is decided; None takes an argument away."""
+
+    def __call__(
+        self,
+        stack: tuple[Frame, ...],
+        wanted: Mapping[str, Value],
+        *,
+        root: Path,
+        argv: tuple[str, ...],
+        current: Mapping[str, Value],
+    ) -> EditPlan: ...
+
+
+class RewriteError(Exception):
+    """The edits cannot be made; the message is one sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """New contents for files that belong together.
+
+    Attributes:
+        before, after: contents by absolute path.
+        diff: unified, with paths relative to the project where they lie in it.
+    """
+
+    before: Mapping[Path, bytes] = field(default_factory=dict)
+    after: Mapping[Path, bytes] = field(default_factory=dict)
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """Settings that win, their gain, and how to bring them about.
+
+    Attributes:
+        settings: what is recommended.
+        baseline: what the source has.
+        gain: how many times as fast, from the last comparison.
+        wanted: the knobs to change; None takes an argument away.
+        edits: in every file that they touch.
+        rewrite: what the edits make of the files; empty where nothing can be edited.
+        origin: in words, where the values are decided.
+        refusals: what was not edited, why, and what to change by hand.
+        name: what the source calls the loader; empty where it is not known.
+        filename, row: the call that builds it; empty and 0 where it is not known.
+    """
+
+    settings: Settings
+    baseline: Settings
+    gain: Interval
+    wanted: Mapping[str, Value]
+    edits: tuple[Edit, ...] = ()
+    rewrite: Rewrite = field(default_factory=Rewrite)
+    origin: str = ""
+    refusals: tuple[str, ...] = ()
+    name: str = ""
+    filename: str = ""
+    row: int = 0
+
+    @property
+    def editable(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self.rewrite.after)
+
+
+def recommend(
+    baseline: Settings,
+    settings: Settings,
+    gain: Interval,
+    stack: tuple[Frame, ...],
+    *,
+    root: Path,
+    argv: tuple[str, ...],
+    planner: Planner | None = None,
+) -> Recommendation:
+    """Plans the edits that turn ``baseline`` into ``settings`` for the loader that ``stack`` built."""
+    from accel_advisor.source.document import DocumentError
+
+    wanted = changed(baseline, settings)
+    try:
+        plan = (planner or _static_planner())(stack, wanted, root=root, argv=argv, current=arguments(baseline))
+    except DocumentError as error:
+        return Recommendation(settings, baseline, gain, wanted, refusals=(f"the source {error}",))
+    edits, refusals, rewrite = plan.edits, plan.refusals, Rewrite()
+    if edits:
+        try:
+            rewrite = rewritten(edits, root)
+        except RewriteError as error:
+            edits, refusals = (), (*refusals, str(error))
+    return Recommendation(
+        settings, baseline, gain, wanted, edits, rewrite, plan.origin, refusals, plan.name, plan.filename, plan.row
+    )
+
+
+def _static_planner() -> Planner:
+    from accel_advisor.tune.applying.locate import plan_edits
+
+    return plan_edits
+
+
+def rewritten(edits: Sequence[Edit], root: Path) -> Rewrite:
+    """What ``edits`` make of the files that they name; relative names lie in ``root``. Nothing is written.
+
+    Raises:
+        RewriteError: a file cannot be read, two edits collide, or the result is not Python.
+    """
+    from accel_advisor.editing.fixer import apply_edits, unified_diff
+    from accel_advisor.source.document import Document, DocumentError
+
+    grouped: dict[Path, list[Edit]] = {}
+    for edit in edits:
+        grouped.setdefault(Path(os.path.realpath(root / edit.filename)), []).append(edit)
+    before, after, diffs = {}, {}, []
+    for path, of_file in sorted(grouped.items()):
+        name = display_name(path, root)
+        try:
+            document = Document.read(path)
+            text = apply_edits(document.text, of_file)
+            compile(text, str(path), "exec", dont_inherit=True)
+            content = document.encode(text)
+        except DocumentError as error:
+            raise RewriteError(f"{name} {error}") from error
+        except (ValueError, SyntaxError) as error:
+            raise RewriteError(f"{name} cannot be edited: {error}") from error
+        before[path], after[path] = document.encode(document.text), content
+        diffs.append(unified_diff(name, document.text, text))
+    return Rewrite(before, after, "".join(diffs))
+
+
+def display_name(path: str | Path, root: Path) -> str:
+    """A path as people want to read it, with forward slashes: relative to the folder of the project that they work in,
+    or to its root."""
+    resolved, base, here = (Path(os.path.realpath(one)) for one in (path, root, os.curdir))
+    if here.is_relative_to(base) and resolved.is_relative_to(here):
+        base = here
+    return resolved.relative_to(base).as_posix() if resolved.is_relative_to(base) else resolved.as_posix()
+
+
+def own_frame(stack: Sequence[Frame], root: Path) -> Frame | None:
+    """The innermost frame of the user's own code: under ``root`` if there is one, else outside of every library; None
+    where the whole stack is a library's."""
+    libraries = _libraries()
+
+    def outside(frame: Frame) -> bool:
+        path = os.path.realpath(frame.filename)
+        return os.path.isfile(path) and not any(path.startswith(folder + os.sep) for folder in libraries)
+
+    own = [frame for frame in stack if outside(frame)]
+    base = os.path.realpath(root) + os.sep
+    inside = [frame for frame in own if os.path.realpath(frame.filename).startswith(base)]
+    found = inside or own
+    return found[-1] if found else None
+
+
+def _libraries() -> frozenset[str]:
+    paths = sysconfig.get_paths()
+    folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    if hasattr(site, "getsitepackages"):
+        folders.update(site.getsitepackages())
+    folders.add(site.getusersitepackages())
+    folders.update(folder for folder in sys.path if folder.rstrip(os.sep).endswith(("site-packages", "dist-packages")))
+    return frozenset(os.path.realpath(folder) for folder in folders)

@@ -1,0 +1,1 @@
+"""The knobs of the training, each tried in processes of its own."""

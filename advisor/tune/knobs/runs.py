@@ -1,0 +1,168 @@
+"""Whole runs of a script with something turned, or as it is, in turns (new, old, old, new), each from the same seed.
+
+Only blocks behind a warm-up count, and how often a script may be started is bounded.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from accel_advisor.tune.knobs.losses import Moved, compare, finite
+from accel_advisor.tune.probe.channel.wire import BASELINE, LoaderInfo, Turned
+from accel_advisor.tune.search.judging import judged
+from accel_advisor.tune.search.search import Request
+from accel_advisor.tune.search.statistics import Interval
+from accel_advisor.tune.trial.remedies import OUT_OF_MEMORY
+from accel_advisor.tune.trial.session import Session
+from accel_advisor.tune.trial.trial import TrialError
+
+PURPOSE = "a knob of the training"
+BLOCKS = 3
+"""Blocks of a run that count; one more goes before them."""
+STARTS = 8
+"""Blocks of a run may take so many times as long as a start, in which there are some steps, too."""
+STARTS_A_KNOB = 24
+"""Starts of the script that one knob may take, whatever its values."""
+HEADROOM = 0.8
+"""Share of the memory that a change may take."""
+AS_IT_IS: Mapping[str, Any] = {"name": ""}
+"""The plan of a run with nothing turned."""
+_MORE = 1.02  # of the script's own memory: less is no more of it
+_ORDER = (True, False, False, True)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: seconds a sample in its blocks, seconds until it was warm, and what it told at its end."""
+
+    times: list[float]
+    start: float
+    info: LoaderInfo
+    device: str
+    turned: Turned
+
+
+class NoRoomError(TrialError):
+    """Memory is too small for what was tried."""
+
+
+class Runs:
+    """Starts the script.
+
+    Args:
+        session: of the command; its trials end with every run.
+        memory: bytes that training may take: of the accelerator, else of the machine.
+        block: seconds that a block lasts at least.
+    """
+
+    def __init__(self, session: Session, *, memory: int, block: float) -> None:
+        self._session = session
+        self._memory = memory
+        self._block = block
+        self._base: Run | None = None
+        self._starts = STARTS_A_KNOB
+
+    def renew(self) -> None:
+        """Another knob may start the script as often again."""
+        self._starts = STARTS_A_KNOB
+
+    def first(self) -> Run:
+        """The script as it is, run once.
+
+        Raises:
+            TrialError: as :meth:`run`.
+        """
+        if self._base is None:
+            self._base = self.run(AS_IT_IS, {})
+        return self._base
+
+    def race(
+        self,
+        knob: Mapping[str, Any],
+        before: Mapping[Path, bytes],
+        after: Mapping[Path, bytes],
+        *,
+        alike: bool,
+        against: Mapping[str, Any] = AS_IT_IS,
+    ) -> tuple[Interval, Moved, dict[bool, list[Run]]]:
+        """New, old, old, new; where that does not settle it the same again, the other way round.
+
+        Raises:
+            TrialError: either side could not be run.
+        """
+        base = self.first()
+        runs: dict[bool, list[Run]] = {False: [], True: []}
+        pairs: list[tuple[list[float], list[float]]] = []
+        for number, new in enumerate((*_ORDER, *(not new for new in _ORDER))):
+            plan, sources = (knob, after) if new else (against, before)
+            runs[new].append(self.run(plan, sources))
+            if new:
+                self._check_room(runs[new][-1].turned, base.turned)
+            if number % 2:
+                pairs.append((runs[False][-1].times, runs[True][-1].times))
+                found, settled = judged(pairs)
+                moved = moved_by(base, runs, alike=alike)
+                if settled or moved.reason:
+                    break
+        return found, moved, runs
+
+    def run(self, knob: Mapping[str, Any], sources: Mapping[Path, bytes]) -> Run:
+        """One run, with a plan in force, and with some files in place of the script's own.
+
+        Raises:
+            TrialError: it could not be measured.
+        """
+        session = self._session
+        if not self._starts:
+            raise TrialError(f"it was not settled after {STARTS_A_KNOB} starts of the script")
+        self._starts -= 1
+        longest = session.start_timeout + STARTS * session.start_seconds + 10 * (BLOCKS + 1) * self._block
+        session.renew(time.monotonic() + longest)
+        session.knob, session.sources = knob, sources
+        began = time.monotonic()
+        times = []
+        try:
+            ready = session.start()
+            start = time.monotonic() - began
+            for number in range(BLOCKS + 1):
+                answer = session.answer(Request(BASELINE, 8, self._block, False, PURPOSE))
+                if answer.block is None:
+                    raise TrialError(answer.reason)
+                if number:
+                    times.append(answer.block.seconds / answer.block.samples)
+        except TrialError as error:
+            if OUT_OF_MEMORY.search(error.reason) or "SIGKILL" in error.reason:
+                raise NoRoomError(error.reason) from error
+            raise
+        finally:
+            session.close()
+        turned = session.stopped.turned
+        if turned is None:
+            raise TrialError("the script's process went before it could say what became of its loss")
+        return Run(times, start, ready.loaders[0], ready.device, turned)
+
+    def share(self, turned: Turned) -> float:
+        """Which share of the memory a training took."""
+        return turned.memory / self._memory
+
+    def _check_room(self, new: Turned, base: Turned) -> None:
+        """Raises NoRoomError where a change takes more memory than the script does, and more than may be taken."""
+        if self.share(new) > HEADROOM and new.memory > _MORE * base.memory:
+            raise NoRoomError(f"it takes {percent(self.share(new))} of the memory")
+
+
+def moved_by(base: Run, runs: Mapping[bool, list[Run]], *, alike: bool) -> Moved:
+    """Whether the new runs moved the loss; where batches are not ``alike``, only whether it is a number."""
+    new = runs[True][-1].turned.losses
+    if alike:
+        return compare(base.turned.losses, runs[False][-1].turned.losses, new)
+    return Moved(None, "" if finite(new) else "the loss is no longer a finite number")
+
+
+def percent(share: float) -> str:
+    """A share, for people."""
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,155 @@
+"""What ``tune`` leaves in files: checked before the trial, since nobody wants to wait for an answer that cannot be
+written, and written when it has ended."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from accel_advisor.tune.showing.wording import rate_text
+from accel_advisor.tune.trial.failure import Failure
+
+if TYPE_CHECKING:
+    from accel_advisor.tune.record.history import Entry
+    from accel_advisor.tune.record.outcome import Outcome
+    from accel_advisor.tune.record.schema import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Files to write, None where one is not wanted; ``tolerance`` as a fraction, None where a script may be as slow as
+    it likes."""
+
+    json: Path | None = None
+    page: Path | None = None
+    trace: Path | None = None
+    history: Path | None = None
+    tolerance: float | None = None
+
+    def check(self) -> None:
+        """Whether all can be written as far as one can tell.
+
+        Raises:
+            Failure: one cannot, and why.
+        """
+        from accel_advisor.tune.page.page import MISSING, available
+        from accel_advisor.tune.record.history import read_history
+        from accel_advisor.tune.record.stored import RecordError
+
+        seen: dict[Path, str] = {}
+        for option, path in self._files():
+            if not path.absolute().parent.is_dir():
+                raise Failure(f"{option} {path}: the folder {path.parent} does not exist")
+            # A history grows; the others are replaced, which takes the right to write to their folder.
+            written = path if path == self.history and path.exists() else path.absolute().parent
+            if not os.access(written, os.W_OK):
+                raise Failure(f"{option} {path}: {written} may not be written to")
+            other = seen.setdefault(path.resolve(), option)
+            if other != option:
+                raise Failure(f"{option} {path}: {other} names the same file")
+        if self.tolerance is not None and self.history is None:
+            raise Failure("--tolerance needs --history FILE, where the best run so far is recorded")
+        if self.page is not None and not available():
+            raise Failure(MISSING)
+        if self.history is not None and self.history.exists():
+            try:
+                read_history(self.history)
+            except RecordError as error:
+                raise Failure(f"--history {error}") from error
+
+    def write(self, outcome: Outcome) -> str:
+        """Writes what is wanted; returns a sentence about how the script stands to its best run, empty where it need
+        not stand to one.
+
+        Raises:
+            Failure: a file cannot be written; the others are.
+        """
+        from accel_advisor.tune.record.record import recorded, write_record
+
+        record = recorded(outcome)
+        writers: dict[str, Callable[[Path], None]] = {
+            "--json": lambda path: write_record(outcome, path),
+            "--report": lambda path: _write_page(record, path),
+            "--trace": lambda path: _write_trace(record, path),
+        }
+        failures: list[str] = []
+        found = self._append(record, failures)
+        for option, path in self._files():
+            if option in writers:
+                try:
+                    writers[option](path)
+                except OSError as error:
+                    failures.append(f"{option} {path}: cannot be written: {error.strerror or error}")
+        if failures:
+            raise Failure("; ".join(failures))
+        return found
+
+    def _files(self) -> Iterator[tuple[str, Path]]:
+        for option, path in (
+            ("--json", self.json),
+            ("--report", self.page),
+            ("--trace", self.trace),
+            ("--history", self.history),
+        ):
+            if path is not None:
+                yield option, path
+
+    def _append(self, record: Record, failures: list[str]) -> str:
+        from accel_advisor.tune.record.history import History, append, best, entry_of, read_history
+        from accel_advisor.tune.record.stored import RecordError
+
+        if self.history is None:
+            return ""
+        today = entry_of(record)
+        if today is None:
+            return "Nothing was added to the history: the run came to no rate."
+        try:
+            history = read_history(self.history) if self.history.exists() else History(())
+            append(self.history, today)
+        except (OSError, RecordError) as error:
+            reason = str(error) if isinstance(error, RecordError) else error.strerror or error
+            failures.append(f"--history {self.history}: cannot be written: {reason}")
+            return ""
+        torn = f" Lines cut short and left out: {', '.join(map(str, history.torn))}." if history.torn else ""
+        return self._standing(today, best(history.of(today.key))) + torn
+
+    def _standing(self, today: Entry, top: Entry | None) -> str:
+        from accel_advisor.tune.record.history import behind
+
+        if top is None:
+            return f"First run in this history: {_said(today)}."
+        against = f"the best recorded on this kind of machine is {_said(top)} on {top.at[:10]}"
+        if self.tolerance is not None and behind(today, top, self.tolerance):
+            lost = 100 * (1 - today.rate / top.rate)
+            return f"{FALLEN}: {_said(today)}, {lost:.0f} % less; {against}."
+        if today.bottom > top.bottom:
+            before = f"{_said(top)} on {top.at[:10]}"
+            return f"{_said(today)} now, the best on this kind of machine so far; before, {before}."
+        return f"{_said(today)} now; {against}."
+
+
+FALLEN = "Fallen behind"
+"""How the sentence begins where a script is slower than its best run by more than is tolerated."""
+
+
+def _said(entry: Entry) -> str:
+    ends = f" ({rate_text(entry.low)}-{rate_text(entry.high)})" if entry.low is not None else ""
+    return f"{rate_text(entry.rate)} samples/s{ends}"
+
+
+def _write_page(record: Record, path: Path) -> None:
+    from accel_advisor.editing.fixer import write_atomically
+    from accel_advisor.tune.page.page import trial_page
+
+    write_atomically(path, trial_page(record).encode())
+
+
+def _write_trace(record: Record, path: Path) -> None:
+    from accel_advisor.editing.fixer import write_atomically
+    from accel_advisor.tune.showing.trace import trace
+
+    write_atomically(path, (json.dumps(trace(record), allow_nan=False) + "\n").encode())

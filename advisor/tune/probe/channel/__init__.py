@@ -1,0 +1,1 @@
+"""What parent and child say to each other."""

@@ -1,0 +1,1 @@
+"""What keeps a trial's writes away from the user's files."""

@@ -1,0 +1,1 @@
+"""Batches from candidates, and the clock that times them."""

@@ -1,0 +1,1 @@
+"""The user's script as the probe sees it: run, imported, and where in it something stands."""

@@ -1,0 +1,1 @@
+"""A knob of the training, turned from outside."""

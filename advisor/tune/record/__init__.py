@@ -1,0 +1,1 @@
+"""The record of a run: written, read again, compared over time."""

@@ -1,0 +1,182 @@
+"""What a tuning run found, as plain data for the terminal, for JSON and for the exit status."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from accel_advisor.finding import Edit
+from accel_advisor.machine.gpus import Sample
+from accel_advisor.machine.machine import Accelerator, Machine
+from accel_advisor.tune.applying.rewrite import Recommendation, Rewrite
+from accel_advisor.tune.probe.channel.wire import Block, LoaderInfo, Settings
+from accel_advisor.tune.record.schema import Explanation
+from accel_advisor.tune.record.timeline import Served
+from accel_advisor.tune.search.diagnosis import Diagnosis
+from accel_advisor.tune.search.statistics import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table of what was tried.
+
+    Attributes:
+        settings: the candidate.
+        rate: samples a second, an epoch's start included; None where it could not be measured.
+        against: how many times as fast as the baseline; open where the two were never neighbours.
+        blocks: how often it was measured.
+        failed: why it was not measured, in words.
+        interval: of the rate, from its own blocks.
+        measured: those blocks.
+    """
+
+    settings: Settings
+    rate: float | None
+    against: Interval | None
+    blocks: int
+    failed: str = ""
+    interval: Interval | None = None
+    measured: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Old source against new source.
+
+    Attributes:
+        holds: whether the gain showed, so that the new source stayed.
+        gain: how many times as fast the new source ran; None where it could not be run.
+        reason: why it was taken back, in words; empty where it stayed.
+    """
+
+    holds: bool
+    gain: Interval | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A knob of the training, and what became of it.
+
+    Attributes:
+        name: of the knob.
+        setting: what was tried, as it would be written.
+        gain: how many times as fast the training ran with it, in samples; None where that was not measured.
+        loss: by which share of itself the mean loss changed; None where it was not compared.
+        warm_up: seconds that the start took beyond the script's own, compiling included; None where not measured.
+        refused: why it is not recommended, in words; empty where it pays.
+        edits: what turns it in the source; empty where the place is not certain.
+        remedy: what to do by hand then.
+        diff: what the edits change.
+        caution: what a person must know before taking it over.
+    """
+
+    name: str
+    setting: str
+    gain: Interval | None = None
+    loss: float | None = None
+    warm_up: float | None = None
+    refused: str = ""
+    edits: tuple[Edit, ...] = ()
+    remedy: str = ""
+    diff: str = ""
+    caution: str = ""
+
+    @property
+    def faster(self) -> bool:
+        """Whether it pays, and in speed: there is one that pays in memory alone."""
+        return not self.refused and (self.gain is None or self.gain.wins)
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """What became of the knobs of the training that were named.
+
+    Attributes:
+        tried: in the order in which it was done.
+        rewrite: what those that pay make of the source together.
+        verification: old source against new, with all of them; None where they were not run together.
+        written: whether the new source is in place.
+    """
+
+    tried: tuple[Turn, ...]
+    rewrite: Rewrite = field(default_factory=Rewrite)
+    verification: Verification | None = None
+    written: bool = False
+
+    @property
+    def remain(self) -> bool:
+        """Whether one of them is faster and is not in the source."""
+        return not self.written and any(turn.faster for turn in self.tried)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Everything that a tuning run has to say.
+
+    Attributes:
+        root: the folder that paths are shown relative to.
+        loaders: those that the script iterated, the trained one first.
+        device, torch: where the model is, and the version of torch.
+        diagnosis: None where the run was interrupted before the first block.
+        rows: what was tried, the baseline first.
+        baseline_rate, recommended_rate: samples a second, from the last comparison where there was one.
+        baseline_interval, recommended_interval: of those rates, from the same blocks.
+        recommendation: None where nothing wins.
+        kept: why nothing is recommended, in words; empty where something is.
+        notes: what a person must know beside it.
+        verification: None where nothing was applied.
+        interrupted: whether the user pressed Ctrl-C.
+        seconds: wall time of the whole run.
+        contained, leaked: paths that the script wrote during the trial and that were kept from, or reached, the tree.
+        script, args: what ran, relative to the root where it lies in it, and the words behind it.
+        began: when, in UTC, as ISO 8601 has it.
+        budget: seconds that the search might take.
+        machine, accelerators: where.
+        timeline: what was done one after the other.
+        turns: of the knobs of the training; None where none was named.
+        samples: what the GPU did, on the clock of the blocks; empty where there is none, or its driver does not tell.
+        clock: when the run began, on that clock.
+        explained: where the loader spends its time, if that was asked for: now, and under what is recommended.
+    """
+
+    root: Path
+    loaders: tuple[LoaderInfo, ...]
+    device: str
+    torch: str
+    diagnosis: Diagnosis | None = None
+    rows: tuple[Row, ...] = ()
+    baseline_rate: float | None = None
+    recommended_rate: float | None = None
+    recommendation: Recommendation | None = None
+    kept: str = ""
+    notes: list[str] = field(default_factory=list)
+    verification: Verification | None = None
+    interrupted: bool = False
+    seconds: float = 0.0
+    contained: tuple[str, ...] = ()
+    leaked: tuple[str, ...] = ()
+    script: str = ""
+    args: tuple[str, ...] = ()
+    began: str = ""
+    budget: float | None = None
+    machine: Machine | None = None
+    accelerators: tuple[Accelerator, ...] = ()
+    timeline: tuple[Served, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    clock: float = 0.0
+    explained: tuple[Explanation, ...] = ()
+    baseline_interval: Interval | None = None
+    recommended_interval: Interval | None = None
+    turns: Turns | None = None
+
+    @property
+    def verified(self) -> bool | None:
+        """Whether the new source was run against the old one and won; None where nothing was applied."""
+        return self.verification.holds if self.verification is not None else None
+
+    @property
+    def left_on_the_table(self) -> bool:
+        """Whether a measured gain is not in the source."""
+        loader = self.recommendation is not None and not self.verified
+        return loader or (self.turns is not None and self.turns.remain)

@@ -1,0 +1,1 @@
+"""Which candidate to measure next, and what follows from what was measured. Pure, without clock or processes."""

@@ -1,0 +1,1 @@
+"""What an expression can be worth, and the store that keeps it."""

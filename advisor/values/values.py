@@ -1,0 +1,155 @@
+"""What the interpreter knows of a value: a small lattice whose top is :data:`UNKNOWN`.
+
+Values are immutable and hashable. What changes while a program runs (the entries of a dict, the attributes of an
+instance, where a module lives) is kept in the :class:`~.scope.Store` under the identity of a :class:`Cell`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from accel_advisor.values.lattice import (
+    ABSENT,
+    UNKNOWN,
+    Absent,
+    Bound,
+    Choice,
+    Compound,
+    Configured,
+    Constant,
+    Device,
+    Filed,
+    Iterated,
+    Method,
+    Opaque,
+    Origin,
+    OriginKind,
+    Pending,
+    Qualified,
+    Sequence,
+    SourceModule,
+    Unknown,
+    Value,
+)
+from accel_advisor.values.objects import MOST_BASES, Cell, Class, Function, Instance, Mapping, Module, Namespace, Parser
+from accel_advisor.values.places import HOST
+from accel_advisor.values.tensors import Birth, Loader, Tensor
+
+__all__ = [
+    "ABSENT",
+    "MOST_BASES",
+    "MOST_OPTIONS",
+    "MOST_PARTS",
+    "UNKNOWN",
+    "Absent",
+    "Birth",
+    "Bound",
+    "Cell",
+    "Choice",
+    "Class",
+    "Compound",
+    "Configured",
+    "Constant",
+    "Device",
+    "Filed",
+    "Function",
+    "Instance",
+    "Iterated",
+    "Loader",
+    "Mapping",
+    "Method",
+    "Module",
+    "Namespace",
+    "Opaque",
+    "Origin",
+    "OriginKind",
+    "Parser",
+    "Pending",
+    "Qualified",
+    "Sequence",
+    "SourceModule",
+    "Tensor",
+    "Unknown",
+    "Value",
+    "constant_of",
+    "join",
+    "join_all",
+    "options_of",
+]
+
+MOST_OPTIONS = 6
+"""Alternatives that a value keeps apart before it becomes Unknown."""
+MOST_PARTS = 500
+"""Values within a value beyond which it is Unknown once it is stored: ``x = (x, x)``, a few times over, has many."""
+
+
+def join(left: Value, right: Value) -> Value:
+    """What is known of a value that is either of two."""
+    if left is right or left == right:
+        return left
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return UNKNOWN
+    merged = _merge(left, right)
+    if merged is not None:
+        return merged
+    kept: list[Value] = []
+    for option in (*options_of(left), *options_of(right)):
+        for index, one in enumerate(kept):
+            both = one if one == option else _merge(one, option)
+            if both is not None:
+                kept[index] = both
+                break
+        else:
+            kept.append(option)
+    if len(kept) == 1:
+        return kept[0]
+    return Choice(tuple(kept)) if len(kept) <= MOST_OPTIONS else UNKNOWN
+
+
+def _merge(left: Value, right: Value) -> Value | None:
+    """The one value that covers both exactly enough, or None where they must be kept apart."""
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        if left.loader is right.loader:
+            return Tensor(
+                left.place | right.place,
+                left.loader,
+                left.path if left.path == right.path else (...,),
+                left.proven and right.proven,
+                left.scalar and right.scalar,
+                left.born if left.born == right.born else None,
+                left.grown | right.grown,
+                left.pending if left.pending is right.pending else None,
+                left.mask and right.mask,
+            )
+        return None
+    if isinstance(left, Device) and isinstance(right, Device):
+        return Device(left.kinds | right.kinds)
+    if isinstance(left, Sequence) and isinstance(right, Sequence) and len(left.items) == len(right.items):
+        return Sequence(tuple(join(one, two) for one, two in zip(left.items, right.items, strict=True)))
+    if isinstance(left, Iterated) and isinstance(right, Iterated):
+        return Iterated(join(left.element, right.element), left.loaders | right.loaders)
+    if isinstance(left, Module) and isinstance(right, Module) and left.plain is right.plain:
+        return left if left.eager is not None else right
+    if isinstance(left, Loader) and isinstance(right, Loader) and left.call is right.call:
+        return Loader(left.call, (left.delivers or HOST) | (right.delivers or HOST))
+    return None
+
+
+def join_all(values: Iterable[Value]) -> Value:
+    """The join of any number of values; Unknown for none."""
+    result: Value | None = None
+    for value in values:
+        result = value if result is None else join(result, value)
+        if isinstance(result, Unknown):
+            return UNKNOWN
+    return UNKNOWN if result is None else result
+
+
+def options_of(value: Value) -> tuple[Value, ...]:
+    """The alternatives of a value: itself, unless it is a Choice."""
+    return value.options if isinstance(value, Choice) else (value,)
+
+
+def constant_of(value: Value) -> Constant | None:
+    """The one constant that a value is for certain, or None."""
+    return value if isinstance(value, Constant) else None

@@ -1,0 +1,1 @@
+"""Rules about the precision of arithmetic: autocast, scalers, TF32."""

@@ -1,0 +1,129 @@
+"""ACC402."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.editing.edits import replace_node
+from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
+from accel_advisor.rule import Rule
+
+_POSITIONS = ("enabled", "dtype", "cache_enabled")
+_SINCE = {"autocast": (1, 10), "GradScaler": (2, 3), "custom_fwd": (2, 4), "custom_bwd": (2, 4)}
+
+_PATCHES = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:torch_xla|torch_npu|intel_extension_for_pytorch)\b", re.M)
+"""Imports that put their own into ``torch.cuda``."""
+_NEW = ("torch.autocast", "torch.amp.GradScaler", "@torch.amp.custom_fwd", "@torch.amp.custom_bwd")
+
+
+class AmpDeprecatedApi(Rule):
+    """Mixed precision is asked for under names that torch is taking away.
+
+    What it does
+        Finds calls of `autocast`, `GradScaler`, `custom_fwd` and `custom_bwd` from `torch.cuda.amp` and
+        `torch.cpu.amp`.
+
+    Why it costs time
+        Each of them warns (FutureWarning) and binds the code to one kind of accelerator. The new names take the device
+        first, and everything after it moves: `autocast(False)` is `torch.autocast("cuda", enabled=False)`, while
+        `torch.autocast("cuda", False)` takes `False` for a dtype and raises TypeError.
+
+    Example
+        import torch
+
+        scaler = torch.cuda.amp.GradScaler(2.0**16)
+        with torch.cuda.amp.autocast(True):
+            y = torch.ones(2, 2) @ torch.ones(2, 2)
+
+    Use instead
+        import torch
+
+        scaler = torch.amp.GradScaler("cuda", 2.0**16)
+        with torch.autocast("cuda", enabled=True):
+            y = torch.ones(2, 2) @ torch.ones(2, 2)
+
+    When to ignore it
+        Where torch before 2.3 must be supported, which has no `torch.amp.GradScaler`. Say so with `torch-version`, and
+        the rule is silent; it is silent, too, where the program chooses between both names, and beside libraries that
+        put their own in the place of the old ones (torch_xla, torch_npu).
+
+    Fix safety
+        Safe: the new names do the same. Positional arguments of `autocast` are given by name.
+
+    References
+        - https://docs.pytorch.org/docs/stable/amp.html
+    """
+
+    code = "ACC402"
+    name = "amp-deprecated-api"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        for operation in facts.operations:
+            package, _, last = operation.name.removeprefix("@").rpartition(".")
+            if package not in ("torch.cuda.amp", "torch.cpu.amp") or last not in _SINCE:
+                continue
+            if (
+                not facts.supports(_SINCE[last])
+                or facts.does(f"torch.amp.{last}")
+                or _leaves_torch(facts, f"{package}.{last}")
+            ):
+                continue
+            if any(one.node is operation.node and one.name in _NEW for one in facts.operations):
+                continue  # the new name where torch has it
+            device = package.split(".")[1]
+            new = f'torch.autocast("{device}", ...)' if last == "autocast" else f"torch.amp.{last}"
+            if last == "GradScaler":
+                new += f'("{device}", ...)'
+            elif last.startswith("custom"):
+                new += f'(device_type="{device}")'
+            message = (
+                f"`{facts.document.code(operation.node)}` uses a name that torch is taking away, and warns each time; "
+                f"use `{new}`"
+            )
+            yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation, last, device))
+
+    def _fix(self, facts: Facts, operation: Operation, last: str, device: str) -> Fix | None:
+        torch, document, node = facts.torch_name, facts.document, operation.node
+        if torch is None:
+            return None
+        new = f"{torch}.autocast" if last == "autocast" else f"{torch}.amp.{last}"
+        if not isinstance(node, cst.Call):
+            edits = [replace_node(document, node, f'{new}(device_type="{device}")')]
+        elif any(arg.star for arg in node.args):
+            return None
+        else:
+            edits = [replace_node(document, node.func, new), *_arguments(facts, node, last, device)]
+        return Fix(f"Use `{new}`", tuple(edits), Applicability.SAFE)
+
+
+def _leaves_torch(facts: Facts, name: str) -> bool:
+    """Whether the old name may stand for something else: a library puts its own in its place, or the program does."""
+    return facts.does(f"{name} =") or any(_PATCHES.search(one.document.text) for one in facts.program)
+
+
+def _arguments(facts: Facts, call: cst.Call, last: str, device: str) -> Iterator[Edit]:
+    document = facts.document
+    first = f'device_type="{device}"' if last.startswith("custom") else f'"{device}"'
+    if not call.args:
+        end = document.span(call).end.offset
+        yield document.edit(end - 1, end, f"{first})")
+        return
+    positional = [arg for arg in call.args if arg.keyword is None]
+    if last.startswith("custom"):
+        end = document.span(call.args[-1]).end.offset
+        yield document.edit(end, end, f", {first}")
+        return
+    for index, arg in enumerate(call.args):
+        keyword = f"{_POSITIONS[index]}=" if last == "autocast" and arg in positional else ""
+        start = document.span(arg).start.offset
+        if index == 0:
+            yield document.edit(start, start, f"{first}, {keyword}")
+        elif keyword:
+            yield document.edit(start, start, keyword)

@@ -1,0 +1,81 @@
+"""ACC403."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.editing.edits import insert_after
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
+from accel_advisor.rule import Rule
+from accel_advisor.values.values import ABSENT, Device
+
+
+class AutocastDeviceArgument(Rule):
+    """`torch.autocast` is given a `torch.device` where it wants a string, or no device at all.
+
+    What it does
+        Finds calls of `torch.autocast` (`torch.amp.autocast`) whose first argument is certainly a `torch.device`, and
+        calls that name no device.
+
+    Why it costs time
+        It raises: "Expected `device_type` of type `str`", or TypeError for the argument that is missing.
+
+    Example
+        import torch
+
+        device = torch.device("cuda")
+        with torch.autocast(device, torch.bfloat16):
+            y = torch.ones(2, 2, device=device) * 2
+
+    Use instead
+        import torch
+
+        device = torch.device("cuda")
+        with torch.autocast(device.type, torch.bfloat16):
+            y = torch.ones(2, 2, device=device) * 2
+
+    When to ignore it
+        Never: the call cannot work. The rule is silent wherever the argument may be a string.
+
+    Fix safety
+        Safe: what is certainly a `torch.device` has a `type`, and without it the call raises. No fix is made where the
+        argument is missing.
+
+    References
+        - https://docs.pytorch.org/docs/stable/amp.html#torch.autocast
+    """
+
+    code = "ACC403"
+    name = "autocast-device-argument"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        for operation in facts.operations:
+            if operation.name != "torch.autocast":
+                continue
+            given = [context.get("device_type", 0) for context in operation.contexts]
+            if all(isinstance(value, Device) for value in given):
+                yield self._report(facts, operation)
+            elif all(value == ABSENT for value in given):
+                message = (
+                    f"`{facts.document.code(operation.node)}` raises TypeError, because it does not say for which "
+                    f'device; pass `"cuda"`, or the `type` of your device'
+                )
+                yield self.finding(facts, operation.node, message)
+
+    def _report(self, facts: Facts, operation: Operation) -> Finding:
+        argument = operation.contexts[0].argument("device_type", 0)
+        node = argument.node.value if argument is not None and argument.node is not None else None
+        if node is None:
+            message = "`torch.autocast` raises for a `torch.device`, because it wants a string; pass its `type`"
+            return self.finding(facts, operation.node, message)
+        name = facts.document.code(node)
+        message = (
+            f"`{name}` is a `torch.device`, for which `torch.autocast` raises, because it wants a string; pass "
+            f"`{name}.type`"
+        )
+        edit = insert_after(facts.document, node, ".type")
+        return self.finding(facts, node, message, fix=Fix(f"Pass `{name}.type`", (edit,), Applicability.SAFE))

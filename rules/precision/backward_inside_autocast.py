@@ -1,0 +1,85 @@
+"""ACC407."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.precision import AUTOCASTS, is_off
+from accel_advisor.rule import Rule
+from accel_advisor.values.values import ABSENT, Opaque
+
+_CUSTOM = re.compile(r"\bautograd\.Function\b|\bautograd import .*\bFunction\b|\bautograd\.function import\b")
+
+
+class BackwardInsideAutocast(Rule):
+    """The backward pass runs inside of an autocast region.
+
+    What it does
+        Finds `backward()` under `torch.autocast`.
+
+    Why it costs time
+        Backward operations run in the dtype that autocast chose for the forward ones anyway. Inside of the region they
+        go through its dispatch as well, and what a custom backward computes may be cast once more. torch advises
+        against it.
+
+    Example
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        x = torch.randn(4, 8, device="cuda")
+        with torch.autocast("cuda", torch.bfloat16):
+            loss = model(x).sum()
+            loss.backward()
+
+    Use instead
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        x = torch.randn(4, 8, device="cuda")
+        with torch.autocast("cuda", torch.bfloat16):
+            loss = model(x).sum()
+        loss.backward()
+
+    When to ignore it
+        Where a custom backward of a library relies on it. The rule is silent in programs with an `autograd.Function` of
+        their own, for double backward (`create_graph`, a program that calls `autograd.grad` or `torch.func`), and where
+        autocast is switched off or may be another manager. `optimizer.step()` in the region costs nothing worth a word.
+
+    References
+        - https://docs.pytorch.org/docs/stable/amp.html#autocasting
+    """
+
+    code = "ACC407"
+    name = "backward-inside-autocast"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each backward pass once."""
+        if facts.does("torch.autograd.grad") or facts.program.beginning("torch.autograd.functional.", "torch.func."):
+            return
+        if any(_CUSTOM.search(one.document.text) for one in facts.program):
+            return  # its backward may count on being cast
+        for operation in facts.operations:
+            if not operation.name.endswith(".backward") or operation.get("create_graph", 2) != ABSENT:
+                continue
+            if operation.framework is None and self._is_inside(operation):
+                message = (
+                    f"`{facts.document.code(operation.node)}` runs under autocast, which only the forward pass and the "
+                    f"loss need; end the `with` block before it"
+                )
+                yield self.finding(facts, operation.node, message)
+
+    def _is_inside(self, operation: Operation) -> bool:
+        for context in operation.contexts:
+            casts = [one for one in context.around if isinstance(one, Opaque) and one.name in AUTOCASTS]
+            if not casts:
+                return False
+            if any(is_off(one) for one in casts):
+                return False
+        return True

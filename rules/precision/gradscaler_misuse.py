@@ -1,0 +1,160 @@
+"""ACC405."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.precision import hands_scaler_over, is_on
+from accel_advisor.rule import Rule
+from accel_advisor.values.values import ABSENT, Opaque, Qualified
+
+_HALF = frozenset({"torch.float16", "torch.half"})
+
+
+class GradScalerMisuse(Rule):
+    """A GradScaler is used in a way that raises, does nothing or trains wrongly.
+
+    What it does
+        Finds four habits: a scaler for a model whose own parameters are float16; `scaler.step(...)` in a loop without
+        `scaler.update()`; `loss.backward()` without `scaler.scale(loss)` before `scaler.step(...)`; and a scaler for
+        bfloat16, which needs none.
+
+    Why it costs time
+        The first raises "Attempting to unscale FP16 gradients", the second "step() has already been called". The third
+        divides gradients by a scale that nobody multiplied them with. The fourth works and wastes a pass over all
+        gradients and a wait for the device in each step.
+
+    Example
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cuda")
+        for step in range(100):
+            optimizer.zero_grad()
+            with torch.autocast("cuda", dtype=torch.bfloat16):
+                loss = model(torch.randn(4, 8, device="cuda")).sum()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+
+    Use instead
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cuda", enabled=False)
+        for step in range(100):
+            optimizer.zero_grad()
+            with torch.autocast("cuda", dtype=torch.bfloat16):
+                loss = model(torch.randn(4, 8, device="cuda")).sum()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+
+    When to ignore it
+        The rule is silent where `enabled` is given, where the dtype is chosen at run time, and where the scaler is
+        given to a library, which may scale and update.
+
+    Fix safety
+        Unsafe: bfloat16 gradients are no longer scaled, which may change their last bits, and steps with infinite
+        gradients are no longer skipped. The other three habits have no fix.
+
+    References
+        - https://docs.pytorch.org/docs/stable/amp.html#gradient-scaling
+    """
+
+    code = "ACC405"
+    name = "gradscaler-misuse"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each habit at the call that shows it."""
+        if hands_scaler_over(facts):
+            return
+        steps = [one for one in facts.operations if one.name.endswith("GradScaler.step") and _always_on(facts, one)]
+        for step in steps:
+            yield from self._half_parameters(facts, step)
+            yield from self._no_update(facts, step)
+        yield from self._unscaled(facts, steps)
+        yield from self._bfloat16(facts)
+
+    def _half_parameters(self, facts: Facts, step: Operation) -> Iterator[Finding]:
+        optimizer = step.get("optimizer", 0)
+        if not isinstance(optimizer, Opaque) or not optimizer.arguments:
+            return
+        parameters = optimizer.arguments[0]
+        if not isinstance(parameters, Opaque) or parameters.name != "module.parameters":
+            return
+        casts = [one for one in facts.operations if all(c.receiver in parameters.arguments for c in one.contexts)]
+        last = next((one for one in reversed(casts) if one.name in ("Module.half", "Module.float", "Module.to")), None)
+        if last is None or last.guarded or facts.operations.index(last) > facts.operations.index(step):
+            return
+        if last.name == "Module.half" or _casts_to_half(last):
+            code = facts.document.code(last.node)
+            message = (
+                f"`{code}` makes the parameters float16, whose gradients the scaler refuses to unscale, so that "
+                f"`{facts.document.code(step.node)}` raises ValueError; leave them in float32 under autocast"
+            )
+            yield self.finding(facts, last.node, message)
+
+    def _no_update(self, facts: Facts, step: Operation) -> Iterator[Finding]:
+        in_loop = all(context.inner is not None for context in step.contexts)
+        if in_loop and not facts.does(".update"):
+            code = facts.document.code(step.node)
+            message = (
+                f"`{code}` is never followed by `update()`, so that the second one raises RuntimeError and the scale "
+                f"never adapts; call `update()` after it"
+            )
+            yield self.finding(facts, step.node, message)
+
+    def _unscaled(self, facts: Facts, steps: list[Operation]) -> Iterator[Finding]:
+        if facts.does(".scale"):
+            return
+        for backward in facts.operations:
+            if backward.name not in ("Tensor.backward", "?.backward"):
+                continue
+            step = next((one for one in steps if one.runs_with(backward)), None)
+            if step is not None:
+                message = (
+                    f"`{facts.document.code(backward.node)}` does not scale the loss, and "
+                    f"`{facts.document.code(step.node)}` divides its gradients by the scale, so that the updates are "
+                    f"far too small; call `backward()` on what the scaler's `scale` returns"
+                )
+                yield self.finding(facts, backward.node, message, severity=Severity.WARNING)
+
+    def _bfloat16(self, facts: Facts) -> Iterator[Finding]:
+        casts = facts.program.ending(".autocast")
+        if not casts or not all(one.get("dtype", 1) == Qualified("torch.bfloat16") for one in casts):
+            return
+        scales = [one for one in facts.operations if one.name.endswith("GradScaler.scale")]
+        if not scales or not all(_always_on(facts, one) for one in scales):
+            return
+        for operation in facts.operations:
+            if operation.name not in ("torch.amp.GradScaler", "torch.cuda.amp.GradScaler"):
+                continue
+            if operation.get("enabled") != ABSENT:
+                continue
+            message = (
+                f"`{facts.document.code(operation.node)}` scales the loss for bfloat16, which has the range of float32 "
+                f"and needs no scaling: each step pays a pass over the gradients and a wait; pass `enabled=False`"
+            )
+            edit = operation.keyword_edit("enabled", "False")
+            fix = Fix("Pass `enabled=False`", (edit,), Applicability.UNSAFE) if edit is not None else None
+            yield self.finding(facts, operation.node, message, severity=Severity.INFO, fix=fix)
+
+
+def _always_on(facts: Facts, method: Operation) -> bool:
+    """Whether it is certainly called on a scaler that was made without ``enabled``, or with a literal True."""
+    scalers = [context.receiver for context in method.contexts]
+    return all(isinstance(one, Opaque) and is_on(facts, one) for one in scalers)
+
+
+def _casts_to_half(operation: Operation) -> bool:
+    dtypes = [operation.get("dtype", 0), operation.get("dtype", 1)]
+    return any(isinstance(one, Qualified) and one.name in _HALF for one in dtypes)

@@ -1,0 +1,90 @@
+"""ACC409."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
+from accel_advisor.rule import Rule
+
+_READS = (
+    "read torch.backends.cuda.matmul.allow_tf32",
+    "read torch.backends.cudnn.allow_tf32",
+    "torch.get_float32_matmul_precision",
+)
+_OLD_WRITES = (
+    "torch.backends.cuda.matmul.allow_tf32 =",
+    "torch.backends.cudnn.allow_tf32 =",
+    "torch.set_float32_matmul_precision",
+)
+
+
+class Tf32ApiMixed(Rule):
+    """The precision of float32 is set through the new API and read through the old one.
+
+    What it does
+        Finds a read of `allow_tf32` or `torch.get_float32_matmul_precision()` after a write to a `fp32_precision`
+        setting of `torch.backends`, in the same function or at the top of the same file, and writes to
+        `fp32_precision` in projects that support torch before 2.9, which has no such setting.
+
+    Why it costs time
+        The two families of settings exclude each other: once `fp32_precision` was written, reading the old names raises
+        RuntimeError, in libraries too.
+
+    Example
+        import torch
+
+        torch.backends.cuda.matmul.fp32_precision = "tf32"
+        print(torch.backends.cuda.matmul.allow_tf32)
+
+    Use instead
+        import torch
+
+        torch.set_float32_matmul_precision("high")
+        print(torch.backends.cuda.matmul.allow_tf32)
+
+    When to ignore it
+        Never: the read raises. A write to the old names in between brings the families in step again, and the rule is
+        then silent.
+
+    References
+        - https://docs.pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices
+    """
+
+    code = "ACC409"
+    name = "tf32-api-mixed"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each read, and each write that an older torch does not have, once."""
+        written: Operation | None = None
+        for operation in facts.operations:
+            if operation.name.startswith("torch.backends.") and operation.name.endswith("fp32_precision ="):
+                if not facts.supports((2, 9)):
+                    message = (
+                        f"`{facts.document.code(operation.node)}` does not exist before torch 2.9, which this project "
+                        f'supports; call `torch.set_float32_matmul_precision("high")`'
+                    )
+                    yield self.finding(facts, operation.node, message)
+                written = None if operation.guarded else operation
+            elif operation.name in _OLD_WRITES:
+                written = None
+            elif operation.name in _READS and written is not None and _follows(operation, written):
+                document = facts.document
+                message = (
+                    f"`{document.code(operation.node)}` raises RuntimeError, because "
+                    f"`{document.code(written.node)}` was set before; use one of the two APIs, such as "
+                    f'`torch.set_float32_matmul_precision("high")`'
+                )
+                related = Related(document.filename, document.span(written.node), "set through the other API here")
+                yield self.finding(facts, operation.node, message, related=[related])
+
+
+def _follows(read: Operation, write: Operation) -> bool:
+    """Whether the write certainly happened before, in the same function or around it."""
+    return all(
+        any(one.functions == context.functions[: len(one.functions)] for one in write.contexts)
+        for context in read.contexts
+    )

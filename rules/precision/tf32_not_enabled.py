@@ -1,0 +1,108 @@
+"""ACC408."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.editing.edits import indentation_at, newline_of
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.queries.precision import is_exact
+from accel_advisor.rule import Rule
+from accel_advisor.values.values import Module
+
+_LAYERS = (
+    "torch.nn.Transformer",
+    "torch.nn.TransformerEncoderLayer",
+    "torch.nn.TransformerDecoderLayer",
+    "torch.nn.MultiheadAttention",
+)
+_DECIDES = (
+    *("torch.set_float32_matmul_precision", ".allow_tf32 =", ".fp32_precision =", "torch.autocast", ".autocast"),
+    *("Module.half", "Module.bfloat16", "Module.double", "torch.set_default_dtype"),
+    *("torch.use_deterministic_algorithms", "torch.set_default_tensor_type"),
+)
+
+
+class Tf32NotEnabled(Rule):
+    """A transformer is trained in full float32, past the tensor cores.
+
+    What it does
+        Finds programs that train on CUDA, build attention layers of `torch.nn`, use no lower precision, and never say
+        which precision float32 products may have. Convolutions use TF32 by themselves and are no reason.
+
+    Why it costs time
+        Products of float32 matrices leave the tensor cores of GPUs since Ampere idle, unless TF32 is allowed.
+
+    Example
+        import torch
+        from torch import nn
+
+        model = nn.TransformerEncoderLayer(64, 8)
+        model.cuda()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(10):
+            optimizer.zero_grad()
+            model(torch.zeros(4, 8, 64, device="cuda")).sum().backward()
+            optimizer.step()
+
+    Use instead
+        import torch
+        from torch import nn
+
+        model = nn.TransformerEncoderLayer(64, 8)
+        torch.set_float32_matmul_precision("high")
+        model.cuda()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(10):
+            optimizer.zero_grad()
+            model(torch.zeros(4, 8, 64, device="cuda")).sum().backward()
+            optimizer.step()
+
+    When to ignore it
+        Where ten bits of mantissa are too few. The rule is silent with frameworks, which have settings of their own,
+        with float64, beside gradients of gradients, linear algebra and libraries of science, in names that speak of
+        physics and the like, and in programs that ask for deterministic algorithms.
+
+    Fix safety
+        Unsafe: results change in the last bits that float32 has over TF32.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.set_float32_matmul_precision.html
+    """
+
+    code = "ACC408"
+    name = "tf32-not-enabled"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports once in a program, where the first model moves to the GPU."""
+        if not facts.supports((1, 12)):
+            return
+        if not facts.trains or facts.frameworks or not facts.does(*_LAYERS) or facts.does(*_DECIDES):
+            return
+        if is_exact(facts) or any(
+            not one.lacks("tf32") for one in facts.program.named("transformers.TrainingArguments")
+        ):
+            return
+        moves = [one for facts_ in facts.program for one in facts_.transfers if _moves_a_model(one)]
+        if moves and moves[0].document is facts.document:
+            yield self._report(facts, moves[0])
+
+    def _report(self, facts: Facts, move: Transfer) -> Finding:
+        document, torch = facts.document, facts.torch_name
+        call = f'{torch or "torch"}.set_float32_matmul_precision("high")'
+        kinds = [one.receiver.kind for one in move.contexts if isinstance(one.receiver, Module)]
+        name = kinds[0].removeprefix("project:").rpartition(".")[2]
+        message = f"the matrix products of `{name}` run in full float32, without the tensor cores; call `{call}`"
+        start = document.span(move.statement).start.offset
+        location = document.location(start)
+        fix = None
+        if torch is not None and document.line(location.row)[: location.column - 1].strip() == "":
+            text = f"{call}{newline_of(document)}{indentation_at(document, start)}"
+            fix = Fix(f"Call `{call}`", (document.edit(start, start, text),), Applicability.UNSAFE)
+        return self.finding(facts, move.node, message, fix=fix)
+
+
+def _moves_a_model(transfer: Transfer) -> bool:
+    return "cuda" in transfer.kinds and all(isinstance(context.receiver, Module) for context in transfer.contexts)

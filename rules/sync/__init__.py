@@ -1,0 +1,1 @@
+"""Rules about waiting for the accelerator, and about memory that it keeps."""

@@ -1,0 +1,91 @@
+"""ACC214."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.editing.edits import remove_statement
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
+from accel_advisor.rule import Rule
+
+CLEANERS = {
+    "torch.cuda.empty_cache": "gives the allocator's cache back and pays for it again at the next batch",
+    "gc.collect": "walks all Python objects",
+}
+MEASURES = (
+    *(".memory_allocated", ".memory_reserved", ".max_memory_allocated", ".max_memory_reserved", ".memory_cached"),
+    *(".reset_peak_memory_stats", ".mem_get_info", ".memory_summary", ".memory_stats", ".memory_snapshot"),
+)
+
+
+class EmptyCacheInLoop(Rule):
+    """The memory cache is emptied, or the garbage collector run, at every step.
+
+    What it does
+        Finds `torch.cuda.empty_cache()` and `gc.collect()` in the loop over a loader, where nothing decides whether
+        they run.
+
+    Why it costs time
+        `empty_cache` waits for the GPU and returns memory that the next batch asks for again. It does not make more
+        memory available to PyTorch. `gc.collect` looks at every object of the process.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True):
+            model(x.cuda(non_blocking=True)).sum().backward()
+            torch.cuda.empty_cache()
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True):
+            model(x.cuda(non_blocking=True)).sum().backward()
+
+    When to ignore it
+        Where other processes need the memory. The rule is silent where a condition or an exception leads there, outside
+        of the loop over batches, and in programs that measure memory.
+
+    Fix safety
+        Unsafe: a program that is close to the limit of memory may behave differently.
+
+    References
+        - https://docs.pytorch.org/docs/stable/notes/cuda.html#memory-management
+    """
+
+    code = "ACC214"
+    name = "empty-cache-in-loop"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        if facts.does(*MEASURES):
+            return
+        for operation in facts.operations:
+            if operation.name in CLEANERS and operation.at_every_step and self._uses_a_model(operation):
+                yield self._report(facts, operation)
+
+    def _uses_a_model(self, operation: Operation) -> bool:
+        loops = [context.loop for context in operation.contexts]
+        return all(loop is not None and (loop.backward or loop.calls_model) for loop in loops)
+
+    def _report(self, facts: Facts, operation: Operation) -> Finding:
+        document = facts.document
+        code, harm = document.code(operation.node), CLEANERS[operation.name]
+        message = f"`{code}` {harm}, at every step; drop it, or call it once an epoch"
+        loop = operation.contexts[0].inner
+        edit = None
+        if loop is not None and loop.document is document and isinstance(loop.node, (cst.For, cst.While)):
+            edit = remove_statement(document, operation.statement, loop.node.body)
+        fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
+        return self.finding(facts, operation.node, message, fix=fix)

@@ -1,0 +1,142 @@
+"""ACC208."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.facts import Facts, Loop
+from accel_advisor.records.operations import Operation, OperationContext
+from accel_advisor.rule import Rule
+from accel_advisor.values.devices import device_kinds
+from accel_advisor.values.places import is_cuda_capable
+from accel_advisor.values.values import ABSENT, Tensor
+
+OF_RECEIVER = frozenset(
+    {"Tensor.item", "Tensor.tolist", "Tensor.cpu", "Tensor.numpy", "Tensor.nonzero", "Tensor.unique"}
+    | {"Tensor.masked_select", "Tensor[mask]", "truth", "format"}
+)
+"""Operations that read what they are called on: its values, or how many of them there are."""
+OF_ARGUMENTS = frozenset(
+    {"float", "int", "bool", "print", "math.isnan", "math.isfinite", "math.isinf"}
+    | {"torch.nonzero", "torch.argwhere", "torch.unique", "torch.masked_select"}
+    | {f"logging.{logger}{level}" for logger in ("", "getLogger.") for level in ("info", "warning", "error")}
+)
+REPEATS = {"torch.repeat_interleave": 1, "Tensor.repeat_interleave": 0}
+"""Where the counts stand that are added up on the host, unless ``output_size`` says what they come to."""
+WARN_FROM = 3
+
+
+class HostSyncEveryStep(Rule):
+    """Every step of a training loop waits for the GPU several times to read single values.
+
+    What it does
+        Finds what reads a tensor that is on the GPU, where a training loop does two or more of it at every step:
+        `.item()`, `.tolist()`, `.cpu()`, `float(loss)`, `print(loss)`, a tensor in an f-string, `if loss > 3:`, and
+        what has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing with a mask
+        (`out[labels > 0]`) do.
+
+    Why it costs time
+        The host runs ahead of the GPU and queues its work. To read a value it has to wait until everything queued is
+        done; the GPU then idles until new work arrives.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        criterion = nn.MSELoss()
+        data = TensorDataset(torch.zeros(64, 8), torch.zeros(64, 2))
+        total = largest = 0.0
+        for x, y in DataLoader(data, batch_size=16, pin_memory=True):
+            out = model(x.cuda(non_blocking=True))
+            loss = criterion(out, y.cuda(non_blocking=True))
+            loss.backward()
+            total += loss.item()
+            largest = max(largest, out.max().item())
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        criterion = nn.MSELoss()
+        data = TensorDataset(torch.zeros(64, 8), torch.zeros(64, 2))
+        losses, maxima = [], []
+        for x, y in DataLoader(data, batch_size=16, pin_memory=True):
+            out = model(x.cuda(non_blocking=True))
+            loss = criterion(out, y.cuda(non_blocking=True))
+            loss.backward()
+            losses.append(loss.detach())
+            maxima.append(out.detach().max())
+        total, largest = torch.stack(losses).sum().item(), torch.stack(maxima).max().item()
+
+    When to ignore it
+        Where a step is long: a wait costs little then. The rule is silent about one wait at each step, about what a
+        condition guards (`if step % 100 == 0`), about evaluation, where the optimizer is LBFGS, and where the loop
+        steps an environment (`state, reward, ... = env.step(action)`), which has to know what the model decided.
+
+    References
+        - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+    """
+
+    code = "ACC208"
+    name = "host-sync-every-step"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loop once, at the first wait."""
+        if facts.does("torch.optim.LBFGS"):
+            return
+        waits: dict[Loop, list[Operation]] = {}
+        for operation in facts.operations:
+            loops = {context.loop for context in operation.contexts if self._waits(operation, context)}
+            if len(loops) == 1 and all(self._waits(operation, context) for context in operation.contexts):
+                loop = loops.pop()
+                if loop is not None and loop.backward:
+                    waits.setdefault(loop, []).append(operation)
+        acting = {context.loop for one in facts.operations if _acts(one) for context in one.contexts}
+        for loop, found in waits.items():
+            if len(found) > 1 and loop not in acting:
+                yield self._report(facts, found)
+
+    def _waits(self, operation: Operation, context: OperationContext) -> bool:
+        if not context.at_every_step or operation.framework:
+            return False
+        if operation.name in OF_RECEIVER or (operation.name == "Tensor.to" and self._to_host(context)):
+            read = [context.receiver]
+        elif operation.name in OF_ARGUMENTS or (operation.name == "torch.where" and len(context.arguments) == 1):
+            read = [argument.value for _, argument in context.arguments]
+        elif operation.name in REPEATS and context.get("output_size") == ABSENT:
+            read = [context.get("repeats", REPEATS[operation.name])]
+        else:
+            return False
+        return any(isinstance(one, Tensor) and one.place and is_cuda_capable(one.place) for one in read)
+
+    def _to_host(self, context: OperationContext) -> bool:
+        return device_kinds(context.get("device", 0)) == {"cpu"} and context.get("non_blocking") == ABSENT
+
+    def _report(self, facts: Facts, found: list[Operation]) -> Finding:
+        document = facts.document
+        first, *others = found
+        message = (
+            f"this training loop waits for the GPU {len(found)} times at every step, first at "
+            f"`{document.code(first.node)}`; keep the values as tensors (`.detach()`) and read them "
+            f"once an epoch or every few hundred steps"
+        )
+        related = [Related(document.filename, document.span(one.node), "it waits here too") for one in others]
+        severity = Severity.WARNING if len(found) >= WARN_FROM else Severity.INFO
+        return self.finding(facts, first.node, message, severity=severity, related=related)
+
+
+def _acts(operation: Operation) -> bool:
+    """Whether an operation is a step of an environment, by what it gives: state, reward, whether it ends..."""
+    if not operation.name.endswith(".step") or operation.name.startswith("torch."):
+        return False
+    statement = operation.statement
+    targets = [one.target for one in statement.targets] if isinstance(statement, cst.Assign) else []
+    return any(isinstance(one, cst.Tuple) and len(one.elements) > 2 for one in targets)

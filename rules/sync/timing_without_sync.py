@@ -1,0 +1,79 @@
+"""ACC217."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.clock import Moment
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import OperationContext
+from accel_advisor.rule import Rule
+
+
+class TimingWithoutSync(Rule):
+    """The host's clock is read before the GPU has done what is timed.
+
+    What it does
+        Finds differences of `time.time()`, `time.perf_counter()` and the like around calls of a model on CUDA, or other
+        work there, after which nothing waits for the GPU before the second reading.
+
+    Why it costs time
+        Work on the GPU is only queued when a call returns. The difference tells how long the host took to launch it,
+        not how long it takes, and whatever is concluded from it is wrong.
+
+    Example
+        import time
+
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        x = torch.zeros(4, 8, device="cuda")
+        start = time.perf_counter()
+        model(x)
+        print(time.perf_counter() - start)
+
+    Use instead
+        import time
+
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        x = torch.zeros(4, 8, device="cuda")
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        model(x)
+        torch.cuda.synchronize()
+        print(time.perf_counter() - start)
+
+    When to ignore it
+        Where the time to launch is what you want to know. The rule is silent where anything after the work waits for
+        the GPU (`.item()`, `.cpu()`, an event) or is not known, about whole epochs and steps of training, which are so
+        long that the last launches do not matter, and with `CUDA_LAUNCH_BLOCKING`.
+
+    References
+        - https://docs.pytorch.org/docs/stable/notes/cuda.html#asynchronous-execution
+    """
+
+    code = "ACC217"
+    name = "timing-without-sync"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each difference once."""
+        if facts.does("os.environ['CUDA_LAUNCH_BLOCKING'] ="):
+            return
+        for operation in facts.named(["elapsed"]):
+            if all(self._misses(context) for context in operation.contexts):
+                message = (
+                    f"`{facts.document.code(operation.node)}` is over before the GPU has done what was launched, and "
+                    f"tells the time of the launches only; call `torch.cuda.synchronize()` before each reading of the "
+                    f"clock"
+                )
+                yield self.finding(facts, operation.node, message)
+
+    def _misses(self, context: OperationContext) -> bool:
+        start, end = context.receiver, context.get("end", 0)
+        return isinstance(start, Moment) and isinstance(end, Moment) and start.misses(end)

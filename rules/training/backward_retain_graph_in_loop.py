@@ -1,0 +1,111 @@
+"""ACC414."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.editing.edits import remove_argument
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
+from accel_advisor.rule import Rule
+from accel_advisor.values.values import ABSENT
+
+_DIFFERENTIATES = ("torch.autograd.grad", "torch.autograd.backward", ".manual_backward", ".backward")
+
+
+class BackwardRetainGraphInLoop(Rule):
+    """The graph of each step is kept although nothing uses it again.
+
+    What it does
+        Finds `backward(retain_graph=True)` in a loop over a DataLoader where it is the only backward pass of the step.
+
+    Why it costs time
+        The buffers of the whole graph stay in memory until the loss goes away, next to those of the step that follows.
+        Where state is carried from step to step, each backward pass also runs through all the steps before it.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8))):
+            optimizer.zero_grad()
+            loss = model(x).sum()
+            loss.backward(retain_graph=True)
+            optimizer.step()
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8))):
+            optimizer.zero_grad()
+            loss = model(x).sum()
+            loss.backward()
+            optimizer.step()
+
+    When to ignore it
+        Where something that the rule cannot see differentiates the same graph again. It is silent beside any other
+        backward pass or `autograd.grad` of the same loop or function, and with `create_graph`.
+
+    Fix safety
+        Unsafe: where state is carried over on purpose, the next step raises, and the state must be detached.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
+    """
+
+    code = "ACC414"
+    name = "backward-retain-graph-in-loop"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each backward pass once."""
+        for operation in facts.operations:
+            if operation.name not in ("Tensor.backward", "?.backward") or not self._retains(operation):
+                continue
+            if not self._is_alone(facts, operation):
+                continue
+            code = facts.document.code(operation.node)
+            message = (
+                f"`{code}` keeps the graph of every step although it is the only backward pass of the step; drop "
+                f"`retain_graph`, and detach state that is carried over"
+            )
+            yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation))
+
+    def _retains(self, operation: Operation) -> bool:
+        if not operation.gives("retain_graph", True, 1) or operation.get("create_graph", 2) != ABSENT:
+            return False
+        return all(
+            context.inner is not None and context.inner.loaders and context.inner.calls_model
+            for context in operation.contexts
+        )
+
+    def _is_alone(self, facts: Facts, operation: Operation) -> bool:
+        loops = [context.inner for context in operation.contexts]
+        if not all(loop and facts.call_graph.reaches_once(loop.function, operation.function) for loop in loops):
+            return False  # a helper that is called for several losses
+        functions = [context.functions for context in operation.contexts]
+        for other in (one for facts_ in facts.program for one in facts_.operations):
+            if other is operation or not other.name.endswith(_DIFFERENTIATES):
+                continue
+            if any(context.functions in functions for context in other.contexts):
+                return False
+            if any(loop in loops for context in other.contexts for loop in context.loops):
+                return False
+        return True
+
+    def _fix(self, facts: Facts, operation: Operation) -> Fix | None:
+        argument = operation.contexts[0].argument("retain_graph")
+        if argument is None or argument.node is None or not isinstance(operation.node, cst.Call):
+            return None
+        edit = remove_argument(facts.document, operation.node, argument.node)
+        return Fix("Drop `retain_graph=True`", (edit,), Applicability.UNSAFE)

@@ -1,0 +1,111 @@
+"""ACC415."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation, OperationContext
+from accel_advisor.records.queries.precision import COMPLEX, speaks_of
+from accel_advisor.rule import Rule
+from accel_advisor.values.values import ABSENT, Constant, Module, Opaque
+
+_OPTIMIZERS = frozenset({"torch.optim.Adam", "torch.optim.AdamW", "torch.optim.SGD"})
+_CHOOSES = ("fused", "foreach", "differentiable", "capturable")
+_SHARDS = (".FullyShardedDataParallel", ".fully_shard")
+_SINCE = (2, 4)
+"""The first torch whose fused optimizers run on the CPU as well."""
+
+
+class FusedOptimizer(Rule):
+    """An optimizer goes over the parameters several times at each step where it could do so once.
+
+    What it does
+        Finds `Adam`, `AdamW` and `SGD` with momentum over the parameters of a model that is moved to CUDA, where none
+        of `fused`, `foreach`, `differentiable` and `capturable` is given.
+
+    Why it costs time
+        By default each part of the update (moments, their roots, the step) is a group of launches of its own, which
+        reads and writes all parameters or moments. With `fused=True` one group does everything.
+
+    Example
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+        for step in range(10):
+            optimizer.zero_grad()
+            model(torch.zeros(4, 8, device="cuda")).sum().backward()
+            optimizer.step()
+
+    Use instead
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
+        for step in range(10):
+            optimizer.zero_grad()
+            model(torch.zeros(4, 8, device="cuda")).sum().backward()
+            optimizer.step()
+
+    When to ignore it
+        Where the update is a small part of a step. The rule is silent where the model may be on another device than
+        CUDA or the CPU, with parameters that are listed by hand, with FSDP and with frameworks, beside embeddings with
+        sparse gradients and complex numbers, and where the project supports torch before 2.4. Of other optimizers it
+        does not speak: most have no fused form, and Adagrad has one for CUDA in newer torch only.
+
+    Fix safety
+        Unsafe: the order of the arithmetic changes, and with it the last bits of the parameters.
+
+    References
+        - https://docs.pytorch.org/docs/stable/optim.html#algorithms
+    """
+
+    code = "ACC415"
+    name = "fused-optimizer"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports a document once, at its first such optimizer, with the others as related places."""
+        if not facts.trains or facts.frameworks or not facts.supports(_SINCE) or facts.does(*_SHARDS):
+            return
+        found = [one for one in facts.named(_OPTIMIZERS) if self._could_fuse(facts, one)]
+        if found and not self._has_sparse_gradients(facts) and not speaks_of(facts, COMPLEX):
+            yield self._report(facts, found)
+
+    def _could_fuse(self, facts: Facts, operation: Operation) -> bool:
+        if not all(operation.lacks(name) for name in _CHOOSES):
+            return False
+        if operation.name == "torch.optim.SGD" and not self._has_momentum(operation):
+            return False
+        return all(self._is_on_cuda(facts, context) for context in operation.contexts)
+
+    def _has_momentum(self, operation: Operation) -> bool:
+        momentum = operation.get("momentum", 2)
+        return momentum != ABSENT and not (isinstance(momentum, Constant) and momentum.value == 0)
+
+    def _is_on_cuda(self, facts: Facts, context: OperationContext) -> bool:
+        given = context.get("params", 0)
+        if not isinstance(given, Opaque) or given.name != "module.parameters":
+            return False
+        module = given.arguments[0]
+        kinds = facts.device_kinds(module) if isinstance(module, Module) else frozenset[str]()
+        return "cuda" in kinds and kinds <= {"cuda", "cpu"}
+
+    def _has_sparse_gradients(self, facts: Facts) -> bool:
+        embeddings = ("torch.nn.Embedding", "torch.nn.EmbeddingBag")
+        return any(not one.lacks("sparse") for each in facts.program for one in each.named(embeddings))
+
+    def _report(self, facts: Facts, found: list[Operation]) -> Finding:
+        document, last = facts.document, found[0].name.rpartition(".")[2]
+        message = (
+            f"`{last}` updates the parameters in several groups of launches at each step; pass `fused=True`, which "
+            f"does it in one"
+        )
+        edits = tuple(edit for one in found if (edit := one.keyword_edit("fused", "True")) is not None)
+        fix = Fix("Pass `fused=True`", edits, Applicability.UNSAFE) if edits else None
+        related = [Related(document.filename, document.span(one.node), "so does this one") for one in found[1:]]
+        return self.finding(facts, found[0].node, message, fix=fix, related=related)

@@ -1,0 +1,100 @@
+"""ACC426."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
+from accel_advisor.rule import Rule
+from accel_advisor.values.values import Opaque
+
+_COPIES = re.compile(r"\.cpu\(|\.to\([\"']cpu[\"']")
+
+
+class LoadWithoutMapLocation(Rule):
+    """A checkpoint is loaded onto whichever device it was saved from.
+
+    What it does
+        Finds `module.load_state_dict(torch.load(file))` without `map_location`, in programs that use CUDA.
+
+    Why it costs time
+        `torch.load` puts each tensor back where it lived. On a machine without that GPU it raises; with several ranks
+        all of them load onto `cuda:0`, which then holds a copy for each.
+
+    Example
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        model.load_state_dict(torch.load("model.pt"))
+
+    Use instead
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        model.load_state_dict(torch.load("model.pt", map_location="cpu"))
+
+    When to ignore it
+        Where the file is known to have been saved from the CPU: the rule is silent where the program saves it so
+        (`torch.save(model.cpu().state_dict(), file)`), and where nothing shows that a GPU is meant.
+
+    Fix safety
+        Unsafe: the tensors pass through the memory of the host; `load_state_dict` copies them to the parameters'
+        device.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.load.html
+    """
+
+    code = "ACC426"
+    name = "load-without-map-location"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports a document once, at the first load, with the others as related places."""
+        if not any(one.evidence for one in facts.program):
+            return
+        taken = [
+            argument.value.arguments
+            for one in facts.program
+            for operation in one.named(["Module.load_state_dict"])
+            for context in operation.contexts
+            for _, argument in context.arguments
+            if isinstance(argument.value, Opaque) and argument.value.name == "torch.load"
+        ]
+        saves = [one for each in facts.program for one in each.named(["torch.save"])]
+        hosted = {self._file(one, 1) for one in saves if _COPIES.search(one.document.code(one.node))}
+        loads = [
+            operation
+            for operation in facts.named(["torch.load"])
+            if operation.lacks("map_location", 1)
+            and self._file(operation) not in hosted
+            and any(
+                tuple(one.value for key, one in context.arguments if isinstance(key, int)) in taken
+                for context in operation.contexts
+            )
+        ]
+        if loads:
+            yield self._report(facts, loads)
+
+    def _file(self, operation: Operation, position: int = 0) -> str | None:
+        """The code that names the file, where it is a literal or a name."""
+        argument = operation.contexts[0].argument("f", position)
+        return (
+            operation.document.code(argument.node.value) if argument is not None and argument.node is not None else None
+        )
+
+    def _report(self, facts: Facts, loads: list[Operation]) -> Finding:
+        document = facts.document
+        edits = [edit for one in loads if (edit := one.keyword_edit("map_location", '"cpu"')) is not None]
+        fix = Fix('Pass `map_location="cpu"`', tuple(edits), Applicability.UNSAFE) if edits else None
+        message = (
+            f"`{document.code(loads[0].node)}` puts every tensor onto the device that it was saved from, which may not "
+            f'exist or be another rank\'s; pass `map_location="cpu"`'
+        )
+        related = [Related(document.filename, document.span(one.node), "loads likewise") for one in loads[1:]]
+        return self.finding(facts, loads[0].node, message, fix=fix, related=related)

@@ -1,0 +1,101 @@
+"""ACC428."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
+from accel_advisor.rule import Rule
+from accel_advisor.values.places import is_cuda_capable
+from accel_advisor.values.values import Tensor, Value
+
+_LOGS = (
+    *("wandb.log", "wandb.init.log", "mlflow.log_metric", "mlflow.log_metrics"),
+    *("SummaryWriter.add_scalar", "SummaryWriter.add_scalars", "neptune.init_run.append"),
+)
+_READS = frozenset({"Tensor.item", "Tensor.tolist", "Tensor.cpu", "float"})
+
+
+class LogEveryStep(Rule):
+    """A value is read from the GPU and logged after every batch.
+
+    What it does
+        Finds calls of a logger (`wandb.log`, `add_scalar`, `log_metric`) in a training loop over a loader that are
+        given a tensor on the GPU, or read one (`.item()`), where no condition decides about it.
+
+    Why it costs time
+        To know the value the host waits until the GPU has done everything that was queued; then it writes, while the
+        GPU has nothing to do.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+        from torch.utils.tensorboard import SummaryWriter
+
+        writer = SummaryWriter()
+        model = nn.Linear(8, 2).cuda()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        loader = DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True)
+        for step, (x,) in enumerate(loader):
+            optimizer.zero_grad()
+            loss = model(x.cuda(non_blocking=True)).sum()
+            loss.backward()
+            optimizer.step()
+            writer.add_scalar("loss", loss.item(), step)
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+        from torch.utils.tensorboard import SummaryWriter
+
+        writer = SummaryWriter()
+        model = nn.Linear(8, 2).cuda()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        loader = DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True)
+        for step, (x,) in enumerate(loader):
+            optimizer.zero_grad()
+            loss = model(x.cuda(non_blocking=True)).sum()
+            loss.backward()
+            optimizer.step()
+            if step % 100 == 0:
+                writer.add_scalar("loss", loss.item(), step)
+
+    When to ignore it
+        Where a step is long. The rule is silent under any condition in the loop, about values that are on the host,
+        and in loops that do not train.
+
+    References
+        - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization
+    """
+
+    code = "ACC428"
+    name = "log-every-step"
+    severity = Severity.INFO
+    enabled = False
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        reading = {id(one.statement) for one in facts.operations if one.name in _READS and self._reads(one)}
+        for operation in facts.operations:
+            if not operation.name.endswith(_LOGS) or not self._is_in_every_step(operation):
+                continue
+            given = [argument.value for context in operation.contexts for _, argument in context.arguments]
+            if id(operation.statement) in reading or any(_is_on_gpu(value) for value in given):
+                last = operation.name.rpartition(".")[2]
+                message = f"`{last}(...)` waits for the GPU after every batch; log every so many steps"
+                yield self.finding(facts, operation.node, message)
+
+    def _reads(self, operation: Operation) -> bool:
+        values = [context.receiver or context.get("", 0) for context in operation.contexts]
+        return all(_is_on_gpu(value) for value in values)
+
+    def _is_in_every_step(self, operation: Operation) -> bool:
+        return operation.at_every_step and all(one.loop and one.loop.backward for one in operation.contexts)
+
+
+def _is_on_gpu(value: Value) -> bool:
+    return isinstance(value, Tensor) and bool(value.place) and is_cuda_capable(value.place)

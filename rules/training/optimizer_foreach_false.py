@@ -1,0 +1,98 @@
+"""ACC416."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.editing.edits import remove_argument
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
+from accel_advisor.rule import Rule
+
+_SPARES = (
+    *("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"),
+    *(".gradient_checkpointing_enable", ".FullyShardedDataParallel", ".fully_shard"),
+    *("torch.cuda.set_per_process_memory_fraction", "torch.autograd.graph.save_on_cpu"),
+)
+"""What programs do that are short of memory."""
+_MEMORY = re.compile(r"#.*(?:\bmem|\boom\b)", re.IGNORECASE)
+
+
+class OptimizerForeachFalse(Rule):
+    """An optimizer is told to update parameters one by one.
+
+    What it does
+        Finds optimizers of torch with a literal `foreach=False` and without `fused=True`, in programs that use CUDA.
+
+    Why it costs time
+        On CUDA the default treats all parameters in a few launches. With `foreach=False` a loop in Python launches
+        several kernels for each parameter.
+
+    Example
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        optimizer = torch.optim.RMSprop(model.parameters(), foreach=False)
+
+    Use instead
+        import torch
+        from torch import nn
+
+        model = nn.Linear(8, 2).cuda()
+        optimizer = torch.optim.RMSprop(model.parameters())
+
+    When to ignore it
+        Where memory is short: the default needs temporary tensors as large as the parameters. The rule is silent in
+        programs that show it (checkpoints of activations, FSDP), and where a comment beside the argument or above it
+        speaks of memory.
+
+    Fix safety
+        Unsafe: it takes more memory at each step.
+
+    References
+        - https://docs.pytorch.org/docs/stable/optim.html#algorithms
+    """
+
+    code = "ACC416"
+    name = "optimizer-foreach-false"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each optimizer once."""
+        if not facts.supports((2, 0)) or not any(one.evidence for one in facts.program) or facts.does(*_SPARES):
+            return
+        for operation in facts.operations:
+            package, _, last = operation.name.rpartition(".")
+            if package != "torch.optim" or not last[:1].isupper() or not operation.gives("foreach", False):
+                continue
+            if not operation.lacks("fused") and not operation.gives("fused", False):
+                continue
+            if self._is_explained(facts, operation):
+                continue
+            message = (
+                f"`foreach=False` makes `{last}` launch several kernels for every single parameter; drop it, unless "
+                f"memory is short"
+            )
+            yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation))
+
+    def _is_explained(self, facts: Facts, operation: Operation) -> bool:
+        """Whether a comment beside the argument, or above it or the call, speaks of memory."""
+        document, argument = facts.document, operation.contexts[0].argument("foreach")
+        rows = {document.span(operation.node).start.row}
+        if argument is not None and argument.node is not None:
+            rows.add(document.span(argument.node).start.row)
+        beside = [document.line(row) for row in rows]
+        above = [line for row in rows if row > 1 and (line := document.line(row - 1).lstrip()).startswith("#")]
+        return any(_MEMORY.search(line) for line in beside + above)
+
+    def _fix(self, facts: Facts, operation: Operation) -> Fix | None:
+        argument = operation.contexts[0].argument("foreach")
+        if argument is None or argument.node is None or not isinstance(operation.node, cst.Call):
+            return None
+        edit = remove_argument(facts.document, operation.node, argument.node)
+        return Fix("Drop `foreach=False`", (edit,), Applicability.UNSAFE)

@@ -1,0 +1,93 @@
+"""ACC427."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts, Loop
+from accel_advisor.records.operations import Operation
+from accel_advisor.rule import Rule
+from accel_advisor.values.values import Opaque, Value
+
+_FIRST = re.compile(r"\bislice\([^()]*,\s*\d+\)|\bzip\(range\(\d+\)|\)\[:\d+\]")
+
+
+class SaveEveryStep(Rule):
+    """A checkpoint is written after every batch.
+
+    What it does
+        Finds `torch.save` and `save_pretrained` in a training loop over a DataLoader, where no condition decides
+        about it.
+
+    Why it costs time
+        In each step everything is copied from the device, serialized and written to the disk, while the device waits.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8))):
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+            torch.save(model.state_dict(), "model.pt")
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step, (x,) in enumerate(DataLoader(TensorDataset(torch.zeros(64, 8)))):
+            optimizer.zero_grad()
+            model(x).sum().backward()
+            optimizer.step()
+            if step % 1000 == 0:
+                torch.save(model.state_dict(), "model.pt")
+
+    When to ignore it
+        In demonstrations of a few steps. The rule is silent under any condition in the loop, in loops that do not
+        train, end with the first batch or take a literal number of them, and about what is kept in memory.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.save.html
+    """
+
+    code = "ACC427"
+    name = "save-every-step"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        for operation in facts.operations:
+            saves = operation.name == "torch.save" or operation.name.endswith(".save_pretrained")
+            if saves and self._is_in_every_step(operation):
+                message = (
+                    f"`{operation.name.rpartition('.')[2]}(...)` writes to the disk after every batch, while the "
+                    f"device waits; do it every so many steps, or after the epoch"
+                )
+                yield self.finding(facts, operation.node, message)
+
+    def _is_in_every_step(self, operation: Operation) -> bool:
+        if not operation.at_every_step or not all(one.loop and one.loop.backward for one in operation.contexts):
+            return False
+        kept = [_name(context.get("f", 1)) == "io.BytesIO" for context in operation.contexts]
+        return not any(kept) and not any(one.loop and _is_short(one.loop) for one in operation.contexts)
+
+
+def _name(value: Value) -> str:
+    return value.name if isinstance(value, Opaque) else ""
+
+
+def _is_short(loop: Loop) -> bool:
+    """Whether a literal number says how many batches a loop takes at most."""
+    header = loop.document.code(loop.node.iter) if isinstance(loop.node, cst.For) else ""
+    return _FIRST.search(header) is not None

@@ -1,0 +1,1 @@
+"""Rules about what workers run, and who gets which samples."""

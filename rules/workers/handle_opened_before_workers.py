@@ -1,0 +1,95 @@
+"""ACC110."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.datasets.hazards import Veto
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.queries.start_method import start_methods
+from accel_advisor.rule import Rule
+
+
+class DatasetHandleOpenedBeforeWorkers(Rule):
+    """A data set opens a file in `__init__` and reads from it in workers, which then share one handle.
+
+    What it does
+        Finds an open file, HDF5 file, archive or database connection that a data set keeps from `__init__` on and reads
+        in `__getitem__`, at a DataLoader with worker processes.
+
+    Why it costs time
+        Forked workers share the handle and its position: reads of one move it under the others, and samples come out
+        wrong without an error, or archives fail to decompress. Workers that are spawned cannot be started at all,
+        because a handle cannot be pickled.
+
+    Example
+        import zipfile
+        from torch.utils.data import DataLoader, Dataset
+
+        class Texts(Dataset):
+            def __init__(self, path, names):
+                self.names = names
+                self.archive = zipfile.ZipFile(path)
+            def __len__(self):
+                return len(self.names)
+            def __getitem__(self, index):
+                return self.archive.read(self.names[index])
+
+        loader = DataLoader(Texts("texts.zip", ["a", "b"]), num_workers=2)
+
+    Use instead
+        import zipfile
+        from torch.utils.data import DataLoader, Dataset
+
+        class Texts(Dataset):
+            def __init__(self, path, names):
+                self.names = names
+                self.path = path
+                self.archive = None
+            def __len__(self):
+                return len(self.names)
+            def __getitem__(self, index):
+                if self.archive is None:
+                    self.archive = zipfile.ZipFile(self.path)
+                return self.archive.read(self.names[index])
+
+        loader = DataLoader(Texts("texts.zip", ["a", "b"]), num_workers=2)
+
+    When to ignore it
+        Where the handle is safe to share, such as an unshared memory map. The rule is silent where the class opens the
+        handle again, has a `__getstate__`, or the loader has a `worker_init_fn`.
+
+    References
+        - https://github.com/pytorch/pytorch/issues/11929
+    """
+
+    code = "ACC110"
+    name = "dataset-handle-opened-before-workers"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once for each handle."""
+        for loader in facts.loaders:
+            if not (loader.fixed_workers or 0) > 0 or not loader.initializes_nothing:
+                continue
+            for veto in loader.dataset.vetoes if loader.dataset is not None else ():
+                if veto.kind == "handle" and veto.certain and veto.document is not None and veto.node is not None:
+                    yield self._report(facts, loader, veto)
+
+    def _report(self, facts: Facts, loader: LoaderCall, veto: Veto) -> Finding:
+        assert veto.document is not None
+        assert veto.node is not None
+        code = veto.document.code(veto.node)
+        starts = start_methods(facts, loader)
+        consequences = {
+            "which share its position and read each other's data": starts.forks or not starts.anew,
+            "and a handle cannot be pickled for them": bool(starts.anew),
+        }
+        consequence = ", ".join(clause for clause, happens in consequences.items() if happens)
+        message = (
+            f"`self.{veto.attribute} = {code}` is opened before the workers of `{loader.label}` start, {consequence}; "
+            f"open it in the worker, when the first sample is read"
+        )
+        place = Related(veto.document.filename, veto.document.span(veto.node), "opened here")
+        return self.finding(facts, loader.node, message, related=[place])

@@ -1,0 +1,68 @@
+"""ACC124."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.rule import Rule
+from accel_advisor.values.values import Iterated, Opaque, Sequence, Value
+
+_ARRAYS = frozenset(
+    "numpy." + name
+    for name in "array asarray zeros ones empty full arange linspace load stack concatenate loadtxt".split()
+)
+
+
+class DatasetListOfNdarrays(Rule):
+    """A tensor is made of a list of arrays, number by number.
+
+    What it does
+        Finds `torch.tensor([...])` of a list whose elements are numpy arrays.
+
+    Why it costs time
+        torch goes through such a list element by element in Python and warns that it is extremely slow. numpy stacks
+        the arrays in one piece, and `torch.from_numpy` takes the result without a copy.
+
+    Example
+        import numpy as np
+        import torch
+
+        x = torch.tensor([np.load(name) for name in ["a.npy", "b.npy"]])
+
+    Use instead
+        import numpy as np
+        import torch
+
+        x = torch.from_numpy(np.stack([np.load(name) for name in ["a.npy", "b.npy"]]))
+
+    When to ignore it
+        For a few small arrays. The rule is silent about lists of numbers, and where it does not know the elements.
+
+    References
+        - https://docs.pytorch.org/docs/stable/generated/torch.from_numpy.html
+    """
+
+    code = "ACC124"
+    name = "dataset-list-of-ndarrays"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        for operation in facts.operations:
+            slow = operation.name in ("torch.tensor", "torch.as_tensor")
+            if slow and self._is_list_of_arrays(operation.get("data", 0)):
+                message = (
+                    f"`{facts.document.code(operation.node)}` takes the arrays of a list apart in Python; stack them "
+                    f"with `numpy.stack`, and pass that to `torch.from_numpy`"
+                )
+                yield self.finding(facts, operation.node, message)
+
+    def _is_list_of_arrays(self, value: Value) -> bool:
+        if isinstance(value, Sequence):
+            return bool(value.items) and all(self._is_array(one) for one in value.items)
+        return isinstance(value, Iterated) and self._is_array(value.element)
+
+    def _is_array(self, value: Value) -> bool:
+        return isinstance(value, Opaque) and value.name in _ARRAYS

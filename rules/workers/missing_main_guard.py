@@ -1,0 +1,66 @@
+"""ACC114."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.start_method import loop_that_workers_run, start_methods
+from accel_advisor.rule import Rule
+
+
+class MissingMainGuard(Rule):
+    """A script starts spawned workers from its top level, and each of them runs the script again.
+
+    What it does
+        Finds a loop over a DataLoader with workers at the top level of a module, or in a function that is called there,
+        outside of `if __name__ == "__main__":`, in a program whose workers are not forked.
+
+    Why it costs time
+        A worker that is not forked imports the script first. Without the guard it comes to the loop as well, and the
+        program ends with "DataLoader worker exited unexpectedly".
+
+    Example
+        from torch.utils.data import DataLoader
+
+        loader = DataLoader([1, 2, 3], num_workers=2, multiprocessing_context="spawn")
+        for x in loader:
+            print(x)
+
+    Use instead
+        from torch.utils.data import DataLoader
+
+        loader = DataLoader([1, 2, 3], num_workers=2, multiprocessing_context="spawn")
+        if __name__ == "__main__":
+            for x in loader:
+                print(x)
+
+    When to ignore it
+        The rule is silent in notebooks, whose workers do not run its cells, and where workers are forked, as on Linux
+        before Python 3.14; the settings `platform` and `python-version` say where the program runs.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors
+    """
+
+    code = "ACC114"
+    name = "missing-main-guard"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, at its call."""
+        if facts.document.notebook is not None:
+            return
+        for loader in facts.loaders:
+            started = start_methods(facts, loader).anew if (loader.fixed_workers or 0) > 0 else ""
+            loop = loop_that_workers_run(facts, loader) if started else None
+            if loop is not None:
+                span = facts.document.span(loop.node)
+                what = f"the call of `{loop.functions[0]}`" if loop.functions else "it"
+                message = (
+                    f"the workers of `{loader.label}` are started by {started} and run this script again, down to the "
+                    f'loop in {span.start.line}, which fails; put {what} under `if __name__ == "__main__":`'
+                )
+                related = [Related(facts.document.filename, span, "runs in every worker")]
+                yield self.finding(facts, loader.node, message, related=related)

@@ -1,0 +1,100 @@
+"""ACC116."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.editing.edits import insert_statement
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.rule import Rule
+from accel_advisor.values.values import Constant, Opaque
+
+
+class DistributedSamplerMissingSetEpoch(Rule):
+    """A DistributedSampler is not told the epoch, so every epoch has the same order.
+
+    What it does
+        Finds a shuffling DistributedSampler of a training loader in a program that never calls `set_epoch`.
+
+    Why it costs time
+        The sampler shuffles with its seed plus the epoch, and counts no epochs by itself: without `set_epoch` each
+        epoch shows every rank the same samples in the same order, and the model learns less from it.
+
+    Example
+        import torch
+        from torch.utils.data import DataLoader, DistributedSampler
+
+        model = torch.nn.Linear(1, 1)
+        torch.distributed.init_process_group("gloo")
+        data = torch.zeros(2, 1)
+        sampler = DistributedSampler(data)
+        loader = DataLoader(data, sampler=sampler)
+        for epoch in range(10):
+            for x in loader:
+                model(x).sum().backward()
+
+    Use instead
+        import torch
+        from torch.utils.data import DataLoader, DistributedSampler
+
+        model = torch.nn.Linear(1, 1)
+        torch.distributed.init_process_group("gloo")
+        data = torch.zeros(2, 1)
+        sampler = DistributedSampler(data)
+        loader = DataLoader(data, sampler=sampler)
+        for epoch in range(10):
+            loader.sampler.set_epoch(epoch)
+            for x in loader:
+                model(x).sum().backward()
+
+    When to ignore it
+        Where the same order in every epoch is wanted. Lightning, Accelerate and the transformers Trainer call it
+        themselves, and the rule is silent about them.
+
+    Fix safety
+        Unsafe: the order of the samples changes from the second epoch on.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler
+    """
+
+    code = "ACC116"
+    name = "distributed-sampler-missing-set-epoch"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, at its call."""
+        if facts.frameworks or facts.does(".set_epoch"):
+            return
+        for loader in facts.loaders:
+            sampler = loader.get("sampler")
+            if not isinstance(sampler, Opaque) or sampler.name != "torch.utils.data.DistributedSampler":
+                continue
+            if self._shuffles(sampler) and loader.trains and loader.epoch_loops:
+                yield self._report(facts, loader)
+
+    def _shuffles(self, sampler: Opaque) -> bool:
+        """Whether the sampler certainly shuffles, as it does by default."""
+        given = dict(sampler.keywords).get("shuffle")
+        if given is None and len(sampler.arguments) > 3:
+            given = sampler.arguments[3]
+        return given is None or (isinstance(given, Constant) and given.value is True)
+
+    def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
+        message = (
+            f"the DistributedSampler of `{loader.label}` is never told the epoch, so every epoch has the same order; "
+            f"call `set_epoch` on it at the start of each one"
+        )
+        return self.finding(facts, loader.node, message, fix=self._fix(facts, loader))
+
+    def _fix(self, facts: Facts, loader: LoaderCall) -> Fix | None:
+        epochs = loader.epoch_loops[0]
+        local = loader.name and epochs.document is facts.document and not loader.epoch_loops[0].functions
+        if not local or not isinstance(epochs.node, cst.For) or not isinstance(epochs.node.target, cst.Name):
+            return None
+        statement = f"{loader.name}.sampler.set_epoch({epochs.node.target.value})"
+        edit = insert_statement(facts.document, epochs.node.body, statement)
+        return Fix(f"Insert `{statement}`", (edit,), Applicability.UNSAFE) if edit is not None else None

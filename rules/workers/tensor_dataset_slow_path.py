@@ -1,0 +1,130 @@
+"""ACC115."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.editing.edits import replace_node
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.rule import Rule
+from accel_advisor.tables.frameworks import TORCH_LOADER
+from accel_advisor.values.values import ABSENT, Constant, Opaque, Tensor
+
+LARGE_BATCH = 64
+"""Samples that take about a millisecond to be indexed one by one and stacked again."""
+MANY_ROWS = 10_000
+"""Rows of a data set, all of which take a fraction of a second an epoch."""
+
+OWN = ("sampler", "batch_sampler", "collate_fn")
+"""Arguments with which a program decides by itself what a batch is."""
+
+
+class TensorDatasetSlowPath(Rule):
+    """Tensors in memory are taken apart into samples, only to be stacked into batches again.
+
+    What it does
+        Finds a DataLoader over a `TensorDataset` with the default collate function and a large batch, in a program that
+        trains on an accelerator.
+
+    Why it costs time
+        Each sample is indexed in Python, and a batch of them is stacked: thousands of small operations where one would
+        do. A sampler of whole batches indexes the tensors once a batch. Worker processes make it slower still, since
+        every batch is then copied between processes.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        data = TensorDataset(torch.zeros(100_000, 8))
+        loader = DataLoader(
+            data,
+            batch_size=256,
+            shuffle=True,
+            pin_memory=True,
+        )
+        for (x,) in loader:
+            model(x.cuda(non_blocking=True)).sum().backward()
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        data = TensorDataset(torch.zeros(100_000, 8))
+        loader = DataLoader(
+            data,
+            batch_size=None,
+            sampler=torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(data), 256, False),
+            pin_memory=True,
+        )
+        for (x,) in loader:
+            model(x.cuda(non_blocking=True)).sum().backward()
+
+    When to ignore it
+        Where the step takes much longer than making a batch. The rule is silent about small batches, where the tensors
+        are known to be short, where a framework moves the batches, and where a sampler or a collate function of the
+        program's own decides what a batch is. Data that fits on the GPU is served fastest from there, by slicing.
+
+    Fix safety
+        Unsafe: `loader.batch_size` is None afterwards, and code that reads it must ask the sampler.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#disable-automatic-batching
+    """
+
+    code = "ACC115"
+    name = "tensor-dataset-slow-path"
+    severity = Severity.INFO
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, at its call."""
+        for loader in facts.loaders:
+            plain = loader.constructor.name == TORCH_LOADER and not loader.moved_by
+            if not plain or not loader.trains or not loader.evidence or not self._is_long(loader):
+                continue
+            size = loader.get("batch_size")
+            own = any(loader.get(name) != ABSENT for name in OWN)
+            if own or not isinstance(size, Constant) or type(size.value) is not int or size.value < LARGE_BATCH:
+                continue
+            worse = ", and workers only add copies" if (loader.fixed_workers or 0) > 0 else ""
+            message = (
+                f"`{loader.label}` indexes the tensors of its `TensorDataset` sample by sample and stacks {size.value} "
+                f"of them for each batch{worse}; let a `BatchSampler` index whole batches"
+            )
+            yield self.finding(facts, loader.node, message, fix=self._fix(facts, loader, size.value))
+
+    def _is_long(self, loader: LoaderCall) -> bool:
+        """Whether it goes over tensors that are not known to be short."""
+        data = loader.dataset.value if loader.dataset is not None else None
+        if not isinstance(data, Opaque) or data.name != "torch.utils.data.TensorDataset":
+            return False
+        births = [one.born for one in data.arguments if isinstance(one, Tensor) and one.born is not None]
+        return not any(born.length is not None and born.length < MANY_ROWS for born in births)
+
+    def _fix(self, facts: Facts, loader: LoaderCall, size: int) -> Fix | None:
+        given = {arg.keyword.value: arg for arg in loader.node.args if arg.keyword is not None}
+        shuffled = loader.gives("shuffle", True)
+        ordered = loader.gives("shuffle", False) or loader.gives("shuffle", None)
+        decided = loader.get("generator") == ABSENT and loader.get("drop_last") == ABSENT and (shuffled or ordered)
+        if facts.torch_name is None or "batch_size" not in given or not decided:
+            return None
+        data = loader.node.args[0]
+        if data.keyword is not None or data.star or not isinstance(data.value, (cst.Name, cst.Attribute)):
+            return None
+        home = f"{facts.torch_name}.utils.data"
+        order = f"{home}.{'Random' if shuffled else 'Sequential'}Sampler({facts.document.code(data.value)})"
+        sampler = f"{home}.BatchSampler({order}, {size}, False)"
+        if "shuffle" in given:
+            edit = replace_node(facts.document, given["shuffle"], f"sampler={sampler}")
+        elif not ordered or (added := loader.keyword_edit("sampler", sampler)) is None:
+            return None
+        else:
+            edit = added
+        whole = replace_node(facts.document, given["batch_size"].value, "None")
+        return Fix("Index whole batches", (whole, edit), Applicability.UNSAFE)

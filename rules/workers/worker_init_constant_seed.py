@@ -1,0 +1,93 @@
+"""ACC112."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.datasets.worker_code import WorkerIssue
+from accel_advisor.editing.edits import replace_node
+from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.rule import Rule
+
+
+class WorkerInitConstantSeed(Rule):
+    """Workers are seeded with the same numbers in every epoch, so that augmentation repeats itself.
+
+    What it does
+        Finds a `worker_init_fn` that seeds `random`, numpy or torch with a constant, or with the worker's number alone,
+        for a loader that trains for several epochs.
+
+    Why it costs time
+        Workers start anew in every epoch, and then draw the same numbers again: every epoch shows the same crops, flips
+        and noise, and more epochs teach less. torch seeds all three generators by itself, with a number that changes
+        from epoch to epoch; `worker_init_fn` runs after that.
+
+    Example
+        import numpy as np
+        import torch
+        from torch.utils.data import DataLoader
+
+        def seed(worker):
+            np.random.seed(42 + worker)
+
+        model = torch.nn.Linear(1, 1)
+        for epoch in range(10):
+            for x in DataLoader(torch.zeros(2, 1), num_workers=2, batch_size=epoch + 1, worker_init_fn=seed):
+                model(x).sum().backward()
+
+    Use instead
+        import numpy as np
+        import torch
+        from torch.utils.data import DataLoader
+
+        def seed(worker):
+            np.random.seed(torch.initial_seed() % 2**32)
+
+        model = torch.nn.Linear(1, 1)
+        for epoch in range(10):
+            for x in DataLoader(torch.zeros(2, 1), num_workers=2, batch_size=epoch + 1, worker_init_fn=seed):
+                model(x).sum().backward()
+
+    When to ignore it
+        Where the samples draw no random numbers, or the same ones in every epoch are wanted. The rule is silent about
+        `persistent_workers=True`, about loaders that do not train, and where anything else enters the seed.
+
+    Fix safety
+        Unsafe: other random numbers are drawn. The seed still follows from `torch.manual_seed`.
+
+    References
+        - https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
+    """
+
+    code = "ACC112"
+    name = "worker-init-constant-seed"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, at its call."""
+        for loader in facts.loaders:
+            if not loader.trains or not loader.gives("persistent_workers", None) or loader.without_workers:
+                continue
+            if not any(loop.counts for loop in loader.around):
+                continue
+            for issue in loader.issues:
+                if issue.kind == "constant seed":
+                    yield self._report(facts, loader, issue)
+                    break
+
+    def _report(self, facts: Facts, loader: LoaderCall, issue: WorkerIssue) -> Finding:
+        code = issue.document.code(issue.node)
+        remedy = f"{facts.torch_name or 'torch'}.initial_seed() % 2**32"
+        message = (
+            f"`{code}` seeds the workers of `{loader.label}` with the same number in every epoch, so the same random "
+            f"numbers are drawn again; use `{remedy}`"
+        )
+        fix = None
+        if issue.document is facts.document and isinstance(issue.node, cst.Call) and facts.torch_name:
+            edit = replace_node(facts.document, issue.node.args[0].value, remedy)
+            fix = Fix(f"Seed with `{remedy}`", (edit,), Applicability.UNSAFE)
+        related = [Related(issue.document.filename, issue.document.span(issue.node), "the seed")]
+        return self.finding(facts, loader.node, message, fix=fix, related=related)
