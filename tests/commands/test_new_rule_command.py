@@ -1,0 +1,63 @@
+"""A new rule is started by a command."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.rule import Rule
+
+from ..conftest import Done
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def checkout(project: Path) -> Path:
+    for name in ("advisor/rule.py", "rules/dataloader/__init__.py", "rules/device/__init__.py"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).touch()
+    return project
+
+
+def test_a_rule_and_its_tests_are_written(run: Run, checkout: Path) -> None:
+    done = run("new-rule", "ACC199", "loader-of-nothing", "--theme", "dataloader")
+    assert done.status == 0, done.err
+    path = checkout / "rules" / "dataloader" / "loader_of_nothing.py"
+    spec = importlib.util.spec_from_file_location("scaffolded", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    rule = module.LoaderOfNothing()
+    assert isinstance(rule, Rule)
+    assert (rule.code, rule.name) == ("ACC199", "loader-of-nothing")
+    test = (checkout / "tests" / "rules" / "test_loader_of_nothing.py").read_text()
+    compile(test, "test", "exec")
+    assert "$" not in test + path.read_text()
+    again = run("new-rule", "ACC199", "loader-of-nothing", "--theme", "dataloader")
+    assert again.status == 2
+    assert "is there already" in again.err
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (("199", "a-name", "--theme", "device"), "'199' is not a code such as ACC142"),
+        (("ACC199", "Name", "--theme", "device"), "'Name' is not a name such as"),
+        (("ACC102", "a-name", "--theme", "device"), "there is a rule ACC102 (dataloader-num-workers-zero) already"),
+        (("ACC199", "a-name", "--theme", "devices"), "there is no folder rules/devices; the folders are dataloader"),
+        (("ACC199", "a-name"), "Missing option '--theme'"),
+    ],
+)
+def test_wrong_use(run: Run, checkout: Path, args: tuple[str, ...], sentence: str) -> None:
+    done = run("new-rule", *args)
+    assert done.status == 2
+    assert sentence in done.err
+
+
+def test_outside_a_checkout(run: Run, project: Path) -> None:
+    assert "is no checkout of accel-advisor" in run("new-rule", "ACC199", "a-name", "--theme", "device").err

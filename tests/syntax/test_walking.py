@@ -1,0 +1,104 @@
+"""Our walk sees what libcst's own visitors see, in the same order."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import libcst as cst
+import pytest
+
+from accel_advisor.syntax.walking import PARTS, descendants
+
+HOME = Path(__file__).parents[2]
+
+SILENT = (
+    cst.BaseParenthesizableWhitespace | cst.TrailingWhitespace | cst.EmptyLine | cst.Newline | cst.Comment
+    | cst.BaseBinaryOp | cst.BaseUnaryOp | cst.BaseBooleanOp | cst.BaseCompOp | cst.BaseAugOp | cst.AssignEqual
+    | cst.Comma | cst.Dot | cst.Colon | cst.Semicolon | cst.Asynchronous | cst.BitOr
+    | cst.LeftParen | cst.RightParen | cst.LeftSquareBracket | cst.RightSquareBracket | cst.LeftCurlyBrace
+    | cst.RightCurlyBrace | cst.ParamSlash
+)  # fmt: skip
+"""What a walk leaves out: how something is written, not what is said."""
+
+EVERYTHING = '''
+from __future__ import annotations
+import a.b as c, d
+from . import e as f
+from .g import *
+async def h[T: int, *U, **V](x, /, y: int = 1, *z, w=2, **k) -> int:
+    global a, b
+    async with x as y, z: await y
+    async for i in x: pass
+    else: break
+    return [i async for i in x if i if j for k in l]
+type W[T = int] = list[T]
+@d.e(1)
+class K(c.d, metaclass=f):
+    """text"""
+    x: int = 1; y: str
+    def f(self): nonlocal q
+    def g(self, *, a, b=1): yield from self.f(*a, **b)
+try:
+    x += 1
+    x @= y
+    y = z = 2
+except (A, B) as e: raise e from None
+except C: raise
+else: del x, y[0]
+finally: assert x, "m"
+try: pass
+except* A as e: pass
+while not x and y or -z ** 2 < 3 != 4 in w is not v: continue
+else: print(f"{x!r:>{w}}" "b" rf"{y}", a[1:2:3, ..., :], {**a, "b": 1}, {1, *b}, {k: v for k, v in z})
+match x:
+    case [1, *rest] | (2, 3): pass
+    case {"a": 1, **others} if others: pass
+    case P(1, x=Q()) as p: pass
+    case None | "s" | a.b: pass
+    case _: pass
+if x: [1]
+elif y: pass
+x = (lambda a, *b, c=1, **d: a if b else c, (y := 3), {s for s in t}, (g for g in h), 1.5, 2j, ...)
+with (a as b, c): pass
+'''
+
+SOURCES = [EVERYTHING, *(path.read_text("utf-8") for path in sorted((HOME / "advisor").rglob("*.py")))]
+
+
+def _by_libcst(node: cst.CSTNode) -> list[cst.CSTNode]:
+    found: list[cst.CSTNode] = []
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        if not isinstance(one, SILENT):
+            found.append(one)
+            stack.extend(reversed(one.children))
+    return found
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_sees_every_expression_and_statement_in_the_order_of_the_source(source: str) -> None:
+    tree = cst.parse_module(source)
+    assert [id(one) for one in descendants(tree)] == [id(one) for one in _by_libcst(tree)]
+
+
+def test_the_sample_holds_every_kind_of_node_but_the_newest() -> None:
+    seen = {type(one).__name__ for one in descendants(cst.parse_module(EVERYTHING))}
+    gone = {"LazyImport", "LazyImportFrom", "TemplatedString", "TemplatedStringExpression", "StarredDictComp"}
+    assert set(PARTS) - seen <= gone
+
+
+def test_every_kind_of_node_is_known_or_holds_nothing() -> None:
+    kinds = [one for one in vars(cst).values() if inspect.isclass(one) and issubclass(one, cst.CSTNode)]
+    for kind in kinds:
+        if kind.__name__ not in PARTS and not issubclass(kind, SILENT) and "_visit_and_replace_children" in vars(kind):
+            body = inspect.getsource(kind._visit_and_replace_children)
+            fields = {one for one in kind.__dataclass_fields__ if f'"{one}"' in body}
+            assert not {one for one in fields if "whitespace" not in one and one not in HOW}, kind
+
+
+HOW = frozenset(
+    "comma operator lpar rpar newline comment first_line empty_lines last_line colon semicolon first_colon "
+    "second_colon lbracket rbracket".split()
+)
