@@ -16,12 +16,12 @@ from accel_advisor.datasets.hazards import (
     knows_its_rank,
     may_differ_by_rank,
     reads_everything,
-    resolve,
     sample_methods,
     stream_veto,
 )
 from accel_advisor.datasets.sample_places import made_on_host, read_on_host
 from accel_advisor.datasets.samples import is_elsewhere
+from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.syntax.shapes import self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.catalog import (
@@ -274,7 +274,7 @@ def _sample_cost(machine: Interpreter, cls: Class) -> tuple[Cost, str]:
             if attribute is not None:
                 light |= attribute not in methods
                 continue
-            callee = resolve(machine, owner.scope.globals, node.func)
+            callee = value_of(machine, owner.scope.globals, node.func)
             if isinstance(callee, Qualified):
                 cost = SAMPLE_COSTS.get(callee.name)
                 if cost is not None:
@@ -294,7 +294,7 @@ def _sample_cost(machine: Interpreter, cls: Class) -> tuple[Cost, str]:
 
 def _function_cost(machine: Interpreter, function: Function) -> str | None:
     for node in descendants(function.node.body, cst.Call):
-        callee = resolve(machine, function.scope.globals, node.func)
+        callee = value_of(machine, function.scope.globals, node.func)
         if isinstance(callee, Qualified) and callee.name in SAMPLE_COSTS:
             return SAMPLE_COSTS[callee.name]
     return None
@@ -344,7 +344,7 @@ def _callee(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _calls_cached(machine: Interpreter, owner: Class, function: cst.FunctionDef) -> bool:
-    called = (resolve(machine, owner.scope.globals, node.func) for node in descendants(function, cst.Call))
+    called = (value_of(machine, owner.scope.globals, node.func) for node in descendants(function, cst.Call))
     return any(
         isinstance(one, Function) and isinstance(one.node, cst.FunctionDef) and _is_cached(one.node) for one in called
     )
@@ -370,7 +370,7 @@ def _uses_accelerator(machine: Interpreter, cls: Class) -> bool:
             if node.func.attr.value == "to" and node.args:
                 value = node.args[0].value
                 known = (
-                    resolve(machine, cls.scope.globals, value)
+                    value_of(machine, cls.scope.globals, value)
                     if isinstance(value, (cst.Name, cst.Attribute))
                     else UNKNOWN
                 )

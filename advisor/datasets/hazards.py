@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Literal
 
 import libcst as cst
 
+from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.syntax.shapes import methods_of, self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.catalog import HANDLES, OBJECT_LISTS, RANDOM_STATES
 from accel_advisor.values.values import (
-    UNKNOWN,
     Class,
     Configured,
     Constant,
     Instance,
     Iterated,
     Mapping,
-    Namespace,
     Opaque,
     Qualified,
     Sequence,
-    SourceModule,
     Tensor,
     Unknown,
     Value,
@@ -33,7 +31,6 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     from accel_advisor.interpreter.interpreter import Interpreter
     from accel_advisor.source.document import Document
-    from accel_advisor.values.store import Scope
 
 VetoKind = Literal["stream", "handle", "generator", "cache", "memory", "written"]
 
@@ -85,20 +82,6 @@ class Hold:
     callee: str = ""
 
 
-def resolve(machine: Interpreter, scope: Scope, node: cst.BaseExpression) -> Value:
-    """What a dotted name is worth, seen from a scope; Unknown for any other expression."""
-    from accel_advisor.interpreter.calls import attribute
-
-    with machine.entered(None, scope, machine.store.level):
-        if isinstance(node, cst.Name):
-            return machine.lookup(node.value)
-        if isinstance(node, cst.Attribute):
-            owner = resolve(machine, scope, node.value)
-            if isinstance(owner, (Qualified, SourceModule, Namespace)):
-                return attribute(machine, owner, node.attr.value)
-    return UNKNOWN
-
-
 def sample_methods(cls: Class) -> dict[str, tuple[Class, cst.FunctionDef]]:
     """The methods that making a sample runs: the entrances, and what they call on ``self``."""
     table: dict[str, tuple[Class, cst.FunctionDef]] = {}
@@ -128,7 +111,7 @@ def holds(machine: Interpreter, cls: Class) -> Iterator[Hold]:
             targets = [t.target for t in node.targets] if isinstance(node, cst.Assign) else [node.target]
             names = [name for target in targets if (name := self_attribute(target)) is not None]
             if isinstance(node.value, cst.Call):
-                callee = resolve(machine, one.scope.globals, _maker(node.value).func)
+                callee = value_of(machine, one.scope.globals, _maker(node.value).func)
                 if isinstance(callee, Qualified):
                     yield from (Hold(one, name, node.value, callee.name) for name in names)
             elif isinstance(node.value, (cst.ListComp, cst.DictComp)):
@@ -249,7 +232,7 @@ def reads_everything(machine: Interpreter, instance: Instance) -> bool:
 
 def _is_random(machine: Interpreter, owner: Class, call: cst.Call) -> bool:
     """Whether a call draws at random, other than an order."""
-    callee = resolve(machine, owner.scope.globals, call.func)
+    callee = value_of(machine, owner.scope.globals, call.func)
     drawn = callee.name if isinstance(callee, Qualified) else ""
     name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
     random = drawn.startswith(("random.", "numpy.random.", "torch.rand", "torch.normal", "torch.bernoulli"))
@@ -302,7 +285,7 @@ def _is_common(
         return method in sample_methods(instance.cls)
     if isinstance(node.func, cst.Attribute) and node.func.attr.value in _CONTENTS:
         return common(node.func.value)
-    callee = resolve(machine, owner.scope.globals, node.func)
+    callee = value_of(machine, owner.scope.globals, node.func)
     if not isinstance(callee, Qualified):
         return False
     if callee.name in _FEEDS:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.syntax.shapes import self_attribute, touches_devices
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.places import HOST
@@ -64,14 +65,12 @@ def read_on_host(machine: Interpreter, dataset: Instance, costly: bool) -> bool:
 
 def _called_in(machine: Interpreter, cls: Class) -> set[str] | None:
     """Attributes of ``self`` that a class calls; None where it calls a function of the project that moves something."""
-    from accel_advisor.datasets.hazards import resolve
-
     found: set[str] = set()
     for one in cls.lineage():
         for node in descendants(one.node, cst.Call):
             name = self_attribute(node.func)
             found |= {name} if name is not None else set()
-            callee = resolve(machine, one.scope.globals, node.func)
+            callee = value_of(machine, one.scope.globals, node.func)
             if isinstance(callee, Function) and touches_devices(callee.node):
                 return None
     return found

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 import libcst as cst
 
-from accel_advisor.datasets.hazards import pickles_itself, resolve, sample_methods
+from accel_advisor.datasets.hazards import pickles_itself, sample_methods
 from accel_advisor.datasets.samples import datasets_in
 from accel_advisor.interpreter.calls import class_member
+from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.syntax.shapes import methods_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.catalog import HARMLESS_CUDA, TENSOR_FACTORIES
@@ -186,7 +187,7 @@ def _is_constant(machine: Interpreter, function: WorkerFunction, call: cst.Call)
         if isinstance(node, cst.Name) and node.value == worker:
             return True
         if isinstance(node, (cst.Name, cst.Attribute)):
-            return isinstance(resolve(machine, function.scope, node), (Constant, Configured))
+            return isinstance(value_of(machine, function.scope, node), (Constant, Configured))
         return False
 
     return len(call.args) == 1 and not call.args[0].star and constant(call.args[0].value)

@@ -15,10 +15,10 @@ from accel_advisor.interpreter.arguments import (
     takes_what_it_is_given,
 )
 from accel_advisor.interpreter.iteration import may_rewrite
-from accel_advisor.interpreter.library.external_settings import flag
 from accel_advisor.interpreter.library.functions import call_library
 from accel_advisor.interpreter.library.methods import call_method, call_module
 from accel_advisor.interpreter.library.settings_classes import fill_record, is_record
+from accel_advisor.interpreter.resolution import member_of
 from accel_advisor.records.facts import CallSite
 from accel_advisor.records.operations import Argument
 from accel_advisor.tables.catalog import DATASET_WRAPPERS, MODULE_BASES, canonical
@@ -58,18 +58,9 @@ if TYPE_CHECKING:
 def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
     """What ``owner.name`` is worth."""
     if isinstance(owner, Qualified):
-        full = canonical(f"{owner.name}.{name}")
-        machine.recorder.name_used(machine.document, full)
-        declared = flag(machine, full)
-        return declared if declared is not None else Qualified(full)
-    if isinstance(owner, SourceModule):
-        found = machine.member(owner.scope, name)
-        if found is not None:
-            return found
-        inner = machine.modules.resolve(name, 1, owner.scope.document)
-        from accel_advisor.values.values import Pending
-
-        return machine.settle(Pending(inner)) if inner is not None else UNKNOWN
+        machine.recorder.name_used(machine.document, canonical(f"{owner.name}.{name}"))
+    if isinstance(owner, (Qualified, SourceModule, Namespace)):
+        return member_of(machine, owner, name)
     if isinstance(owner, Choice):
         return join_all(attribute(machine, one, name) for one in owner.options)
     if isinstance(owner, Configured):
@@ -92,8 +83,6 @@ def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
         if isinstance(found, Function) and Qualified("classmethod") in found.decorators:
             return Bound(owner, found)
         return found if found is not None else UNKNOWN
-    if isinstance(owner, Namespace):
-        return _namespace_member(machine, owner, name)
     if isinstance(owner, Tensor):
         if name in ("device", "shape"):
             machine.recorder.inputs.used_as_tensor(owner.place)
@@ -120,17 +109,6 @@ def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
     if isinstance(owner, Opaque) and name == "dataset" and len(owner.arguments) > DATASET_WRAPPERS.get(owner.name, 99):
         return owner.arguments[DATASET_WRAPPERS[owner.name]]
     return Method(owner, name)
-
-
-def _namespace_member(machine: Interpreter, owner: Namespace, name: str) -> Value:
-    stored = machine.store.get(owner, name)
-    if stored is not None:
-        return stored
-    if owner.parser is not None:
-        declared = machine.store.get(owner.parser, name)
-        if declared is not None:
-            return declared
-    return UNKNOWN if name not in ("__dict__", "copy", "update") else Method(owner, name)
 
 
 def class_member(machine: Interpreter, cls: Class | None, name: str) -> Value | None:

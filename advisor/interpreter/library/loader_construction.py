@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.datasets.hazards import resolve
 from accel_advisor.interpreter.iteration import loaders_of
+from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.facts import LoaderContext
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.shapes import names_bound_in, names_read_in
@@ -78,7 +78,7 @@ def take_loaders(framework: str, arguments: Arguments) -> None:
 
 def _may_differ(machine: Interpreter, call: cst.Call) -> bool:
     """Whether a call may give something else each time: it draws at random, or nothing is known of it."""
-    callee = resolve(machine, machine.scope, call.func)
+    callee = value_of(machine, machine.scope, call.func)
     if isinstance(callee, Qualified):
         known = "." not in callee.name or callee.name.partition(".")[0] in _KNOWN
         return not known or callee.name.startswith(_DRAWS)

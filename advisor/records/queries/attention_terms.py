@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import libcst as cst
 
-from accel_advisor.datasets.hazards import resolve
+from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.queries.terms import (
     HEADS,
     Attention,
@@ -282,7 +282,7 @@ class Expressions:
             root = root.value
         if not isinstance(root, cst.Name) or root.value in self._bound:
             return ""
-        value = resolve(self._machine, self._scope, node)
+        value = value_of(self._machine, self._scope, node)
         return value.name if isinstance(value, Qualified) else ""
 
     def _holds_number(self, name: str) -> bool:
@@ -305,7 +305,7 @@ class Expressions:
     def _makes(self, scope: Scope, node: cst.BaseExpression, wanted: Callable[[str, cst.Call], bool]) -> bool:
         if isinstance(node, cst.IfExp):
             return self._makes(scope, node.body, wanted) and self._makes(scope, node.orelse, wanted)
-        made = resolve(self._machine, scope, node.func) if isinstance(node, cst.Call) else None
+        made = value_of(self._machine, scope, node.func) if isinstance(node, cst.Call) else None
         return isinstance(node, cst.Call) and isinstance(made, Qualified) and wanted(made.name, node)
 
     def _value_elsewhere(self, scope: Scope, node: cst.BaseExpression) -> Known:

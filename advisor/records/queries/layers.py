@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.datasets.hazards import resolve
+from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import Class, Function, Module, Qualified, Sequence
 
@@ -86,7 +86,7 @@ class Layers:
         """The layers that the calls in a piece of program build, where no condition decides about them."""
         found = frozenset[str]()
         for call in descendants(node, cst.Call, but=_DECIDES):
-            callee = resolve(self._machine, scope, call.func)
+            callee = value_of(self._machine, scope, call.func)
             if isinstance(callee, Qualified) and callee.name.startswith(("torch.nn.", "torchvision.models.")):
                 if not _may_be_off(callee.name, call):
                     found |= {callee.name}

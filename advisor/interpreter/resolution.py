@@ -1,0 +1,52 @@
+"""What names mean, without executing or recording anything: for the interpreter, and for those who ask it later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.interpreter.library.external_settings import flag
+from accel_advisor.tables.catalog import canonical
+from accel_advisor.values.values import UNKNOWN, Method, Namespace, Pending, Qualified, SourceModule, Value
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.values.store import Scope
+
+
+def value_of(machine: Interpreter, scope: Scope, node: cst.BaseExpression) -> Value:
+    """What a dotted name is worth, seen from a scope; Unknown for any other expression.
+
+    An import that nothing has followed yet is followed now.
+    """
+    with machine.entered(None, scope, machine.store.level):
+        if isinstance(node, cst.Name):
+            return machine.lookup(node.value)
+        if isinstance(node, cst.Attribute):
+            owner = value_of(machine, scope, node.value)
+            if isinstance(owner, (Qualified, SourceModule, Namespace)):
+                return member_of(machine, owner, node.attr.value)
+    return UNKNOWN
+
+
+def member_of(machine: Interpreter, owner: Qualified | SourceModule | Namespace, name: str) -> Value:
+    """What ``owner.name`` means, of a library, a module of the project, or a namespace."""
+    if isinstance(owner, Qualified):
+        full = canonical(f"{owner.name}.{name}")
+        declared = flag(machine, full)
+        return declared if declared is not None else Qualified(full)
+    if isinstance(owner, SourceModule):
+        found = machine.member(owner.scope, name)
+        if found is not None:
+            return found
+        inner = machine.modules.resolve(name, 1, owner.scope.document)
+        return machine.settle(Pending(inner)) if inner is not None else UNKNOWN
+    stored = machine.store.get(owner, name)
+    if stored is not None:
+        return stored
+    if owner.parser is not None:
+        declared = machine.store.get(owner.parser, name)
+        if declared is not None:
+            return declared
+    return UNKNOWN if name not in ("__dict__", "copy", "update") else Method(owner, name)
