@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from accel_advisor.tune.record.outcome import Turn
+from accel_advisor.tune.knobs.turned_knobs import Turn
 
 SCRIPT = """\
 import torch

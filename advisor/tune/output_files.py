@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from accel_advisor.tune.showing.wording import rate_text
 from accel_advisor.tune.trial.failure import Failure
+from accel_advisor.tune.wording.figures import rate_text
 
 if TYPE_CHECKING:
     from accel_advisor.tune.record.history import Entry

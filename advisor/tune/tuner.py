@@ -14,12 +14,14 @@ from accel_advisor.machine.machine import Machine, accelerators, inspect_machine
 from accel_advisor.tune.applying.objections import Standing, standing_of
 from accel_advisor.tune.applying.proving import apply
 from accel_advisor.tune.applying.rewrite import Planner, display_name, recommend
+from accel_advisor.tune.knobs.turned_knobs import Turns
 from accel_advisor.tune.knobs.turns import Turner, run_turns
 from accel_advisor.tune.probe.channel.wire import BASELINE, LoaderInfo, Ready, Settings
-from accel_advisor.tune.record.outcome import Outcome, Row, Turns
+from accel_advisor.tune.record.outcome import Outcome, Row
 from accel_advisor.tune.record.schema import Explanation
 from accel_advisor.tune.search.allowance import whole
 from accel_advisor.tune.search.diagnosis import diagnose
+from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.readings import Loop, Readings
 from accel_advisor.tune.search.search import BaselineError, Request, Search, block_seconds
 from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOBS, Limits, prefetch
@@ -111,7 +113,7 @@ def tune(
             with interrupts.heeded():
                 session.run(search, watch)
                 if options.explain:
-                    watch("where the loader spends its time", search)
+                    watch(Purpose.EXPLANATION, search)
                     explained = _explain(session, search, options, root, ready.device)
         except KeyboardInterrupt:
             pass
@@ -147,7 +149,7 @@ def tune(
         outcome.notes += short_steps(*(seconds or 0.0 for seconds in times))
         if options.apply and outcome.recommendation.editable and not interrupts.heard:
             watch("old source against new", search)
-            apply(session, outcome, search, end, interrupts)
+            outcome.verification = apply(session, outcome.recommendation, search, end, interrupts)
     else:
         cut_short = interrupts.heard or bool(cut)
         outcome.kept = _kept(search, cut_short) if options.knobs & set(KNOBS) else _NO_LOADER_KNOB
@@ -178,7 +180,7 @@ def _explain(session: Session, search: Search, options: Options, root: Path, dev
         wanted.append((search.recommended, search.recommended))
     found = []
     for settings, what in wanted:
-        request = Request(what, 8, seconds / len(wanted) / 2, True, "where the loader spends its time", seconds, True)
+        request = Request(what, 8, seconds / len(wanted) / 2, True, Purpose.EXPLANATION, seconds, True)
         try:
             answer = session.answer(request)
         except TrialEnded as error:

@@ -14,8 +14,8 @@ from typing import Any
 from accel_advisor.tune.probe.channel.wire import Block, Settings
 from accel_advisor.tune.search.settings import arguments
 from accel_advisor.tune.search.statistics import Interval, gain
-from accel_advisor.tune.showing.wording import label
 from accel_advisor.tune.trial.trial import Command, Trial, TrialError
+from accel_advisor.tune.wording.figures import label
 
 from ..regret.grid import Grid, record
 from .workloads import Training

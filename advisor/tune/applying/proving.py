@@ -8,13 +8,12 @@ import time
 from accel_advisor.tune.applying import applying
 from accel_advisor.tune.applying.rewrite import Recommendation, RewriteError
 from accel_advisor.tune.probe.channel.wire import BASELINE, Settings
-from accel_advisor.tune.record.outcome import Outcome, Verification
-from accel_advisor.tune.record.timeline import NEW_SOURCE, OLD_SOURCE
 from accel_advisor.tune.search.allowance import FEW_RUNS, runs_seconds
+from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.readings import Readings
 from accel_advisor.tune.search.search import Request, Search, block_seconds
 from accel_advisor.tune.search.settings import consistent, prefetch
-from accel_advisor.tune.search.verification import Comparison, Ran, Run
+from accel_advisor.tune.search.verification import Comparison, Ran, Run, Verification
 from accel_advisor.tune.trial.interrupts import Interrupts, undisturbed
 from accel_advisor.tune.trial.session import Session
 from accel_advisor.tune.trial.trial import TimedOut, TrialError
@@ -24,16 +23,17 @@ SLOW_START = 5.0
 _SOON, _LONGER = 0.95, 1.5
 
 
-def apply(session: Session, outcome: Outcome, search: Search, end: float, interrupts: Interrupts) -> None:
-    """Runs old source against new, and writes the new one only if its gain shows; the outcome's verification says
-    whether it stands in the files.
+def apply(
+    session: Session, recommendation: Recommendation, search: Search, end: float, interrupts: Interrupts
+) -> Verification:
+    """Runs old source against new, and writes the new one only if its gain shows: if the verification holds, it stands
+    in the files.
 
     Args:
-        outcome: its recommendation has edits.
+        recommendation: has edits.
         end: when that should be over, on :func:`time.monotonic`.
     """
-    found, recommendation = None, outcome.recommendation
-    assert recommendation is not None
+    found, settled = None, None
     try:
         applying.check(recommendation.rewrite)
         with interrupts.heeded():
@@ -41,12 +41,12 @@ def apply(session: Session, outcome: Outcome, search: Search, end: float, interr
         with undisturbed():
             if found.holds:
                 applying.write(recommendation.rewrite)
-            outcome.verification = found
+            settled = found
     except (RewriteError, OSError) as error:
-        outcome.verification = Verification(False, found.gain if found else None, str(error))
+        return Verification(False, found.gain if found else None, str(error))
     except KeyboardInterrupt:
         interrupts.heard = True
-        outcome.verification = outcome.verification or Verification(False, None, "the verification was interrupted")
+    return settled or Verification(False, None, "the verification was interrupted")
 
 
 def _verify(session: Session, recommendation: Recommendation, search: Search, end: float) -> Verification:
@@ -95,7 +95,7 @@ def _run_once(
         info = session.start().loaders[0]
         if run.new and not _reached(info.settings, settings):
             raise TrialError("the edit did not reach the loader that was measured")
-        fresh, purpose = readings.starts_anew(settings), NEW_SOURCE if run.new else OLD_SOURCE
+        fresh, purpose = readings.starts_anew(settings), Purpose.NEW_SOURCE if run.new else Purpose.OLD_SOURCE
         found: list[float] = []
         while len(found) < run.blocks and (len(found) < run.least or time.monotonic() - began < run.seconds):
             answer = session.answer(Request(BASELINE, 8, block_seconds(budget), fresh, purpose))

@@ -14,13 +14,13 @@ from typing import Any
 from accel_advisor.tune.knobs.losses import Moved, compare, finite
 from accel_advisor.tune.probe.channel.wire import BASELINE, LoaderInfo, Turned
 from accel_advisor.tune.search.judging import judged
+from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.search import Request
 from accel_advisor.tune.search.statistics import Interval
 from accel_advisor.tune.trial.remedies import OUT_OF_MEMORY
 from accel_advisor.tune.trial.session import Session
 from accel_advisor.tune.trial.trial import TrialError
 
-PURPOSE = "a knob of the training"
 BLOCKS = 3
 """Blocks of a run that count; one more goes before them."""
 STARTS = 8
@@ -129,7 +129,7 @@ class Runs:
             ready = session.start()
             start = time.monotonic() - began
             for number in range(BLOCKS + 1):
-                answer = session.answer(Request(BASELINE, 8, self._block, False, PURPOSE))
+                answer = session.answer(Request(BASELINE, 8, self._block, False, Purpose.TRAINING_KNOB))
                 if answer.block is None:
                     raise TrialError(answer.reason)
                 if number:

@@ -16,8 +16,9 @@ from accel_advisor.tune.applying.rewrite import Rewrite, RewriteError, rewritten
 from accel_advisor.tune.knobs.binding import ONE_CORE, Split, no_split, splits
 from accel_advisor.tune.knobs.knobs import TURNED, Knob, Setting, patch, shown_statement
 from accel_advisor.tune.knobs.runs import AS_IT_IS, HEADROOM, STARTS_A_KNOB, NoRoomError, Run, Runs, moved_by, percent
-from accel_advisor.tune.record.outcome import Turn, Turns, Verification
+from accel_advisor.tune.knobs.turned_knobs import Turn, Turns
 from accel_advisor.tune.search.judging import BETTER, MOST_PAIRS, no_gain
+from accel_advisor.tune.search.verification import Verification
 from accel_advisor.tune.trial.interrupts import undisturbed
 from accel_advisor.tune.trial.session import Session
 from accel_advisor.tune.trial.trial import Command, TrialError

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from accel_advisor.tune.page.scale import Scale, Tick
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT
+from accel_advisor.tune.record.phases import Phase, phases
 from accel_advisor.tune.record.schema import BlockRecord, Choice, Record, TriedRecord
-from accel_advisor.tune.record.timeline import START, Phase, phases
 from accel_advisor.tune.search.settings import describe
-from accel_advisor.tune.showing.wording import interval_text, label, rate_text, says, seconds_text, share_text
+from accel_advisor.tune.trial.timeline import START
+from accel_advisor.tune.wording.figures import interval_text, label, rate_text, says, seconds_text, share_text
 
 PARTS = {
     "wait": "waits for data",

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from accel_advisor.tune.page.scale import Tick, round_step
 from accel_advisor.tune.record.history import Entry, History, best
-from accel_advisor.tune.showing.wording import rate_text
+from accel_advisor.tune.wording.figures import rate_text
 
 _TOP, _BOTTOM = 16.0, 160.0
 _MARGIN = 4.0

@@ -9,7 +9,7 @@ from statistics import fmean
 from accel_advisor.tune.page.charts import kind_of, run_scale
 from accel_advisor.tune.page.scale import Scale
 from accel_advisor.tune.record.schema import Record
-from accel_advisor.tune.showing.wording import label, share_text
+from accel_advisor.tune.wording.figures import label, share_text
 
 _COLUMNS, _HEIGHT = 120, 32.0
 

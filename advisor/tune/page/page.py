@@ -18,7 +18,7 @@ from accel_advisor.tune.record.schema import BlockRecord, Record
 from accel_advisor.tune.search.settings import describe
 from accel_advisor.tune.showing import comparison
 from accel_advisor.tune.showing.summary import built, turned, verdict
-from accel_advisor.tune.showing.wording import interval_text, label, rate_text, seconds_text, share_text, visible
+from accel_advisor.tune.wording.figures import interval_text, label, rate_text, seconds_text, share_text, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from accel_advisor.tune.page.scale import Scale
 from accel_advisor.tune.record.schema import Explanation, FunctionTime, Record
-from accel_advisor.tune.showing.wording import label, seconds_text, share_text
+from accel_advisor.tune.wording.figures import label, seconds_text, share_text
 
 _IDLE_SHOWS = 0.01
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from accel_advisor.finding import Edit
 from accel_advisor.machine.gpus import Sample
 from accel_advisor.machine.machine import Accelerator, Machine
-from accel_advisor.tune.applying.rewrite import Recommendation, Rewrite
+from accel_advisor.tune.applying.rewrite import Recommendation
+from accel_advisor.tune.knobs.turned_knobs import Turns
 from accel_advisor.tune.probe.channel.wire import Block, LoaderInfo, Settings
 from accel_advisor.tune.record.schema import Explanation
-from accel_advisor.tune.record.timeline import Served
 from accel_advisor.tune.search.diagnosis import Diagnosis
 from accel_advisor.tune.search.statistics import Interval
+from accel_advisor.tune.search.verification import Verification
+from accel_advisor.tune.trial.timeline import Served
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,77 +38,6 @@ class Row:
     failed: str = ""
     interval: Interval | None = None
     measured: tuple[Block, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """Old source against new source.
-
-    Attributes:
-        holds: whether the gain showed, so that the new source stayed.
-        gain: how many times as fast the new source ran; None where it could not be run.
-        reason: why it was taken back, in words; empty where it stayed.
-    """
-
-    holds: bool
-    gain: Interval | None
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A knob of the training, and what became of it.
-
-    Attributes:
-        name: of the knob.
-        setting: what was tried, as it would be written.
-        gain: how many times as fast the training ran with it, in samples; None where that was not measured.
-        loss: by which share of itself the mean loss changed; None where it was not compared.
-        warm_up: seconds that the start took beyond the script's own, compiling included; None where not measured.
-        refused: why it is not recommended, in words; empty where it pays.
-        edits: what turns it in the source; empty where the place is not certain.
-        remedy: what to do by hand then.
-        diff: what the edits change.
-        caution: what a person must know before taking it over.
-    """
-
-    name: str
-    setting: str
-    gain: Interval | None = None
-    loss: float | None = None
-    warm_up: float | None = None
-    refused: str = ""
-    edits: tuple[Edit, ...] = ()
-    remedy: str = ""
-    diff: str = ""
-    caution: str = ""
-
-    @property
-    def faster(self) -> bool:
-        """Whether it pays, and in speed: there is one that pays in memory alone."""
-        return not self.refused and (self.gain is None or self.gain.wins)
-
-
-@dataclass(frozen=True, slots=True)
-class Turns:
-    """What became of the knobs of the training that were named.
-
-    Attributes:
-        tried: in the order in which it was done.
-        rewrite: what those that pay make of the source together.
-        verification: old source against new, with all of them; None where they were not run together.
-        written: whether the new source is in place.
-    """
-
-    tried: tuple[Turn, ...]
-    rewrite: Rewrite = field(default_factory=Rewrite)
-    verification: Verification | None = None
-    written: bool = False
-
-    @property
-    def remain(self) -> bool:
-        """Whether one of them is faster and is not in the source."""
-        return not self.written and any(turn.faster for turn in self.tried)
 
 
 @dataclass(slots=True)

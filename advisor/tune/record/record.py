@@ -15,7 +15,8 @@ from accel_advisor.finding import Edit, Location
 from accel_advisor.machine.machine import Accelerator, Machine
 from accel_advisor.tune.applying.rewrite import display_name, own_frame
 from accel_advisor.tune.probe.channel.wire import BASELINE, Block, LoaderInfo, Settings
-from accel_advisor.tune.record.outcome import Outcome, Row, Verification
+from accel_advisor.tune.record.device_use import spans, use
+from accel_advisor.tune.record.outcome import Outcome, Row
 from accel_advisor.tune.record.schema import (
     SCHEMA,
     BlockRecord,
@@ -36,9 +37,11 @@ from accel_advisor.tune.record.schema import (
     TurnsRecord,
     VerificationRecord,
 )
-from accel_advisor.tune.record.timeline import NEW_SOURCE, Served
+from accel_advisor.tune.search.purposes import Purpose, words
 from accel_advisor.tune.search.statistics import Interval
-from accel_advisor.tune.trial.gpu_watch import spans, use
+from accel_advisor.tune.search.verification import Verification
+from accel_advisor.tune.trial.timeline import Served
+from accel_advisor.tune.wording.diagnosis_text import diagnosis_text
 
 
 def write_record(outcome: Outcome, path: Path) -> None:
@@ -69,7 +72,7 @@ def recorded(outcome: Outcome) -> Record:
         machine=_machine(outcome.machine, outcome.accelerators) if outcome.machine else None,
         device=outcome.device,
         torch=outcome.torch,
-        sentence=diagnosis.sentence if diagnosis else None,
+        sentence=diagnosis_text(diagnosis) if diagnosis else None,
         loaders=tuple(_loader(outcome, info, trained=number == 0) for number, info in enumerate(outcome.loaders)),
         shares=Parts(*(round(getattr(shares, name), 6) if shares else None for name in _PARTS)),
         ceilings={name: _ratio(one) for name, one in diagnosis.ceilings.items()} if diagnosis else {},
@@ -188,19 +191,20 @@ def _blocks(outcome: Outcome) -> tuple[BlockRecord, ...]:
 
 def _named(served: Served, changed: Settings | None) -> Served:
     """What the new source has of its own are the settings that were recommended."""
-    return replace(served, what=changed) if served.purpose == NEW_SOURCE and changed is not None else served
+    return replace(served, what=changed) if served.purpose is Purpose.NEW_SOURCE and changed is not None else served
 
 
 def _block(served: Served, numbers: dict[Settings, int], outcome: Outcome) -> BlockRecord:
     what = served.what if isinstance(served.what, str) else "candidate"
     tried = 0 if what == BASELINE else numbers.get(served.what) if isinstance(served.what, Settings) else None
     began, seconds, block = round(served.began, 4), round(served.seconds, 4), served.block
+    purpose = words(served.purpose, served.what)
     if block is None:
-        return BlockRecord(what, tried, served.purpose, began, seconds, served.reason or None)
+        return BlockRecord(what, tried, purpose, began, seconds, served.reason or None)
     return BlockRecord(
         what,
         tried,
-        served.purpose,
+        purpose,
         began,
         seconds,
         rate=block.rate,

@@ -1,4 +1,4 @@
-"""Shares and ceilings -> what limits the loop, in a sentence."""
+"""Shares and ceilings -> what limits the loop."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from dataclasses import dataclass
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT
 from accel_advisor.tune.search.readings import Readings
-from accel_advisor.tune.search.search import HEADROOM
 from accel_advisor.tune.search.statistics import Interval
-from accel_advisor.tune.trial.ranks import straggler
-
-_EPOCH_SHOWS = 0.02
+from accel_advisor.tune.search.straggler import Straggler, straggler
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,49 +42,19 @@ class Diagnosis:
         ceilings: how many times as fast the script would be, by the ceiling's name; an epoch's start counts as waiting.
         epoch_start: seconds that the start of an epoch costs.
         epoch_share: the share of an epoch that its start takes; 0 where epochs have no known length.
-        straggler: which of several ranks the others wait for, in a sentence; empty where none stands out.
+        straggler: which of several ranks the others wait for; None where none stands out.
     """
 
     shares: Shares
     ceilings: dict[str, Interval]
     epoch_start: float
     epoch_share: float
-    straggler: str = ""
+    straggler: Straggler | None = None
 
     @property
     def bottleneck(self) -> str:
         """The largest share: ``wait``, ``transfer``, ``compute`` or ``host``."""
         return max(("wait", "transfer", "compute", "host"), key=lambda name: float(getattr(self.shares, name)))
-
-    @property
-    def sentence(self) -> str:
-        """What is said first."""
-        return " ".join(part for part in (self._waiting(), self.straggler, self._starts(), self._transfers()) if part)
-
-    def _waiting(self) -> str:
-        share = f"{_percent(self.shares.wait)} of each step waits for data"
-        ceiling = self.ceilings.get(NO_WAIT)
-        if ceiling is None:
-            return f"{share}."
-        if ceiling.low <= 1 and ceiling.high > 1 / max(1 - self.shares.wait, 1e-9) >= HEADROOM:
-            return f"{share}; readings differed too much to say how much faster it would run with data ready at once."
-        if ceiling.ratio < HEADROOM or ceiling.low <= 1:
-            return f"{share}; with data ready at once this script would run no faster that could be measured."
-        return f"{share}; with data ready at once this script would run {times(ceiling.ratio)} as fast."
-
-    def _starts(self) -> str:
-        if self.epoch_share < _EPOCH_SHOWS:
-            return ""
-        return (
-            f"Each epoch begins with {self.epoch_start:.2g} s of waiting for its workers, "
-            f"{_percent(self.epoch_share)} of its time."
-        )
-
-    def _transfers(self) -> str:
-        ready, moved = self.ceilings.get(NO_WAIT), self.ceilings.get(NO_TRANSFER)
-        if moved is None or ready is None or moved.ratio / max(1.0, ready.ratio) < HEADROOM:
-            return ""
-        return f"With the data already on the device it would run {times(moved.ratio)} as fast."
 
 
 def diagnose(readings: Readings) -> Diagnosis:
@@ -111,12 +78,3 @@ def diagnose(readings: Readings) -> Diagnosis:
     seconds = readings.seconds(readings.baseline)
     share = start / length / seconds if length and seconds else 0.0
     return Diagnosis(shares, ceilings, start, share, straggler(blocks))
-
-
-def times(ratio: float) -> str:
-    """A ratio in words: ``2.7 times``, ``1.04 times``, ``12 times``."""
-    return f"{ratio:.0f} times" if ratio >= 10 else f"{ratio:.1f} times" if ratio >= 1.3 else f"{ratio:.2f} times"
-
-
-def _percent(share: float) -> str:
-    return "under 1 %" if 0 < share < 0.01 else f"{share:.0%}".replace("%", " %")

@@ -20,6 +20,7 @@ from random import Random
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
 from accel_advisor.tune.search.allowance import Allowance
 from accel_advisor.tune.search.counting import STARVED, TOLERANCE, Counting
+from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.readings import Loop, Readings, Tried, What
 from accel_advisor.tune.search.settings import ACCELERATOR_KNOBS, KNOBS, Limits, consistent, prefetch, simplicity
 from accel_advisor.tune.search.statistics import MARGIN, Interval, gain, order
@@ -37,14 +38,14 @@ _MOST_PAIRS = 12
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One block to measure: the fields of a wire ``Measure``, and in words what for. One that is not done within
+    """One block to measure: the fields of a wire ``Measure``, and what for. One that is not done within
     ``most_seconds`` has failed."""
 
     what: What
     min_batches: int
     min_seconds: float
     fresh: bool
-    purpose: str
+    purpose: Purpose
     most_seconds: float = math.inf
     watch: bool = False
 
@@ -153,7 +154,7 @@ class Search:
         best = self.baseline
         if "num_workers" in self.knobs:
             if best.num_workers and self._may_try_without(best):
-                yield from self._measure(consistent(replace(best, num_workers=0)), "cost of a fetch", batches=4)
+                yield from self._measure(consistent(replace(best, num_workers=0)), Purpose.FETCH_COST, batches=4)
             best = yield from self._explore_workers(best)
         best = yield from self._explore_prefetch(best)
         pinned = yield from self._explore_transfers(best)
@@ -180,7 +181,7 @@ class Search:
         if self.readings.loop.accelerator:
             members.append(NO_TRANSFER)
         for number in range(1, 7):
-            yield from self._round(members, number - 1, "ceilings")
+            yield from self._round(members, number - 1, Purpose.CEILINGS)
             members = [what for what in members if self.readings.references[what]]
             slow = self.spent > _CEILING_SHARE * self.budget
             if number >= (2 if slow else 3) and (slow or self._clear(self._ceiling())):
@@ -233,7 +234,7 @@ class Search:
             count = self._counting.next(base, self.limits)
             if count is None or (number and not self.time.within(_EXPLORE_SHARE)):
                 break
-            yield from self._measure(self._counting.settings(base, count), f"{count} workers")
+            yield from self._measure(self._counting.settings(base, count), Purpose.WORKERS)
         return self._simplest(self._counting.settings(base, count) for count in self._counting.times(base))
 
     def _explore_prefetch(self, best: Settings) -> Found:
@@ -245,7 +246,7 @@ class Search:
             deepest = replace(best, prefetch_factor=2 * prefetch(deepest))
             if not self.time.within(_EXPLORE_SHARE) or self.limits.refusal(deepest):
                 break
-            yield from self._measure(deepest, "more batches ahead")
+            yield from self._measure(deepest, Purpose.PREFETCH)
             if self._faster(deepest, best):
                 best = deepest
             elif self._faster(best, deepest, self._counting.reach) or not self._counting.uneven(
@@ -260,7 +261,7 @@ class Search:
         pinned = replace(best, **wanted)
         if pinned == best or best.num_workers == 0:
             return best
-        yield from self._measure(pinned, "pinned transfers")
+        yield from self._measure(pinned, Purpose.TRANSFERS)
         return pinned if self._faster(pinned, best) else best
 
     def _faster(self, new: Settings, old: Settings, beyond: float = TOLERANCE) -> bool:
@@ -285,7 +286,7 @@ class Search:
             enough = 1 if self.readings.noise() < (TOLERANCE - 1) / 2 else 2
             if (number and not self.time.within(_FINALISTS_SHARE)) or (number >= enough and self._settled()):
                 return
-            yield from self._round(members, number, "finalists")
+            yield from self._round(members, number, Purpose.FINALISTS)
 
     def _settled(self) -> bool:
         """Whether more rounds could hardly change which of the finalists is taken."""
@@ -324,7 +325,7 @@ class Search:
             sides: list[What] = [BASELINE, chosen]
             for what in order(sides, number, self._random):
                 fresh = self.readings.starts_anew(self.baseline if what == BASELINE else chosen)
-                yield from self._measure(what, "old against new", kept=pair, fresh=fresh, last=True)
+                yield from self._measure(what, Purpose.OLD_AGAINST_NEW, kept=pair, fresh=fresh, last=True)
             if len(pair) == 2:
                 self.final.append((pair[BASELINE], pair[chosen]))
             else:
@@ -332,7 +333,7 @@ class Search:
 
     # Measuring
 
-    def _round(self, members: Iterable[What], number: int, purpose: str) -> Plan:
+    def _round(self, members: Iterable[What], number: int, purpose: Purpose) -> Plan:
         kept: dict[What, Block] = {}
         for what in order(list(members), number, self._random):
             yield from self._measure(what, purpose, kept=kept)
@@ -341,7 +342,7 @@ class Search:
     def _measure(
         self,
         what: What,
-        purpose: str,
+        purpose: Purpose,
         *,
         batches: int | None = None,
         kept: dict[What, Block] | None = None,

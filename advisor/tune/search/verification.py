@@ -11,7 +11,6 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from accel_advisor.tune.record.outcome import Verification
 from accel_advisor.tune.search.allowance import FEW_BLOCKS, FEW_RUNS, LEAST_BLOCKS, RUNS, runs_seconds
 from accel_advisor.tune.search.statistics import MARGIN, Interval, gain_of_runs, pairs_for
 
@@ -41,6 +40,21 @@ class Ran:
     seconds: float
     reason: str = ""
     late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Old source against new source.
+
+    Attributes:
+        holds: whether the gain showed, so that the new source stayed.
+        gain: how many times as fast the new source ran; None where it could not be run.
+        reason: why it was taken back, in words; empty where it stayed.
+    """
+
+    holds: bool
+    gain: Interval | None
+    reason: str = ""
 
 
 class Comparison:

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from accel_advisor.tune.probe.channel.wire import COLLATE, DATA_SET, Block, Frame, Settings, Stack
-from accel_advisor.tune.search.diagnosis import times
 from accel_advisor.tune.search.search import HEADROOM
+from accel_advisor.tune.wording.figures import times
 
 _SHARE = 0.15
 """A part with less is passed over."""

@@ -11,9 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from accel_advisor.tune.record.schema import Choice, Ratio, Record
-from accel_advisor.tune.search.diagnosis import times
 from accel_advisor.tune.search.settings import describe
-from accel_advisor.tune.showing.wording import interval_text, rate_text, says, share_text, visible
+from accel_advisor.tune.wording.figures import interval_text, rate_text, says, share_text, times, visible
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from accel_advisor.tune.search.search import Search
 from accel_advisor.tune.search.settings import describe
-from accel_advisor.tune.showing.wording import interval_text
+from accel_advisor.tune.wording.figures import interval_text
 
 _ROWS = 8
 

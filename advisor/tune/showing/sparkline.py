@@ -9,7 +9,7 @@ from rich.text import Text
 
 from accel_advisor.tune.record.history import Entry, History, best
 from accel_advisor.tune.search.settings import describe
-from accel_advisor.tune.showing.wording import rate_text, visible
+from accel_advisor.tune.wording.figures import rate_text, visible
 
 _BARS = "▁▂▃▄▅▆▇█"
 

@@ -11,9 +11,8 @@ from rich.text import Text
 from accel_advisor.tune.probe.channel.wire import NO_TRANSFER, NO_WAIT
 from accel_advisor.tune.record.record import recorded
 from accel_advisor.tune.record.schema import Choice, Explanation, Record, TriedRecord, TurnsRecord, VerificationRecord
-from accel_advisor.tune.search.diagnosis import times
 from accel_advisor.tune.search.settings import describe
-from accel_advisor.tune.showing.wording import interval_text, rate_text, visible
+from accel_advisor.tune.wording.figures import interval_text, rate_text, times, visible
 
 if TYPE_CHECKING:
     from accel_advisor.tune.record.outcome import Outcome

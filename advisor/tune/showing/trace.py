@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT
+from accel_advisor.tune.record.phases import phases
 from accel_advisor.tune.record.schema import BlockRecord, DeviceSample, Record
-from accel_advisor.tune.record.timeline import START, phases
 from accel_advisor.tune.search.settings import describe
+from accel_advisor.tune.trial.timeline import START
 
 _PROCESS = 1
 _PHASES = 1

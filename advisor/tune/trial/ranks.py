@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -30,9 +29,6 @@ CAUSE_SECONDS = 0.2
 may be heard later."""
 STRAY_SECONDS = 60.0
 """How long ranks may wait for one that does not come to the batch that they have reached."""
-
-_STANDS_OUT = 0.05
-"""By how much of a step a rank's own time must exceed that of the others to be worth a word."""
 _ROOT_CAUSE = re.compile(r"Root Cause.*?rank\s*:\s*(\d+)\s.*?exitcode\s*:\s*(-?\d+)", re.DOTALL)
 
 
@@ -225,35 +221,3 @@ def root_cause(errors: str) -> tuple[int, int] | None:
     wrote nothing of the kind."""
     found = _ROOT_CAUSE.search(errors)
     return (int(found[1]), int(found[2])) if found else None
-
-
-def straggler(blocks: Sequence[Block]) -> str:
-    """Which rank the others wait for, in a sentence; empty where none stands out.
-
-    A rank's time outside of its step is its own; the others spend it waiting in a collective, which looks like
-    computing.
-    """
-    measured = [block.ranks for block in blocks if len(block.ranks) > 1]
-    if not measured:
-        return ""
-    count = len(measured[0])
-
-    def share(rank: int, *parts: str) -> float:
-        clocks = [ranks[rank] for ranks in measured]
-        own = math.fsum(getattr(clock, part) for clock in clocks for part in parts)
-        return own / math.fsum(clock.seconds for clock in clocks)
-
-    own = [share(rank, "wait", "transfer", "host") for rank in range(count)]
-    late = max(range(count), key=lambda rank: own[rank])
-    others = sorted(own[:late] + own[late + 1 :])
-    if own[late] - others[len(others) // 2] < _STANDS_OUT:
-        return ""
-    causes = {"waits for data": "wait", "moves data": "transfer", "runs Python of its own": "host"}
-    typical = [rank for rank in range(count) if rank != late]
-    excess = {
-        words: share(late, part) - sum(share(rank, part) for rank in typical) / len(typical)
-        for words, part in causes.items()
-    }
-    words = max(excess, key=lambda each: excess[each])
-    rest = "the other waits" if count == 2 else "the others wait"
-    return f"Rank {late} {words} {share(late, causes[words]):.0%} of each step".replace("%", " %") + f"; {rest} for it."

@@ -12,10 +12,11 @@ from typing import Any, Self
 
 from accel_advisor.machine.gpus import Sample
 from accel_advisor.tune.probe.channel.wire import BASELINE, Ready, Stopped
-from accel_advisor.tune.record.timeline import START, Served
+from accel_advisor.tune.search.purposes import Purpose, words
 from accel_advisor.tune.search.search import Answer, Request, Search
 from accel_advisor.tune.trial.cpu_usage import processor_seconds
 from accel_advisor.tune.trial.gpu_watch import GpuWatch
+from accel_advisor.tune.trial.timeline import START, Served
 from accel_advisor.tune.trial.trial import (
     CandidateError,
     Command,
@@ -31,7 +32,7 @@ MOST_RESTARTS = 4
 """Children that may be lost before the search is given up."""
 
 Watch = Callable[[str, Search | None], None]
-"""Told what is being done, in words, and the search as far as it is."""
+"""Gets what is being done, in words, and the search as far as it is."""
 
 
 class Session:
@@ -44,7 +45,7 @@ class Session:
         restarts: children that may be lost before it gives up.
 
     Attributes:
-        ready: what the latest start told.
+        ready: what the latest start reported.
         contained, leaked: paths that the script wrote, over all trials that ended.
         notes: what could not be checked.
         sources: what further trials are to find in place of files of the script, by their paths.
@@ -106,7 +107,7 @@ class Session:
         finally:
             seconds = time.monotonic() - began
             self.start_seconds = self.start_seconds or seconds
-            self.timeline.append(Served(START, "start of the script", began - self._began, seconds))
+            self.timeline.append(Served(START, Purpose.START, began - self._began, seconds))
 
     def _start(self) -> Ready:
         self.close()
@@ -137,7 +138,7 @@ class Session:
         try:
             request = next(plan)
             while True:
-                watch(request.purpose, search)
+                watch(words(request.purpose, request.what), search)
                 request = plan.send(self.answer(request))
         except StopIteration:
             return

@@ -15,8 +15,8 @@ from rich.console import Console
 from accel_advisor.finding import Edit, Location, Span
 from accel_advisor.machine.machine import inspect_machine, physical_cores
 from accel_advisor.tune.knobs.knobs import TURNED
+from accel_advisor.tune.knobs.turned_knobs import Turn, Turns
 from accel_advisor.tune.knobs.turns import STARTS_A_KNOB, Turner, _superseded, most_starts, run_turns
-from accel_advisor.tune.record.outcome import Turn, Turns
 from accel_advisor.tune.record.record import record
 from accel_advisor.tune.record.stored import record_of
 from accel_advisor.tune.search.judging import judged

@@ -37,7 +37,7 @@ from accel_advisor.tune.record.schema import (
     StageTime,
 )
 from accel_advisor.tune.record.stored import read_record, record_of
-from accel_advisor.tune.showing.wording import visible
+from accel_advisor.tune.wording.figures import visible
 
 RECORDED = Path(__file__).parents[3] / "docs" / "recorded" / "trial.json"
 HOSTILE = (

@@ -3,8 +3,10 @@
 import pytest
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
-from accel_advisor.tune.search.diagnosis import diagnose, times
+from accel_advisor.tune.search.diagnosis import diagnose
 from accel_advisor.tune.search.readings import Loop, Readings
+from accel_advisor.tune.wording.diagnosis_text import diagnosis_text
+from accel_advisor.tune.wording.figures import times
 
 
 def block(what: str, seconds: float, wait: float = 0.0, transfer: float = 0.0, pool: float = 0.0) -> Block:
@@ -28,7 +30,7 @@ def test_a_baseline_that_was_not_measured_has_no_diagnosis() -> None:
 def test_data_that_is_ready_is_said_to_be() -> None:
     one = {BASELINE: block(BASELINE, 1.0, 0.008), NO_WAIT: block(NO_WAIT, 0.99)}
     found = diagnose(read(Loop(Settings(), None), one, one))
-    assert found.sentence == (
+    assert diagnosis_text(found) == (
         "under 1 % of each step waits for data; "
         "with data ready at once this script would run no faster that could be measured."
     )
@@ -40,7 +42,7 @@ def test_a_ceiling_that_may_be_none_is_no_promise() -> None:
     ]
     found = diagnose(read(Loop(Settings(), None), *rounds))
     assert found.ceilings[NO_WAIT].ratio > 1.1
-    assert "no faster that could be measured" in found.sentence
+    assert "no faster that could be measured" in diagnosis_text(found)
 
 
 def test_waiting_that_readings_cannot_rule_out_is_not_talked_away() -> None:
@@ -48,7 +50,7 @@ def test_waiting_that_readings_cannot_rule_out_is_not_talked_away() -> None:
         {BASELINE: block(BASELINE, 1.0, 0.3), NO_WAIT: block(NO_WAIT, seconds)} for seconds in (0.4, 1.1, 0.5, 1.2)
     ]
     found = diagnose(read(Loop(Settings(), None), *rounds))
-    assert found.sentence == (
+    assert diagnosis_text(found) == (
         "30 % of each step waits for data; "
         "readings differed too much to say how much faster it would run with data ready at once."
     )
@@ -57,7 +59,7 @@ def test_waiting_that_readings_cannot_rule_out_is_not_talked_away() -> None:
 def test_waiting_comes_first_with_its_ceiling() -> None:
     one = {BASELINE: block(BASELINE, 2.7, 1.7), NO_WAIT: block(NO_WAIT, 1.0)}
     found = diagnose(read(Loop(Settings(), None), one, one))
-    assert found.sentence == (
+    assert diagnosis_text(found) == (
         "63 % of each step waits for data; with data ready at once this script would run 2.7 times as fast."
     )
     assert found.bottleneck == "wait"
@@ -68,7 +70,7 @@ def test_waiting_comes_first_with_its_ceiling() -> None:
 def test_the_start_of_short_epochs_is_told() -> None:
     one = {BASELINE: block(BASELINE, 1.0, pool=0.6), NO_WAIT: block(NO_WAIT, 0.98)}
     found = diagnose(read(Loop(Settings(4), 10), one, one))
-    assert "Each epoch begins with 0.6 s of waiting for its workers, 38 % of its time." in found.sentence
+    assert "Each epoch begins with 0.6 s of waiting for its workers, 38 % of its time." in diagnosis_text(found)
     assert found.ceilings[NO_WAIT].ratio == pytest.approx(1.6 / 0.98)
 
 
@@ -79,7 +81,7 @@ def test_transfers_are_told_where_they_matter() -> None:
         NO_TRANSFER: block(NO_TRANSFER, 0.6),
     }
     found = diagnose(read(Loop(Settings(), None, accelerator=True), one, one))
-    assert found.sentence.endswith("With the data already on the device it would run 1.7 times as fast.")
+    assert diagnosis_text(found).endswith("With the data already on the device it would run 1.7 times as fast.")
 
 
 @pytest.mark.parametrize(("ratio", "text"), [(1.04, "1.04 times"), (2.71, "2.7 times"), (12.4, "12 times")])

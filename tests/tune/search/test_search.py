@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Settings
+from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.readings import Loop
 from accel_advisor.tune.search.search import Answer, BaselineError, Request, Search
 from accel_advisor.tune.search.settings import Limits, prefetch
@@ -72,7 +73,7 @@ def test_false_wins_stay_within_the_declared_rate(load: float) -> None:
     for seed in range(runs):
         simulation = Simulation(workload, Settings(4), seed)
         search = Search(Loop(Settings(4), None), Limits(cores=4), seed=seed)
-        reference = simulation.answer(Request(NO_WAIT, 16, 0.5, False, "")).block
+        reference = simulation.answer(Request(NO_WAIT, 16, 0.5, False, Purpose.CEILINGS)).block
         assert reference is not None
         search.readings.add(NO_WAIT, reference)
         plan = search.confirm(Settings(4, 2))
@@ -100,7 +101,7 @@ def test_a_starved_loop_gets_about_as_many_workers_as_the_costs_say() -> None:
 
 def test_the_gain_is_made_of_the_last_blocks_alone() -> None:
     search, asked = search_for(SLOW, Settings())
-    last = [request for request in asked if request.purpose == "old against new"]
+    last = [request for request in asked if request.purpose is Purpose.OLD_AGAINST_NEW]
     assert len(last) == 2 * len(search.final)
     assert asked[-len(last) :] == last
     assert [request.what for request in last[:4]] == [BASELINE, search.chosen, search.chosen, BASELINE]

@@ -9,13 +9,13 @@ from random import Random
 import pytest
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, Settings
-from accel_advisor.tune.record.outcome import Verification
 from accel_advisor.tune.search.allowance import Allowance, runs_seconds, whole
+from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.readings import Loop
 from accel_advisor.tune.search.search import Request, Search, block_seconds
 from accel_advisor.tune.search.settings import Limits
 from accel_advisor.tune.search.statistics import Interval, pairs_for
-from accel_advisor.tune.search.verification import Comparison, Ran, Run
+from accel_advisor.tune.search.verification import Comparison, Ran, Run, Verification
 
 from .simulation import Simulation, Workload, drive
 
@@ -176,7 +176,8 @@ def test_a_run_ends_within_its_time_beyond_the_first_start(start: float, pool: f
         def run(asked: Run, chosen: Settings = chosen, seed: int = seed) -> Ran:
             simulation = Simulation(loop, chosen if asked.new else baseline, seed)
             blocks = [
-                simulation.answer(Request(BASELINE, 8, block_seconds(60.0), True, "")) for _ in range(asked.blocks)
+                simulation.answer(Request(BASELINE, 8, block_seconds(60.0), True, Purpose.CEILINGS))
+                for _ in range(asked.blocks)
             ]
             times = tuple(each.block.seconds / each.block.batches for each in blocks if each.block is not None)
             return Ran(times, start + sum(each.seconds for each in blocks))

@@ -14,19 +14,22 @@ from accel_advisor.commands.tune_command import _finish
 from accel_advisor.finding import Edit, Location, Span
 from accel_advisor.machine.gpus import Sample
 from accel_advisor.tune.applying.rewrite import Recommendation, Rewrite
+from accel_advisor.tune.knobs.turned_knobs import Turn, Turns
 from accel_advisor.tune.output_files import Outputs
 from accel_advisor.tune.page.loads import busy_over_time
 from accel_advisor.tune.page.page import trial_page
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT, Block, Frame, LoaderInfo, Settings
-from accel_advisor.tune.record.outcome import Outcome, Row, Turn, Turns, Verification
+from accel_advisor.tune.record.outcome import Outcome, Row
 from accel_advisor.tune.record.record import record
 from accel_advisor.tune.record.stored import record_of
-from accel_advisor.tune.record.timeline import NEW_SOURCE, OLD_SOURCE, START, Served
 from accel_advisor.tune.search.diagnosis import Diagnosis, Shares
+from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.statistics import Interval
+from accel_advisor.tune.search.verification import Verification
 from accel_advisor.tune.showing.summary import print_report
 from accel_advisor.tune.showing.trace import trace
-from accel_advisor.tune.showing.wording import interval_text
+from accel_advisor.tune.trial.timeline import START, Served
+from accel_advisor.tune.wording.figures import interval_text
 
 GAIN = Interval(2.65, 2.58, 2.72, 5)
 
@@ -162,11 +165,11 @@ def test_blocks_of_the_new_source_are_those_of_what_is_recommended(tmp_path: Pat
     found = outcome(tmp_path, won=True)
     block = Block(BASELINE, 8, 128, 1.0, 0.5, 0.0, 0.5, 0.0, 3.0, worker_bytes=5 << 20)
     found.timeline = (
-        Served(START, "start of the script", 0.0, 2.0),
-        Served(BASELINE, "ceilings", 2.0, 1.5, block, cores=1.25),
-        Served(Settings(16), "16 workers", 3.5, 0.5, None, "a worker was killed"),
-        Served(BASELINE, OLD_SOURCE, 4.0, 1.5, block),
-        Served(BASELINE, NEW_SOURCE, 6.0, 1.5, block),
+        Served(START, Purpose.START, 0.0, 2.0),
+        Served(BASELINE, Purpose.CEILINGS, 2.0, 1.5, block, cores=1.25),
+        Served(Settings(16), Purpose.WORKERS, 3.5, 0.5, None, "a worker was killed"),
+        Served(BASELINE, Purpose.OLD_SOURCE, 4.0, 1.5, block),
+        Served(BASELINE, Purpose.NEW_SOURCE, 6.0, 1.5, block),
     )
     blocks = record(found)["blocks"]
     assert [(one["what"], one["tried"]) for one in blocks] == [
@@ -187,7 +190,10 @@ def test_samples_of_a_gpu_reach_every_output(tmp_path: Path) -> None:
     new = Block(Settings(4), 8, 128, 1.0, 0.0, 0.0, 1.0, 0.0, began=1006.0)
     row, best, *others = found.rows
     found.rows = (replace(row, measured=(old,)), replace(best, measured=(new,)), *others)
-    found.timeline = (Served(BASELINE, "ceilings", 2.0, 3.0, old), Served(Settings(4), "4 workers", 5.0, 2.0, new))
+    found.timeline = (
+        Served(BASELINE, Purpose.CEILINGS, 2.0, 3.0, old),
+        Served(Settings(4), Purpose.WORKERS, 5.0, 2.0, new),
+    )
     plain = record(found)
     assert plain["samples"] == []
     assert {one["device"] for one in (*plain["tried"], *plain["blocks"])} == {None}

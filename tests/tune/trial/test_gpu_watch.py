@@ -8,8 +8,9 @@ import time
 import pytest
 
 from accel_advisor.machine.gpus import Sample, gpus
+from accel_advisor.tune.record.device_use import use
 from accel_advisor.tune.record.schema import DeviceUse
-from accel_advisor.tune.trial.gpu_watch import PERIOD, GpuWatch, use
+from accel_advisor.tune.trial.gpu_watch import PERIOD, GpuWatch
 
 GIB = 1 << 30
 

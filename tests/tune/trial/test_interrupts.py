@@ -21,10 +21,12 @@ from accel_advisor.machine.machine import inspect_machine
 from accel_advisor.tune import tuner
 from accel_advisor.tune.applying import proving
 from accel_advisor.tune.applying.rewrite import Recommendation, Rewrite
+from accel_advisor.tune.knobs.turned_knobs import Turn
 from accel_advisor.tune.knobs.turns import Turner
 from accel_advisor.tune.probe.channel.wire import Frame, LoaderInfo, Settings
-from accel_advisor.tune.record.outcome import Outcome, Row, Turn, Verification
+from accel_advisor.tune.record.outcome import Outcome, Row
 from accel_advisor.tune.search.statistics import Interval
+from accel_advisor.tune.search.verification import Verification
 from accel_advisor.tune.trial.interrupts import Interrupts, undisturbed
 from accel_advisor.tune.trial.trial import Command
 
@@ -82,7 +84,7 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def applied(outcome: Outcome, interrupts: Interrupts) -> None:
-    proving.apply(None, outcome, None, 0.0, interrupts)  # type: ignore[arg-type]
+    outcome.verification = proving.apply(None, outcome.recommendation, None, 0.0, interrupts)  # type: ignore[arg-type]
 
 
 def each_step(run: Callable[[Steps], None], every: int = 1) -> int:

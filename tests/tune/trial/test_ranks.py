@@ -24,7 +24,9 @@ from accel_advisor.tune.probe.channel.wire import (
     Settings,
     Stopped,
 )
-from accel_advisor.tune.trial.ranks import RankLost, Ranks, merged, named, one_block, root_cause, slowest, straggler
+from accel_advisor.tune.search.straggler import Cause, Straggler, straggler
+from accel_advisor.tune.trial.ranks import RankLost, Ranks, merged, named, one_block, root_cause, slowest
+from accel_advisor.tune.wording.diagnosis_text import straggler_text
 
 TABLE = """\
 train.py FAILED
@@ -178,19 +180,19 @@ def test_the_child_has_stopped_when_all_ranks_have() -> None:
 
 def test_no_straggler_is_named_without_one() -> None:
     alike = Part(1.0, 0.5, 0.0, 0.4, 0.1)
-    assert straggler([block()]) == ""
-    assert straggler([block(ranks=(alike, alike))]) == ""
-    assert straggler([block(ranks=(alike, Part(1.0, 0.53, 0.0, 0.37, 0.1)))]) == ""
+    assert straggler([block()]) is None
+    assert straggler([block(ranks=(alike, alike))]) is None
+    assert straggler([block(ranks=(alike, Part(1.0, 0.53, 0.0, 0.37, 0.1)))]) is None
 
 
 def test_the_straggler_is_named_with_what_it_does() -> None:
     quick = Part(1.0, 0.1, 0.0, 0.8, 0.1)
-    assert straggler([block(ranks=(quick, Part(1.0, 0.4, 0.0, 0.5, 0.1)))]) == (
-        "Rank 1 waits for data 40 % of each step; the other waits for it."
-    )
-    assert straggler([block(ranks=(Part(1.0, 0.1, 0.0, 0.4, 0.5), quick, quick))]) == (
-        "Rank 0 runs Python of its own 50 % of each step; the others wait for it."
-    )
+    waits = straggler([block(ranks=(quick, Part(1.0, 0.4, 0.0, 0.5, 0.1)))])
+    assert waits == Straggler(1, 2, Cause.WAITS, pytest.approx(0.4))
+    assert straggler_text(waits) == ("Rank 1 waits for data 40 % of each step; the other waits for it.")
+    runs = straggler([block(ranks=(Part(1.0, 0.1, 0.0, 0.4, 0.5), quick, quick))])
+    assert runs == Straggler(0, 3, Cause.RUNS_PYTHON, pytest.approx(0.5))
+    assert straggler_text(runs) == ("Rank 0 runs Python of its own 50 % of each step; the others wait for it.")
 
 
 def test_what_torchrun_tells_of_the_first_failure() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT
+from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.search import Request
 from accel_advisor.tune.trial.session import Session
 from accel_advisor.tune.trial.trial import Command, NotMeasurable, SlowStart
@@ -39,10 +40,10 @@ def session(folder: Path, device: str) -> Session:
 def test_a_script_that_fails_in_a_ceiling_goes_on_without_it(tmp_path: Path) -> None:
     with session(tmp_path, "cpu") as running:
         running.start()
-        failed = running.answer(Request(NO_WAIT, 8, 0.05, False, "ceilings"))
+        failed = running.answer(Request(NO_WAIT, 8, 0.05, False, Purpose.CEILINGS))
         assert failed.block is None
         assert "the same batch again" in failed.reason
-        found = running.answer(Request(BASELINE, 8, 0.05, False, "ceilings"))
+        found = running.answer(Request(BASELINE, 8, 0.05, False, Purpose.CEILINGS))
         assert found.block is not None
         assert found.block.samples == 4 * found.block.batches
 
@@ -80,6 +81,6 @@ def test_a_restart_that_takes_long_is_given_longer_by_the_option_for_starts(tmp_
         (tmp_path / "ending").touch()
         running.start_timeout = 1.0
         with pytest.raises(SlowStart) as caught:
-            running.answer(Request(BASELINE, 8, 0.05, False, "ceilings"))
+            running.answer(Request(BASELINE, 8, 0.05, False, Purpose.CEILINGS))
     assert "did not reach its first batch within 1 s" in caught.value.reason
     assert caught.value.sentence.endswith(": give it longer with --start-timeout SECONDS")

@@ -11,6 +11,7 @@ import pytest
 from accel_advisor.machine.gpus import gpus
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Settings
 from accel_advisor.tune.record.record import record
+from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.search import Request
 from accel_advisor.tune.trial.session import Session
 from accel_advisor.tune.trial.trial import Command, Trial
@@ -103,10 +104,10 @@ def test_a_batch_that_must_be_on_the_host_costs_one_ceiling(torch: Any, tmp_path
     command = write(tmp_path, first="y.numpy()")
     with Session(command, deadline=time.monotonic() + 240, start_timeout=100) as session:
         session.start()
-        failed = session.answer(Request(NO_TRANSFER, 8, 0.1, False, "ceilings"))
+        failed = session.answer(Request(NO_TRANSFER, 8, 0.1, False, Purpose.CEILINGS))
         assert failed.block is None
         assert "numpy" in failed.reason
-        assert session.answer(Request(BASELINE, 8, 0.1, False, "ceilings")).block is not None
+        assert session.answer(Request(BASELINE, 8, 0.1, False, Purpose.CEILINGS)).block is not None
 
 
 def test_what_the_gpu_did_is_told(torch: Any, tmp_path: Path) -> None:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from typing import Protocol
 
 from accel_advisor.tune.probe.channel.wire import Settings
-from accel_advisor.tune.record.schema import Ratio
 from accel_advisor.tune.search.settings import DEFAULT_PREFETCH, prefetch
-from accel_advisor.tune.search.statistics import Interval
 
 _WIDE = math.log(1.5)
 _KEPT = "\n\t"
+
+
+class Estimate(Protocol):
+    """A ratio with the ends of its interval, None where they are open."""
+
+    @property
+    def ratio(self) -> float: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
 
 
 def visible(text: str) -> str:
@@ -24,7 +34,7 @@ def _unseen(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Cn", "Co")
 
 
-def interval_text(found: Interval | Ratio) -> str:
+def interval_text(found: Estimate) -> str:
     """A ratio with its interval, for people: ``2.41x (2.30-2.52)``; without the interval where it is open or says
     nothing."""
     if not says(found) or found.low is None or found.high is None:
@@ -32,7 +42,7 @@ def interval_text(found: Interval | Ratio) -> str:
     return f"{found.ratio:.2f}x ({found.low:.2f}-{found.high:.2f})"
 
 
-def says(found: Interval | Ratio) -> bool:
+def says(found: Estimate) -> bool:
     """Whether an interval is closed and narrow enough to say something."""
     return bool(found.low) and found.high is not None and math.log(found.high / (found.low or 1)) / 2 <= _WIDE
 
@@ -47,6 +57,11 @@ def seconds_text(seconds: float) -> str:
     if seconds >= 100:
         return f"{seconds:,.0f} s"
     return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms" if seconds >= 1e-4 else "0 ms"
+
+
+def times(ratio: float) -> str:
+    """A ratio for people: ``2.7 times``, ``1.04 times``, ``12 times``."""
+    return f"{ratio:.0f} times" if ratio >= 10 else f"{ratio:.1f} times" if ratio >= 1.3 else f"{ratio:.2f} times"
 
 
 def share_text(share: float) -> str:

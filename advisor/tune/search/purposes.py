@@ -1,0 +1,35 @@
+"""Why a stretch of a run is served."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from accel_advisor.tune.probe.channel.wire import Settings
+
+
+class Purpose(StrEnum):
+    """A stretch's purpose; the value is what people read, in JSON too."""
+
+    START = "start of the script"
+    CEILINGS = "ceilings"
+    FETCH_COST = "cost of a fetch"
+    WORKERS = "workers"
+    PREFETCH = "more batches ahead"
+    TRANSFERS = "pinned transfers"
+    FINALISTS = "finalists"
+    OLD_AGAINST_NEW = "old against new"
+    OLD_SOURCE = "the old source"
+    NEW_SOURCE = "the new source"
+    EXPLANATION = "where the loader spends its time"
+    TRAINING_KNOB = "a knob of the training"
+
+
+def words(purpose: Purpose, what: Settings | str) -> str:
+    """A purpose for people; of a number of workers with that number.
+
+    Args:
+        what: is measured.
+    """
+    if purpose is Purpose.WORKERS and isinstance(what, Settings):
+        return f"{what.num_workers} {purpose}"
+    return purpose.value

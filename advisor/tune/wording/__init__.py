@@ -1,0 +1,1 @@
+"""What reasons, notes, figures and outcomes read like for people: made here, and never read again."""
