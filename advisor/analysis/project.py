@@ -187,16 +187,14 @@ def _make_samples(machine: Interpreter, project: Project, analysis: Analysis, lo
 def _guarded(
     machine: Interpreter, project: Project, analysis: Analysis, filename: str, run: Callable[[], object]
 ) -> None:
-    levels, frames = machine.store.level, len(machine.frames)
+    level = machine.store.level
     try:
         run()
     except RecursionError:
         document = project.documents.get(filename)
         name = document.filename if document is not None else filename
         analysis.failures[name] = "is nested too deeply to be analysed"
-        del machine.frames[frames:]
-        machine.loops, machine.chain, machine.guards = [], [], 0
-        machine.store.abandon(levels)
+        machine.store.abandon(level)
 
 
 def _importers(documents: Sequence[Document], project: Project) -> list[str]:
@@ -284,10 +282,10 @@ def _run_alone(machine: Interpreter, function: Function, receivers: dict[int, Va
             receiver = receivers[id(function.owner.node)] = _sample(machine, function.owner)
             init = class_member(machine, function.owner, "__init__")
             if isinstance(init, Function):
-                with machine.at_home(init):
+                with machine.at_home(init.scope.globals):
                     call_function(machine, init, unknown, None, receiver)
     if id(function.node) not in machine.called or id(function.node) in machine.truncated:
-        with machine.at_home(function):
+        with machine.at_home(function.scope.globals):
             bound = bind_parameters(machine, function, unknown, receiver)
             if isinstance(receiver, Module) and function.name == "forward":
                 for name, annotated in _inputs(function):

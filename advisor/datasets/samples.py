@@ -49,7 +49,7 @@ def _call(machine: Interpreter, function: Value | None, receiver: Value | None) 
     if not isinstance(function, Function):
         return UNKNOWN
     given = Arguments(None, [Argument(UNKNOWN)])
-    with machine.at_home(function):
+    with machine.at_home(function.scope.globals):
         return call_function(machine, function, given, None, receiver)
 
 

@@ -93,7 +93,7 @@ def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value)
             machine.store.set(one, name, value if certain or before is None else join(before, value))
             if isinstance(one, Instance) and not _inside(machine, one.cls):
                 machine.recorder.written.setdefault(one.cls, set()).add(name)
-            elif isinstance(one, Instance) and machine.loops and not _building(machine, one.cls):
+            elif isinstance(one, Instance) and machine.frame.loops and not _building(machine, one.cls):
                 machine.recorder.changed.add(one.cls)
         elif isinstance(one, SourceModule):
             machine.store.set(one.scope, name, value)
@@ -134,17 +134,16 @@ def adopt(machine: Interpreter, value: Value, place: Place) -> None:
 
 
 def _inside(machine: Interpreter, cls: Class) -> bool:
-    return any(frame.function is not None and frame.function.owner in cls.lineage() for frame in machine.frames)
+    return any(one.owner in cls.lineage() for one in machine.frame.functions)
 
 
 def _building(machine: Interpreter, cls: Class) -> bool:
-    functions = [frame.function for frame in machine.frames if frame.function is not None]
-    return any(one.name == "__init__" and one.owner in cls.lineage() for one in functions)
+    return any(one.name == "__init__" and one.owner in cls.lineage() for one in machine.frame.functions)
 
 
 def _change_holder(machine: Interpreter, held: cst.BaseExpression) -> None:
     """A list is changed: in a loop, that changes the object whose attribute it is."""
-    holder = machine.evaluate(held.value) if isinstance(held, cst.Attribute) and machine.loops else None
+    holder = machine.evaluate(held.value) if isinstance(held, cst.Attribute) and machine.frame.loops else None
     if isinstance(holder, Instance) and not _building(machine, holder.cls):
         machine.recorder.changed.add(holder.cls)
 

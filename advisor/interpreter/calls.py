@@ -132,12 +132,15 @@ def _bind_member(machine: Interpreter, owner: Value, member: Value) -> Value:
 
 def call(machine: Interpreter, node: cst.Call) -> Value:
     """What a call returns; its effects take place and are recorded."""
-    discarded = machine.discarded is node
-    machine.discarded = None
+    discarded = machine.frame.discarded is node
+    machine.frame.discarded = None
     callee = machine.evaluate(node.func)
     arguments = evaluate_arguments(machine, node)
-    machine.recorder.discarding = discarded
-    return call_value(machine, callee, arguments, node)
+    frame = machine.frame
+    frame.discarding = discarded
+    value = call_value(machine, callee, arguments, node)
+    frame.discarding = False
+    return value
 
 
 def call_without_arguments(machine: Interpreter, callee: Bound) -> Value:
@@ -190,7 +193,7 @@ def _call_partial(machine: Interpreter, callee: Opaque, arguments: Arguments, no
 def call_unknown(machine: Interpreter, arguments: Arguments, node: cst.Call | None) -> Value:
     """A callee that nothing is known of: it may keep, change or move whatever it is given."""
     values = arguments.values()
-    machine.recorder.clock.wait()
+    machine.frame.run.clock.wait()
     for value in values:
         escape(machine, value)
     if any(isinstance(value, Tensor) and value.loader is not None for value in values):
@@ -213,7 +216,7 @@ def escape(machine: Interpreter, value: Value) -> None:
     elif isinstance(value, Iterated):
         escape(machine, value.element)
     elif isinstance(value, Instance):
-        if machine.loops:
+        if machine.frame.loops:
             machine.recorder.changed.add(value.cls)
         if machine.store.get(value, ESCAPED) is None:
             machine.store.set(value, ESCAPED, Constant(True))
@@ -222,7 +225,7 @@ def escape(machine: Interpreter, value: Value) -> None:
     elif isinstance(value, Tensor):
         if not value.proven:
             may_rewrite(value)
-        if value.born is not None and machine.loops:
+        if value.born is not None and machine.frame.loops:
             machine.recorder.handed_over.add(value.born)
 
 
@@ -250,7 +253,7 @@ def instantiate(machine: Interpreter, cls: Class, arguments: Arguments, node: cs
     if bases & MODULE_BASES or any(base.startswith("torch.nn.") for base in bases):
         module = Module(machine.document, node, f"project:{cls.name}", cls)
         by_itself = machine.recorder.moves_itself(cls)
-        machine.move(module, SOMEWHERE if by_itself else machine.default_places[-1])
+        machine.move(module, SOMEWHERE if by_itself else machine.frame.default_place)
         for value in arguments.values():
             if isinstance(value, (Module, Sequence, Iterated, Choice)):
                 # what becomes a part of it moves with it

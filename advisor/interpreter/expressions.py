@@ -158,18 +158,18 @@ def truth(machine: Interpreter, node: cst.BaseExpression) -> Value:
 
 def _conditional(machine: Interpreter, node: cst.IfExp) -> Value:
     truth(machine, node.test)
-    machine.guards += 1
+    machine.frame.guards += 1
     value = join(machine.evaluate(node.body), machine.evaluate(node.orelse))
-    machine.guards -= 1
+    machine.frame.guards -= 1
     return value
 
 
 def _boolean(machine: Interpreter, node: cst.BooleanOperation) -> Value:
     left = truth(machine, node.left)
     # what stands behind `and` and `or` happens on a condition
-    machine.guards += 1
+    machine.frame.guards += 1
     right = machine.evaluate(node.right)
-    machine.guards -= 1
+    machine.frame.guards -= 1
     if isinstance(left, Constant) and left.value is None and isinstance(node.operator, cst.Or):
         return right
     if isinstance(left, Configured) and isinstance(node.operator, cst.Or):
@@ -213,12 +213,12 @@ def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right
             if isinstance(one, Tensor):
                 machine.recorder.operation(machine, node, "format", one)
         return UNKNOWN
-    if isinstance(node.operator, cst.Add) and machine.graphs and (graph_of(left) or graph_of(right)):
+    if isinstance(node.operator, cst.Add) and machine.frame.graphs and (graph_of(left) or graph_of(right)):
         machine.recorder.operation(machine, node, "+", left, value=right)
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         if left.place != right.place:
             machine.recorder.operation(machine, node, "operator", left, value=right)
-        grown = left.grown | right.grown if machine.graphs else frozenset()
+        grown = left.grown | right.grown if machine.frame.graphs else frozenset()
         grown = sum_of(grown, node) if isinstance(node.operator, cst.Add) else grown
         if left.scalar:
             return Tensor(right.place, proven=right.proven, scalar=right.scalar, grown=grown)
@@ -234,7 +234,7 @@ def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right
                 one.place if known else SOMEWHERE,
                 proven=one.proven and known,
                 scalar=one.scalar and known,
-                grown=grown | graph_of(other) if machine.graphs else frozenset(),
+                grown=grown | graph_of(other) if machine.frame.graphs else frozenset(),
             )
     if _is_number(left) and _is_number(right):
         outside = (*settings_in(left), *settings_in(right))
@@ -306,33 +306,28 @@ def parameter_defaults(machine: Interpreter, params: cst.Parameters) -> tuple[tu
 
 
 def _comprehension(machine: Interpreter, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
-    frame = machine.frame
-    outer = frame.scope
     part: cst.CompFor | None = node.for_in
     # Python evaluates the first iterable once, outside of the loop and of its scope
     iterable = machine.evaluate(node.for_in.iter)
-    frame.scope = Scope(machine.document, outer, "function")
-    try:
-        with machine.looping(node) as loop:
-            loop.repeats = True
-            while part is not None:
-                element = element_of(machine, iterable)
-                machine.recorder.go_over(loop, element, machine)
-                assign(machine, part.target, element)
-                for condition in part.ifs:
-                    machine.evaluate(condition.test)
-                part = part.inner_for_in
-                if part is not None:
-                    iterable = machine.evaluate(part.iter)
-            if isinstance(node, cst.DictComp):
-                machine.evaluate(node.key)
-                mapping = Mapping(machine.document, None)
-                machine.store.set(mapping, ANY, machine.evaluate(node.value))
-                machine.store.set(mapping, OPEN, Constant(True))
-                return mapping
-            return Iterated(machine.evaluate(node.elt))
-    finally:
-        frame.scope = outer
+    inner = machine.frame.of_block(Scope(machine.document, machine.scope, "function"))
+    with machine.entered(inner), machine.looping(node) as loop:
+        loop.repeats = True
+        while part is not None:
+            element = element_of(machine, iterable)
+            machine.recorder.go_over(loop, element, machine)
+            assign(machine, part.target, element)
+            for condition in part.ifs:
+                machine.evaluate(condition.test)
+            part = part.inner_for_in
+            if part is not None:
+                iterable = machine.evaluate(part.iter)
+        if isinstance(node, cst.DictComp):
+            machine.evaluate(node.key)
+            mapping = Mapping(machine.document, None)
+            machine.store.set(mapping, ANY, machine.evaluate(node.value))
+            machine.store.set(mapping, OPEN, Constant(True))
+            return mapping
+        return Iterated(machine.evaluate(node.elt))
 
 
 def _named(machine: Interpreter, node: cst.NamedExpr) -> Value:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from accel_advisor.interpreter.autograd import may_stop_autograd
+from accel_advisor.records.clock import Clock
+from accel_advisor.values.places import HOST, Place
 from accel_advisor.values.store import Layer, Scope
 from accel_advisor.values.values import Function, Value
 
 if TYPE_CHECKING:
+    import libcst as cst
+
+    from accel_advisor.records.facts import CallSite, Loop
     from accel_advisor.source.document import Document
 
 
@@ -23,15 +29,117 @@ class Modules(Protocol):
 
 
 @dataclass(slots=True)
-class Frame:
-    """One call that is being interpreted."""
+class Run:
+    """What the code of one module shares with everything that it calls.
 
-    function: Function | None
+    Attributes:
+        clock: what the GPU was given and what was waited for, in order.
+        default_place: where tensors and modules are made that are given no device.
+    """
+
+    clock: Clock = field(default_factory=Clock)
+    default_place: Place = HOST
+
+
+@dataclass(slots=True)
+class Frame:
+    """One call that is being interpreted, or the code of a module: all that holds for the statement that is at hand.
+
+    A function's frame begins with what holds where it is called (:meth:`of_call`). That of a module begins with
+    nothing: who needs the module first, and under which conditions, says nothing about the module.
+
+    Attributes:
+        scope: where names are looked up.
+        level: how many layers the store had when it began.
+        functions: the function and those around it, outermost first; none at the top of a module.
+        depth: how many calls it is within.
+        chain: the calls that led here, outermost first.
+        loops: the loops around the statement, outermost first, those of the callers among them.
+        guards: the conditions within the innermost loop that decide whether the statement happens.
+        every: the modulus in these conditions, where the statement happens once in so many passes of the loop.
+        place: where a context manager has tensors made that are given no device; None under no such manager.
+        outside: the context managers of the callers, and the decorators of the functions, outermost first.
+        managers: the context managers of this frame, outermost first.
+        statement: the statement that is being interpreted.
+        discarded: the expression that is a statement by itself, until it was looked at.
+        discarding: whether the result of the call that is being looked at is thrown away.
+        returned, yielded: what came out so far.
+        exits: what was written on the paths that have returned.
+        loop_exits: for each loop of this frame, the level of its body and what was written on the paths that left it.
+    """
+
     scope: Scope
     level: int
-    """How many layers the store had when it began."""
+    run: Run
+    functions: tuple[Function, ...] = ()
+    depth: int = 1
+    chain: tuple[CallSite, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    guards: int = 0
+    every: Value | None = None
+    place: Place | None = None
+    outside: tuple[Value, ...] = ()
+    managers: list[Value] = field(default_factory=list)
+    statement: cst.BaseStatement | cst.BaseSmallStatement | None = None
+    discarded: cst.BaseExpression | None = None
+    discarding: bool = False
     returned: list[Value] = field(default_factory=list)
     yielded: list[Value] = field(default_factory=list)
     exits: list[Layer] = field(default_factory=list)
     loop_exits: list[tuple[int, list[Layer]]] = field(default_factory=list)
-    managers: list[Value] = field(default_factory=list)
+
+    def of_call(self, function: Function, scope: Scope, level: int, site: CallSite | None) -> Frame:
+        """The frame of a function that is called here; no site for a call that the source does not spell out."""
+        return Frame(
+            scope,
+            level,
+            self.run,
+            functions=(*self.functions, function),
+            depth=self.depth + 1,
+            chain=self.chain if site is None else (*self.chain, site),
+            loops=self.loops,
+            guards=self.guards,
+            every=self.every,
+            place=self.place,
+            outside=(*self.around, *function.decorators),
+            statement=self.statement,
+        )
+
+    def of_block(self, scope: Scope) -> Frame:
+        """The frame of a class body or a comprehension: a part of this one, with names of its own."""
+        return replace(self, scope=scope)
+
+    @property
+    def function(self) -> Function | None:
+        """The function whose call it is; None at the top of a module."""
+        return self.functions[-1] if self.functions else None
+
+    @property
+    def function_names(self) -> tuple[str, ...]:
+        """Names of the project's functions around the statement, outermost first."""
+        return tuple([one.name for one in self.functions])
+
+    @property
+    def around(self) -> tuple[Value, ...]:
+        """The context managers and decorators around the statement, outermost first."""
+        return (*self.outside, *self.managers)
+
+    @property
+    def graphs(self) -> bool:
+        """Whether autograd certainly records what is computed here."""
+        return not any(may_stop_autograd(value) for value in self.around)
+
+    @property
+    def loop(self) -> Loop | None:
+        """The innermost loop of any kind around the statement."""
+        return self.loops[-1] if self.loops else None
+
+    @property
+    def batch_loop(self) -> Loop | None:
+        """The innermost loop over a loader around the statement."""
+        return next((loop for loop in reversed(self.loops) if loop.loaders), None)
+
+    @property
+    def default_place(self) -> Place:
+        """Where tensors and modules are made here that are given no device."""
+        return self.place if self.place is not None else self.run.default_place

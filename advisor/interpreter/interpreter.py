@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.autograd import may_stop_autograd
-from accel_advisor.interpreter.frames import Frame, Modules
+from accel_advisor.interpreter.frames import Frame, Modules, Run
 from accel_advisor.interpreter.recorder import Recorder
 from accel_advisor.interpreter.unread_cells import forget, stretches
 from accel_advisor.records.facts import CallSite, Loop
 from accel_advisor.syntax.exits import Left
+from accel_advisor.tables.catalog import SETS_DEFAULT_DEVICE
 from accel_advisor.values.places import HOST, SOMEWHERE, Place
 from accel_advisor.values.store import Layer, Scope, Store
 from accel_advisor.values.values import (
     UNKNOWN,
     Class,
+    Constant,
     Function,
     Iterated,
     Module,
@@ -31,6 +32,7 @@ from accel_advisor.values.values import (
     SourceModule,
     Tensor,
     Value,
+    join_all,
 )
 
 if TYPE_CHECKING:
@@ -59,13 +61,8 @@ class Interpreter:
         self.scopes: dict[str, Scope] = {}
         self.called: set[int] = set()
         self.frames: list[Frame] = []
-        self.chain: list[CallSite] = []
-        self.loops: list[Loop] = []
-        self.guards = 0
-        self.every: Value | None = None
-        self.default_places: list[Place] = [HOST]
-        self.discarded: cst.BaseExpression | None = None
-        self.statement: cst.BaseStatement | cst.BaseSmallStatement | None = None
+        self.runs: dict[Scope, Run] = {}
+        self._place_of_uncalled = HOST
         self.functions: list[Function] = []
         self.classes: list[Class] = []
         self.instantiated: set[int] = set()
@@ -105,21 +102,14 @@ class Interpreter:
             return None
         scope = self.scopes[filename] = Scope(document, None, "module")
         self.recorder.begin(document)
+        if any(name.rpartition(".")[2] in document.text for name in SETS_DEFAULT_DEVICE):
+            self._place_of_uncalled = SOMEWHERE
         self._steps_left += STEPS_PER_LINE * document.text.count("\n")
-        with self._base(), self.entered(None, scope, self.store.level):
-            # loops and calls that are under way belong to the importer
-            loops, chain, places = self.loops, self.chain, self.default_places
-            statement = self.statement
-            self.loops, self.chain, self.default_places = [], [], [self.default_places[0]]
-            try:
-                for names, statements in stretches(document):
-                    forget(self, scope, names)
-                    self.execute(statements)
-            finally:
-                self.loops, self.chain = loops, chain
-                self.statement = statement
-                places[0] = self.default_places[0]
-                self.default_places = places
+        run = self.runs[scope] = Run()
+        with self._base(), self.entered(Frame(scope, self.store.level, run)):
+            for names, statements in stretches(document):
+                forget(self, scope, names)
+                self.execute(statements)
         return scope
 
     @contextmanager
@@ -132,8 +122,8 @@ class Interpreter:
             self.store.drop(layers)
 
     @contextmanager
-    def entered(self, function: Function | None, scope: Scope, level: int) -> Iterator[Frame]:
-        frame = Frame(function, scope, level)
+    def entered(self, frame: Frame) -> Iterator[Frame]:
+        """Interprets in a frame."""
         self.frames.append(frame)
         try:
             yield frame
@@ -141,10 +131,12 @@ class Interpreter:
             self.frames.pop()
 
     @contextmanager
-    def at_home(self, function: Function) -> Iterator[None]:
-        """Interprets from the module that a function stands in, as if it were called there."""
-        with self.entered(None, function.scope.globals, self.store.level):
-            yield
+    def at_home(self, scope: Scope) -> Iterator[Frame]:
+        """Interprets in a scope of the project by itself, as if nothing were under way. Where code of the program sets
+        the default device, nobody knows whether that was done before."""
+        run = Run(default_place=self._place_of_uncalled)
+        with self.entered(Frame(scope, self.store.level, run)) as frame:
+            yield frame
 
     # -- names
 
@@ -209,6 +201,8 @@ class Interpreter:
         scope = self.module(value.filename)
         if scope is None:
             return UNKNOWN
+        if self.frames and self.runs[scope].default_place != HOST:
+            self.frame.run.default_place = self.runs[scope].default_place
         if value.name is None:
             return SourceModule(scope)
         found = self.member(scope, value.name)
@@ -237,7 +231,7 @@ class Interpreter:
         """
         for statement in statements:
             self._steps_left -= 1
-            self.statement = statement
+            self.frames[-1].statement = statement
             run = EXECUTE.get(type(statement))
             if run is not None and run(self, statement):
                 return True
@@ -262,42 +256,31 @@ class Interpreter:
 
     def inline(self, function: Function, bound: dict[str, Value], site: CallSite | None) -> Value:
         """Interprets a function's body with its parameters bound, and returns what it returns."""
-        node = function.node
+        node, here = function.node, self.frame
         if site is not None:
-            self.recorder.call_graph.add(self.frame.function, site, node)
+            self.recorder.call_graph.add(here.function, site, node)
         key = (id(node), function.owner, site and id(site.node), tuple(sorted(bound.items(), key=lambda i: i[0])))
         if key in self._memo:
             return self._memo[key]
-        if any(frame.function is not None and frame.function.node is node for frame in self.frames):
+        if any(one.node is node for one in here.functions):
             return UNKNOWN
         count = self._contexts.get(id(node), 0)
-        if site is not None and (len(self.frames) > DEPTH or count >= CONTEXTS or self._steps_left < 0):
+        if site is not None and (here.depth > DEPTH or count >= CONTEXTS or self._steps_left < 0):
             # what is not followed may be anything: the function is read with unknown arguments too, at the end
             self.truncated.add(id(node))
-            self.recorder.clock.wait()
+            here.run.clock.wait()
             return UNKNOWN
         self._contexts[id(node)] = count + 1
         self.called.add(id(node))
         self._memo[key] = UNKNOWN
         scope = Scope(function.document, function.scope, "function")
-        if site is not None:
-            self.chain.append(site)
-        statement = self.statement
-        try:
-            result = self._run(function, scope, bound)
-        finally:
-            self.statement = statement
-            if site is not None:
-                self.chain.pop()
-        self._memo[key] = result
+        result = self._memo[key] = self._run(here.of_call(function, scope, self.store.level, site), function, bound)
         return result
 
-    def _run(self, function: Function, scope: Scope, bound: dict[str, Value]) -> Value:
-        from accel_advisor.values.values import join_all
-
-        level, guards, every = self.store.level, self.guards, self.every
+    def _run(self, frame: Frame, function: Function, bound: dict[str, Value]) -> Value:
+        scope = frame.scope
         self.store.push()
-        with self.entered(function, scope, level) as frame:
+        with self.entered(frame):
             for name, value in bound.items():
                 self.store.set(scope, name, value)
             ended = False
@@ -306,7 +289,6 @@ class Interpreter:
             else:
                 body = function.node.body
                 ended = self.execute(body.body)
-        self.guards, self.every = guards, every
         last = self.store.pop()
         ends = [*frame.exits, last] if not ended else frame.exits or [last]
         if not scope.captured:
@@ -315,27 +297,21 @@ class Interpreter:
         self.store.merge(ends)
         if frame.yielded:
             return Iterated(join_all(frame.yielded))
-        if not frame.returned:
-            from accel_advisor.values.values import Constant
-
-            return Constant(None)
-        return join_all(frame.returned)
+        return join_all(frame.returned) if frame.returned else Constant(None)
 
     @contextmanager
     def looping(self, node: cst.CSTNode) -> Iterator[Loop]:
         """A loop that is being interpreted."""
-        functions = tuple(frame.function.name for frame in self.frames if frame.function is not None)
-        loop = self.recorder.loop(self.document, node, functions, self.loops[-1] if self.loops else None)
-        loop.function = self.frame.function.node if self.frame.function is not None else None
-        loop.guarded |= bool(self.loops) and self.guards > 0
-        self.loops.append(loop)
-        guards, self.guards = self.guards, 0
-        every, self.every = self.every, None
+        frame = self.frame
+        loops, guards, every = frame.loops, frame.guards, frame.every
+        loop = self.recorder.loop(self.document, node, frame.function_names, frame.loop)
+        loop.function = frame.function.node if frame.function is not None else None
+        loop.guarded |= bool(loops) and guards > 0
+        frame.loops, frame.guards, frame.every = (*loops, loop), 0, None
         try:
             yield loop
         finally:
-            self.loops.pop()
-            self.guards, self.every = guards, every
+            frame.loops, frame.guards, frame.every = loops, guards, every
 
     def repeat(
         self, body: Iterable[cst.BaseStatement | cst.BaseSmallStatement], bind: Value | None, target: cst.CSTNode | None
@@ -343,38 +319,24 @@ class Interpreter:
         """Interprets a loop's body until what it knows stands still: twice at the most."""
         from accel_advisor.interpreter.assignment import assign
 
-        body = list(body)
+        frame, body = self.frame, list(body)
         for _ in range(2):
-            self.guards = 0  # an exit in one pass puts no condition on the start of the next
+            frame.guards = 0  # an exit in one pass puts no condition on the start of the next
             exits: list[Layer] = []
-            self.frame.loop_exits.append((self.store.level, exits))
+            frame.loop_exits.append((self.store.level, exits))
             self.store.push()
             if target is not None and bind is not None:
                 assign(self, target, bind)
             ended = self.execute(body)
-            self.loops[-1].repeats |= not ended
-            self.frame.loop_exits.pop()
+            frame.loops[-1].repeats |= not ended
+            frame.loop_exits.pop()
             last = self.store.pop()
             if not self.store.merge([*exits, last] if not ended else exits or [last]):
                 break
 
-    def around(self) -> tuple[Value, ...]:
-        """The context managers and decorators around this point, outermost first."""
-        found: list[Value] = []
-        for frame in self.frames:
-            if frame.function is not None:
-                found += frame.function.decorators
-            found += frame.managers
-        return tuple(found)
-
-    @property
-    def graphs(self) -> bool:
-        """Whether autograd certainly records what is computed here."""
-        return not any(may_stop_autograd(value) for value in self.around())
-
     def grown(self, node: cst.CSTNode) -> frozenset[cst.CSTNode]:
         """The autograd graph that a call's result carries: none where autograd may not record it."""
-        return frozenset({node}) if self.graphs else frozenset()
+        return frozenset({node}) if self.frame.graphs else frozenset()
 
     # -- modules of torch
 

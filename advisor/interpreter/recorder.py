@@ -12,7 +12,6 @@ from accel_advisor.datasets.description import DatasetFacts, describe_dataset
 from accel_advisor.datasets.worker_code import worker_issues
 from accel_advisor.interpreter.iteration import holds_host_batch, loaders_of
 from accel_advisor.records.call_graph import CallGraph
-from accel_advisor.records.clock import Clock
 from accel_advisor.records.facts import (
     DeviceName,
     Facts,
@@ -58,8 +57,6 @@ class Recorder:
         inputs: what becomes of the inputs of each module.
         call_graph: which function is called from where.
         called: the classes of the modules that were called.
-        discarding: whether the result of the call that is being looked at is thrown away.
-        clock: what the GPU was given and what was waited for, in order.
         written: attributes of data sets (or any instance) that code outside the class assigns.
         changed: classes whose own methods assign attributes in a loop, after ``__init__``.
         handed_over: tensors that were given, in a loop, to functions that are not known.
@@ -71,8 +68,6 @@ class Recorder:
         self.inputs = Inputs()
         self.call_graph = CallGraph()
         self.called: set[Class] = set()
-        self.discarding = False
-        self.clock = Clock()
         self.written: dict[Class, set[str]] = {}
         self.changed: set[Class] = set()
         self.handed_over: set[Birth] = set()
@@ -198,7 +193,7 @@ class Recorder:
         for loader in loaders_of(element, whole=True):
             if loop not in loader.passes:
                 loader.passes.append(loop)
-            for inner, outer in pairwise(reversed(machine.loops)):
+            for inner, outer in pairwise(reversed(machine.frame.loops)):
                 if inner.guarded:
                     break
                 if outer not in loader.around:
@@ -206,10 +201,10 @@ class Recorder:
 
     def take_one(self, element: Value, machine: Interpreter) -> None:
         """``next(iterator)``: the loop around it takes batches."""
-        if machine.loops:
-            self.take(machine.loops[-1], loaders_of(element), machine)
+        if machine.frame.loops:
+            self.take(machine.frame.loops[-1], loaders_of(element), machine)
 
-    def backward(self, loops: list[Loop]) -> None:
+    def backward(self, loops: tuple[Loop, ...]) -> None:
         """The model learns here: every loop around it, down to the innermost that takes batches, trains."""
         for loop in reversed(loops):
             loop.backward = True
@@ -218,16 +213,16 @@ class Recorder:
 
     def model_called(self, machine: Interpreter) -> None:
         """A model is called on a batch here."""
-        graphs = machine.graphs
-        for loop in reversed(machine.loops):
+        graphs = machine.frame.graphs
+        for loop in reversed(machine.frame.loops):
             loop.calls_model = True
             loop.graphs |= graphs
             if loop.loaders:
                 break
         if not graphs:
-            self.autograd_stopped(machine.loops)
+            self.autograd_stopped(machine.frame.loops)
 
-    def autograd_stopped(self, loops: list[Loop]) -> None:
+    def autograd_stopped(self, loops: tuple[Loop, ...]) -> None:
         """What is computed here may not be recorded by autograd."""
         for loop in reversed(loops):
             loop.graph_free = True
@@ -267,9 +262,9 @@ class Recorder:
                 method,
                 device,
                 given,
-                self.discarding,
+                machine.frame.discarding,
                 _framework_around(machine),
-                machine.statement or node,
+                machine.frame.statement or node,
             )
             self._transfers[id(node)] = known
             facts.transfers.append(known)
@@ -289,7 +284,7 @@ class Recorder:
         value: Value | None = None,
     ) -> None:
         """The program does something with a library, in one more way; ``value`` is what an assignment gives."""
-        self.clock.operation(name)
+        machine.frame.run.clock.operation(name)
         given: list[tuple[str | int, Argument]] = []
         if arguments is not None:
             given += list(enumerate(arguments.positional))
@@ -300,19 +295,19 @@ class Recorder:
             receiver=receiver,
             arguments=tuple(given),
             open=arguments is not None and arguments.open,
-            loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
-            inner=machine.loops[-1] if machine.loops else None,
-            guarded=machine.guards > 0,
-            around=machine.around(),
-            functions=tuple(frame.function.name for frame in machine.frames if frame.function is not None),
-            every=machine.every,
+            loop=machine.frame.batch_loop,
+            inner=machine.frame.loop,
+            guarded=machine.frame.guards > 0,
+            around=machine.frame.around,
+            functions=machine.frame.function_names,
+            every=machine.frame.every,
         )
         known = self._operations.get((id(node), name))
         if known is None:
-            statement = machine.statement or node
+            statement = machine.frame.statement or node
             framework, function = _framework_around(machine), machine.frame.function
             around = function.node if function is not None else None
-            known = Operation(machine.document, node, name, self.discarding, framework, statement, around)
+            known = Operation(machine.document, node, name, machine.frame.discarding, framework, statement, around)
             self._operations[id(node), name] = known
             self.facts[machine.document.filename].operations.append(known)
         if context not in known.contexts:
@@ -371,10 +366,8 @@ def _reached(start: set[str], edges: dict[str, set[str]]) -> set[str]:
 
 def _framework_around(machine: Interpreter) -> str | None:
     """The framework whose class the code that is being interpreted belongs to."""
-    for frame in reversed(machine.frames):
-        owner = frame.function.owner if frame.function is not None else None
-        if owner is not None:
-            for base in sorted(owner.library_bases()):
-                if base in FRAMEWORK_CLASSES:
-                    return FRAMEWORK_CLASSES[base]
+    for function in reversed(machine.frame.functions):
+        for base in sorted(function.owner.library_bases()) if function.owner is not None else ():
+            if base in FRAMEWORK_CLASSES:
+                return FRAMEWORK_CLASSES[base]
     return None

@@ -20,7 +20,7 @@ def value_of(machine: Interpreter, scope: Scope, node: cst.BaseExpression) -> Va
 
     An import that nothing has followed yet is followed now.
     """
-    with machine.entered(None, scope, machine.store.level):
+    with machine.at_home(scope):
         if isinstance(node, cst.Name):
             return machine.lookup(node.value)
         if isinstance(node, cst.Attribute):

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 
 def _expression(machine: Interpreter, node: cst.Expr) -> bool:
-    machine.discarded = node.value
+    machine.frame.discarded = node.value
     machine.evaluate(node.value)
-    machine.discarded = None
+    machine.frame.discarded = None
     return False
 
 
@@ -69,7 +69,7 @@ def _augmented(machine: Interpreter, node: cst.AugAssign) -> bool:
     before = machine.evaluate(node.target)
     value = machine.evaluate(node.value)
     machine.recorder.operation(machine, node, "+=", before, value=value)
-    kept = graph_of(before) | graph_of(value) if machine.graphs else frozenset()
+    kept = graph_of(before) | graph_of(value) if machine.frame.graphs else frozenset()
     if kept and isinstance(node.operator, cst.AddAssign) and not isinstance(before, Cell):
         place = value.place if isinstance(value, Tensor) else SOMEWHERE
         if isinstance(before, Tensor):
@@ -110,7 +110,7 @@ def _leave_loop(machine: Interpreter, node: cst.Break | cst.Continue) -> bool:
     if machine.frame.loop_exits:
         level, exits = machine.frame.loop_exits[-1]
         exits.append(machine.store.since(level))
-        machine.loops[-1].repeats |= isinstance(node, cst.Continue)
+        machine.frame.loops[-1].repeats |= isinstance(node, cst.Continue)
     return True
 
 
@@ -138,24 +138,24 @@ def _if(machine: Interpreter, node: cst.If) -> bool:
     tests: list[list[cst.BaseStatement | cst.BaseSmallStatement] | None] = [list(node.body.body)]
     orelse = node.orelse
     while isinstance(orelse, cst.If):
-        machine.guards += 1
+        machine.frame.guards += 1
         truth(machine, orelse.test)
-        machine.guards -= 1
+        machine.frame.guards -= 1
         tests.append(list(orelse.body.body))
         orelse = orelse.orelse
     tests.append(list(orelse.body.body) if orelse is not None else None)
     if _runs_as_script(node.test):
         return machine.branches(list(tests)) is Left.ALWAYS
-    machine.guards += 1
-    every = machine.every
-    machine.every = _modulus(machine, node.test) or every
+    machine.frame.guards += 1
+    every = machine.frame.every
+    machine.frame.every = _modulus(machine, node.test) or every
     left = machine.branches(list(tests))
-    machine.every = every
+    machine.frame.every = every
     if left is Left.SOMETIMES:
         _note_exit(machine, node.test)
     # where one branch leaves the loop or the function, what follows happens on a condition too
     if left is not Left.SOMETIMES:
-        machine.guards -= 1
+        machine.frame.guards -= 1
     return left is Left.ALWAYS
 
 
@@ -168,7 +168,7 @@ def _note_exit(machine: Interpreter, test: cst.BaseExpression) -> None:
 
 def _modulus(machine: Interpreter, test: cst.BaseExpression) -> Value | None:
     """The right side of the first ``%`` in a condition, which is true once in so many passes of a loop."""
-    if not machine.loops:
+    if not machine.frame.loops:
         return None
     for one in descendants(test):
         if isinstance(one, cst.BinaryOperation) and isinstance(one.operator, cst.Modulo):
@@ -189,7 +189,7 @@ def _for(machine: Interpreter, node: cst.For) -> bool:
         loop.rows_of = _rows_of(machine, node.iter)
         machine.recorder.go_over(loop, element, machine)
         if not loop.counts:
-            machine.recorder.clock.go_over()
+            machine.frame.run.clock.go_over()
         machine.repeat(node.body.body, element, node.target)
     if node.orelse is not None:
         return machine.execute(node.orelse.body.body)
@@ -234,7 +234,7 @@ def _while(machine: Interpreter, node: cst.While) -> bool:
     truth(machine, node.test)
     with machine.looping(node) as loop:
         loop.counts = True
-        machine.recorder.clock.go_over()
+        machine.frame.run.clock.go_over()
         machine.repeat(node.body.body, None, None)
     if node.orelse is not None:
         return machine.execute(node.orelse.body.body)
@@ -242,27 +242,23 @@ def _while(machine: Interpreter, node: cst.While) -> bool:
 
 
 def _with(machine: Interpreter, node: cst.With) -> bool:
-    places = entered = 0
     frame = machine.frame
+    place, entered = frame.place, len(frame.managers)
     for item in node.items:
         value = machine.evaluate(item.item)
         frame.managers.append(value)
-        entered += 1
         if may_stop_autograd(value):
-            machine.recorder.autograd_stopped(machine.loops)
+            machine.recorder.autograd_stopped(machine.frame.loops)
         if isinstance(value, Device):
-            machine.default_places.append(frozenset({value.kinds}))
-            places += 1
+            frame.place = frozenset({value.kinds})
         if item.asname is not None:
             kept = value if isinstance(value, (Iterated, Loader, Instance, Opaque, Choice)) else UNKNOWN
             assign(machine, item.asname.name, kept)
     try:
         return machine.execute(node.body.body)
     finally:
-        if places:
-            del machine.default_places[-places:]
-        if entered:
-            del frame.managers[-entered:]
+        frame.place = place
+        del frame.managers[entered:]
 
 
 def _try(machine: Interpreter, node: cst.Try | cst.TryStar) -> bool:
@@ -278,12 +274,12 @@ def _try(machine: Interpreter, node: cst.Try | cst.TryStar) -> bool:
         machine.store.merge([{}, tried])
         if handler.name is not None:
             assign(machine, handler.name.name, UNKNOWN)
-        machine.guards += 1
+        machine.frame.guards += 1
         if not machine.execute(handler.body.body):
             after.append(machine.store.pop())
         else:
             machine.store.pop()
-        machine.guards -= 1
+        machine.frame.guards -= 1
     if after:
         machine.store.merge(after)
     if node.finalbody is not None and machine.execute(node.finalbody.body.body):
@@ -329,12 +325,8 @@ def _class(machine: Interpreter, node: cst.ClassDef) -> bool:
         if base.startswith("threading."):
             machine.recorder.operation(machine, node, base)
     machine.store.set(scope, "\0class", cls)
-    frame = machine.frame
-    outer, frame.scope = frame.scope, scope
-    try:
+    with machine.entered(machine.frame.of_block(scope)):
         machine.execute(node.body.body)
-    finally:
-        frame.scope = outer
     machine.bind(node.name.value, cls)
     return False
 

@@ -36,6 +36,7 @@ class Moment(Value):
         worked: the last event that gave the GPU work, and worked_in: the loops around that.
         waited: the last event that may have waited for the GPU, or of which nothing is known.
         passed: the last event that began to go over data, or trained.
+        clock: what counted the events; readings of two clocks say nothing about each other.
     """
 
     node: cst.Call
@@ -45,6 +46,7 @@ class Moment(Value):
     worked_in: tuple[Loop, ...] = field(default=(), compare=False)
     waited: int = field(default=0, compare=False)
     passed: int = field(default=0, compare=False)
+    clock: Clock | None = field(default=None, compare=False, repr=False)
 
     def misses(self, end: Moment) -> bool:
         """Whether the time from here to another reading certainly leaves out GPU work that began in between.
@@ -52,28 +54,29 @@ class Moment(Value):
         Where a loop waits somewhere between its readings, only the last of its work is missed, and going over data or
         training takes so many steps that this does not matter.
         """
-        if self.loops != end.loops or end.passed > self.now or end.worked <= max(self.now, end.waited):
+        if self.clock is not end.clock or self.loops != end.loops:
+            return False
+        if end.passed > self.now or end.worked <= max(self.now, end.waited):
             return False
         return end.waited <= self.now or not (self.loops or end.worked_in)
 
 
 class Clock:
-    """Counts the events of one interpretation, in the order in which the program would meet them."""
+    """Counts the events of one module's run, in the order in which the program would meet them."""
 
     def __init__(self) -> None:
         self._now = self._worked = self._waited = self._passed = 0
         self._worked_in: tuple[Loop, ...] = ()
 
-    def read(self, node: cst.Call, loops: list[Loop]) -> Moment:
+    def read(self, node: cst.Call, loops: tuple[Loop, ...]) -> Moment:
         """A reading of the clock."""
-        here = tuple(loops)
-        return Moment(node, here, self._now, self._worked, self._worked_in, self._waited, self._passed)
+        return Moment(node, loops, self._now, self._worked, self._worked_in, self._waited, self._passed, self)
 
-    def work(self, place: Place, loops: list[Loop]) -> None:
+    def work(self, place: Place, loops: tuple[Loop, ...]) -> None:
         """Something is computed at a place."""
         if place and is_cuda_capable(place):
             self._now += 1
-            self._worked, self._worked_in = self._now, tuple(loops)
+            self._worked, self._worked_in = self._now, loops
 
     def wait(self) -> None:
         """The host waits for the GPU, or may do so."""

@@ -28,7 +28,7 @@ class Inputs:
 
     def follow(self, machine: Interpreter, module: Module, arguments: tuple[ArgumentPlace, ...]) -> None:
         """A module is called on these arguments: inputs of the ``forward`` around it among them go on into it."""
-        if machine.guards or machine.place_of(module) != WITH_MODEL:
+        if machine.frame.guards or machine.place_of(module) != WITH_MODEL:
             return
         for argument in arguments:
             value = argument.value

@@ -55,15 +55,15 @@ def transfer(machine: Interpreter, receiver: Value, name: str, arguments: Argume
         loader=loader,
         path=path,
         proven=proven,
-        loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
+        loop=machine.frame.batch_loop,
         receiver=receiver,
         target=target,
         casts=casts,
-        functions=tuple(frame.function.name for frame in machine.frames if frame.function is not None),
-        guarded=machine.guards > 0,
+        functions=machine.frame.function_names,
+        guarded=machine.frame.guards > 0,
     )
     machine.recorder.transfer(machine, node, name, device_node, non_blocking, context, arguments.open)
-    machine.recorder.clock.wait()
+    machine.frame.run.clock.wait()
     return frozenset({destination})
 
 

@@ -78,7 +78,7 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
     if name == "lightning.cli.LightningCLI":
         _note_trainer(machine, arguments, node)
     if name in CLOCKS:
-        return recorder.clock.read(node, machine.loops)
+        return machine.frame.run.clock.read(node, machine.frame.loops)
     taker = TAKERS.get(name)
     if taker is not None:
         take_loaders(taker, arguments)
@@ -87,7 +87,7 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
     if name in ("torch.accelerator.current_accelerator", "torch.accelerator.current_device_idx"):
         return Device(frozenset({"cuda", "mps", "xpu"}))
     if name in SETS_DEFAULT_DEVICE:
-        machine.default_places[0] = SOMEWHERE
+        machine.frame.run.default_place = SOMEWHERE
         return Constant(None)
     configured = call_configuration(machine, name, arguments, node)
     if configured is not None:
@@ -124,7 +124,7 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
         born = _birth(machine, name, arguments, node)
         return Tensor(_factory_place(machine, name, arguments), scalar=_is_scalar(name, arguments), born=born)
     if name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
-        return Tensor(machine.default_places[-1], born=_birth(machine, name, arguments, node))
+        return Tensor(machine.frame.default_place, born=_birth(machine, name, arguments, node))
     if name in LOSS_FUNCTIONS:
         return _loss_function(machine, arguments, node)
     if name in TENSOR_FUNCTIONS or name.startswith("torch.nn.functional."):
@@ -140,7 +140,7 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
         in_place = last.endswith("_") or (isinstance(asked, Constant) and asked.value is True)
         if in_place and isinstance(first, Tensor):
             mutates_in_place(machine, first)
-        machine.recorder.clock.work(place, machine.loops)
+        machine.frame.run.clock.work(place, machine.frame.loops)
         return Tensor(place, proven=False, mask=last in MASKS) if known else UNKNOWN
     if name in MODULE_ALIASES and arguments.positional:
         given = arguments.positional[0].value
@@ -184,17 +184,17 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
 
 
 def _birth(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Birth:
-    functions = [frame.function for frame in machine.frames if frame.function is not None]
+    functions = machine.frame.functions
     dtype = arguments.get("dtype")
     size = arguments.get("size", 0)
     first = size.items[0] if isinstance(size, Sequence) and size.items else size
     return Birth(
         document=machine.document,
         node=node,
-        statement=machine.statement or node,
-        functions=tuple(one.name for one in functions),
+        statement=machine.frame.statement or node,
+        functions=machine.frame.function_names,
         owner=functions[-1].owner if functions else None,
-        loops=tuple(machine.loops),
+        loops=machine.frame.loops,
         dtype=dtype.name if isinstance(dtype, Qualified) else None,
         length=first.value
         if name in SIZED_FACTORIES and isinstance(first, Constant) and type(first.value) is int
@@ -296,7 +296,7 @@ def _factory_place(machine: Interpreter, name: str, arguments: Arguments) -> Pla
         source = arguments.positional[0].value
         if name == "torch.as_tensor" and isinstance(source, (Tensor, Unknown)):
             return source.place if isinstance(source, Tensor) else SOMEWHERE
-    return machine.default_places[-1]
+    return machine.frame.default_place
 
 
 _SIZED = frozenset("torch." + name for name in "zeros ones empty full rand randn".split())
@@ -331,9 +331,9 @@ def _loss_function(machine: Interpreter, arguments: Arguments, node: cst.Call) -
         escaped=False,
         wrapper=None,
         arguments=given,
-        loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
-        around=machine.around(),
-        inner=machine.loops[-1] if machine.loops else None,
+        loop=machine.frame.batch_loop,
+        around=machine.frame.around,
+        inner=machine.frame.loop,
     )
     machine.recorder.module_call(machine, node, True, context)
     return Tensor(place, scalar=True, grown=machine.grown(node))

@@ -49,21 +49,16 @@ def build_loader(
         arguments=given,
         open=arguments.open,
         mappings=arguments.mappings,
-        chain=tuple(machine.chain),
-        loops=tuple(machine.loops),
+        chain=machine.frame.chain,
+        loops=machine.frame.loops,
         repeats=_repeats(machine, node),
         files=arguments.files,
     )
     call.contexts.append(context)
-    for function in reversed(machine.frames):
-        owner = function.function.owner if function.function is not None else None
-        if owner is None:
-            continue
-        if function.function is not None and function.function.name.endswith("_dataloader"):
-            for base in owner.library_bases():
-                if base.startswith("lightning."):
-                    call.moved_by = "lightning"
-        break
+    method = next((one for one in reversed(machine.frame.functions) if one.owner is not None), None)
+    if method is not None and method.owner is not None and method.name.endswith("_dataloader"):
+        framework = any(base.startswith("lightning.") for base in method.owner.library_bases())
+        call.moved_by = "lightning" if framework else call.moved_by
     own_iteration = cls is not None and machine.recorder.touches_devices(cls)
     delivers = SOMEWHERE if constructor.delivers == "device" or own_iteration else None
     return Loader(call, delivers)
@@ -87,9 +82,9 @@ def _may_differ(machine: Interpreter, call: cst.Call) -> bool:
 
 def _repeats(machine: Interpreter, node: cst.Call) -> bool:
     """Whether the call stands in a loop of which no pass changes a name that the call reads."""
-    if not machine.loops or machine.guards:
+    if not machine.frame.loops or machine.frame.guards:
         return False
-    loop = machine.loops[-1]
+    loop = machine.frame.loops[-1]
     if loop.document is not machine.document or not isinstance(loop.node, (cst.For, cst.While)):
         return False
     if any(isinstance(one, cst.Del) for one in descendants(loop.node)):

@@ -100,7 +100,7 @@ def call_method(machine: Interpreter, method: Method, arguments: Arguments, node
     if kind is not None or name in TELLING:
         machine.recorder.operation(machine, node, f"{kind or '?'}.{name}", receiver, arguments)
     if name == "backward":
-        machine.recorder.backward(machine.loops)
+        machine.recorder.backward(machine.frame.loops)
     if isinstance(receiver, Module):
         return _module_method(machine, receiver, name, arguments, node)
     if isinstance(receiver, Tensor):
@@ -135,11 +135,9 @@ def call_method(machine: Interpreter, method: Method, arguments: Arguments, node
 def _note_change(machine: Interpreter, node: cst.Call) -> None:
     """A list or dict is changed: in a loop, that changes the object whose attribute it is."""
     held = node.func.value if isinstance(node.func, cst.Attribute) else None
-    if isinstance(held, cst.Attribute) and machine.loops:
+    if isinstance(held, cst.Attribute) and machine.frame.loops:
         owner = machine.evaluate(held.value)
-        if isinstance(owner, Instance) and not any(
-            frame.function is not None and frame.function.name == "__init__" for frame in machine.frames
-        ):
+        if isinstance(owner, Instance) and "__init__" not in machine.frame.function_names:
             machine.recorder.changed.add(owner.cls)
 
 
@@ -149,7 +147,7 @@ def _note_change(machine: Interpreter, node: cst.Call) -> None:
 def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments: Arguments, node: cst.Call) -> Value:
     if name in SHAPES:
         machine.recorder.inputs.used_as_tensor(receiver.place)
-    in_place = name.endswith("_") or name in ("update", "pop") or (name in MOVES and machine.recorder.discarding)
+    in_place = name.endswith("_") or name in ("update", "pop") or (name in MOVES and machine.frame.discarding)
     if in_place and not receiver.proven:
         may_rewrite(receiver)
     if name in MOVES:
@@ -195,7 +193,7 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
     if name in CASTS:
         return replace(receiver, born=_recast(receiver.born, CASTS[name]), pending=None, mask=name == "bool")
     if name in ("mean", "sum", "max", "min", "norm") and not arguments.positional and not arguments.keywords:
-        grown = receiver.grown if machine.graphs else frozenset()
+        grown = receiver.grown if machine.frame.graphs else frozenset()
         return Tensor(receiver.place, proven=receiver.proven, scalar=True, grown=grown)
     if name == "numpy":
         if receiver.loader is not None and is_host(receiver.place):
@@ -213,7 +211,7 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
         for value in arguments.values():
             if isinstance(value, Tensor) and not value.scalar:
                 place = place | value.place
-        grown = receiver.grown if machine.graphs and name not in GRAPHLESS else frozenset()
+        grown = receiver.grown if machine.frame.graphs and name not in GRAPHLESS else frozenset()
         return Tensor(place, proven=receiver.proven, grown=grown, mask=name in MASKS)
     if name == "backward":
         return Constant(None)
@@ -255,7 +253,7 @@ def _module_method(machine: Interpreter, receiver: Module, name: str, arguments:
         return Opaque(f"module.{name}", (receiver,))
     if name in ("backward", "step"):
         # DeepSpeed engines and the like train through the module
-        machine.recorder.backward(machine.loops)
+        machine.recorder.backward(machine.frame.loops)
         return UNKNOWN
     machine.store.set(receiver, ESCAPED, Constant(True))
     return give_away(machine, arguments, node)
@@ -277,7 +275,7 @@ def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node:
     for one in modules:
         machine.recorder.inputs.follow(machine, one, given)
         machine.recorder.called |= set(one.cls.lineage()) if one.cls is not None else set()
-    machine.recorder.clock.work(place, machine.loops)
+    machine.frame.run.clock.work(place, machine.frame.loops)
     for value in arguments.values():
         if isinstance(value, Tensor) and value.loader is not None:
             machine.recorder.model_called(machine)
@@ -288,10 +286,10 @@ def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node:
         wrapper=wrapper,
         moves_inputs=bool(moves),
         arguments=given,
-        loop=next((loop for loop in reversed(machine.loops) if loop.loaders), None),
+        loop=machine.frame.batch_loop,
         evaluating=all(machine.store.get(one, "\0evaluating") == Constant(True) for one in modules),
-        around=machine.around(),
-        inner=machine.loops[-1] if machine.loops else None,
+        around=machine.frame.around,
+        inner=machine.frame.loop,
     )
     loss = module.kind.startswith("torch.nn.") and module.kind.endswith("Loss")
     machine.recorder.module_call(machine, node, loss, context)

@@ -43,13 +43,13 @@ def call_opaque_method(
     """What a method of an object returns that a library made."""
     if receiver.name.startswith("torch.optim.") and ".lr_scheduler." not in receiver.name:
         if name == "step":
-            machine.recorder.backward(machine.loops)
+            machine.recorder.backward(machine.frame.loops)
         return UNKNOWN
     if receiver.name.endswith(".GradScaler"):
         if name == "scale" and arguments.positional:
             return arguments.positional[0].value
         if name == "step":
-            machine.recorder.backward(machine.loops)
+            machine.recorder.backward(machine.frame.loops)
         return UNKNOWN
     if receiver.name in ("accelerate.Accelerator", "lightning.Fabric"):
         if name in PREPARES:
@@ -58,7 +58,7 @@ def call_opaque_method(
             prepared = [_prepared(machine, one.value, receiver.name) for one in arguments.positional]
             return prepared[0] if len(prepared) == 1 else Sequence(tuple(prepared))
         if name == "backward":
-            machine.recorder.backward(machine.loops)
+            machine.recorder.backward(machine.frame.loops)
         return UNKNOWN
     if receiver.name.startswith("torch.optim.lr_scheduler."):
         return UNKNOWN
@@ -109,7 +109,8 @@ def call_inherited_method(
         return receiver
     if name == "parse_args" and is_record(receiver.cls):
         return receiver
-    if machine.loops:
+    if machine.frame.loops:
         machine.recorder.changed.add(receiver.cls)
-        machine.recorder.autograd_stopped(machine.loops)  # perhaps: a library's trainer looks after that by itself
+        # perhaps: a library's trainer looks after that by itself
+        machine.recorder.autograd_stopped(machine.frame.loops)
     return give_away(machine, arguments, node)
