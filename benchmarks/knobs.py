@@ -32,8 +32,8 @@ import torch
 from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.machine import inspect_machine
 from accel_advisor.tune.knobs.turns import Turner, run_turns
+from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.session import Session
-from accel_advisor.tune.trial.trial import Command
 from benchmarks.knob_workloads import WORKLOADS, Workload
 
 

@@ -38,7 +38,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("tune.probe.measuring",),
     ("tune.probe.turning",),
     ("tune.probe",),
-    ("tune.search",),
+    ("tune.search", "tune.target"),
     ("tune.trial",),
     ("tune.applying",),
     ("tune.knobs",),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from accel_advisor.commands.failure import Failure, console_here
 from accel_advisor.tune.record.stored import RecordError
-from accel_advisor.tune.trial.failure import Failure, console_here
 
 if TYPE_CHECKING:
     from accel_advisor.tune.record.history import History

@@ -17,20 +17,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from accel_advisor.commands.failure import Failure, console_here
+from accel_advisor.commands.output_files import FALLEN, Outputs
 from accel_advisor.machine.machine import INSTALL_TORCH
-from accel_advisor.tune.output_files import FALLEN, Outputs
 from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOBS, UnknownKnobError, parse_knobs
-from accel_advisor.tune.trial.failure import Failure, console_here
+from accel_advisor.tune.target.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
+from accel_advisor.tune.target.remedies import remedy_for_memory, remedy_of
 from accel_advisor.tune.trial.interrupts import Interrupts
-from accel_advisor.tune.trial.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
-from accel_advisor.tune.trial.remedies import remedy_for_memory, remedy_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from accel_advisor.config import Config
     from accel_advisor.tune.record.outcome import Outcome
-    from accel_advisor.tune.trial.trial import Command, ScriptFailed
+    from accel_advisor.tune.target.command import Command
+    from accel_advisor.tune.trial.trial_errors import ScriptFailed
 
 _ARGUMENTS = "accel_advisor.arguments"
 _NEAR = 0.8
@@ -151,7 +152,7 @@ def tune(
     one training script in this folder.
     """
     from accel_advisor.tune.knobs.turns import most_starts
-    from accel_advisor.tune.trial.trial import ScriptFailed, TrialError
+    from accel_advisor.tune.trial.trial_errors import ScriptFailed, TrialError
     from accel_advisor.tune.tuner import Options, TuneError
     from accel_advisor.tune.tuner import tune as run
 
@@ -247,8 +248,8 @@ def _command(script: Path | None, module: str | None, arguments: tuple[str, ...]
         Failure: neither can be made out.
     """
     from accel_advisor.config import Config, ConfigError
-    from accel_advisor.tune.trial.trial import Command
-    from accel_advisor.tune.trial.user_command import TargetError, checked_module, checked_script, only_script
+    from accel_advisor.tune.target.command import Command
+    from accel_advisor.tune.target.user_command import TargetError, checked_module, checked_script, only_script
 
     folder = Path.cwd()
     try:

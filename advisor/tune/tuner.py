@@ -27,9 +27,10 @@ from accel_advisor.tune.search.search import BaselineError, Request, Search, blo
 from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOBS, Limits, prefetch
 from accel_advisor.tune.search.statistics import Interval, interval
 from accel_advisor.tune.showing.explain import explain
+from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.interrupts import Interrupts
 from accel_advisor.tune.trial.session import Session, Watch
-from accel_advisor.tune.trial.trial import Command, NotMeasurable, TrialEnded
+from accel_advisor.tune.trial.trial_errors import NotMeasurable, TrialEnded
 
 TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
 """Devices to which pinned memory and copies that do not block may be recommended: on others they do nothing, or lose

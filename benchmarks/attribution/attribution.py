@@ -28,7 +28,8 @@ from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.tune.probe.channel.wire import BASELINE
 from accel_advisor.tune.search.diagnosis import Shares, diagnose
 from accel_advisor.tune.search.readings import Loop, Readings
-from accel_advisor.tune.trial.trial import Command, Trial
+from accel_advisor.tune.target.command import Command
+from accel_advisor.tune.trial.trial import Trial
 from benchmarks.recording import machine
 
 POINTS = 3.0

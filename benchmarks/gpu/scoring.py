@@ -14,7 +14,9 @@ from typing import Any
 from accel_advisor.tune.probe.channel.wire import Block, Settings
 from accel_advisor.tune.search.settings import arguments
 from accel_advisor.tune.search.statistics import Interval, gain
-from accel_advisor.tune.trial.trial import Command, Trial, TrialError
+from accel_advisor.tune.target.command import Command
+from accel_advisor.tune.trial.trial import Trial
+from accel_advisor.tune.trial.trial_errors import TrialError
 from accel_advisor.tune.wording.figures import label
 
 from ..regret.grid import Grid, record

@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.machine import inspect_machine
-from accel_advisor.tune.trial.trial import Command
+from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.tuner import Options, tune
 from benchmarks.recording import machine
 

@@ -17,7 +17,7 @@ from accel_advisor.tune.record.stored import read_record, record_of
 from accel_advisor.tune.search.search import Search
 from accel_advisor.tune.showing.summary import print_report
 from accel_advisor.tune.showing.trace import trace
-from accel_advisor.tune.trial.trial import Command
+from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.tuner import Options, tune
 
 pytest.importorskip("torch")

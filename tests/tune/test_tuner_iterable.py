@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tune.trial.trial import Command
+from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.tuner import Options, tune
 
 pytest.importorskip("torch")

@@ -16,7 +16,7 @@ from accel_advisor.tune.search.settings import consistent, prefetch
 from accel_advisor.tune.search.verification import Comparison, Ran, Run, Verification
 from accel_advisor.tune.trial.interrupts import Interrupts, undisturbed
 from accel_advisor.tune.trial.session import Session
-from accel_advisor.tune.trial.trial import TimedOut, TrialError
+from accel_advisor.tune.trial.trial_errors import TimedOut, TrialError
 
 SLOW_START = 5.0
 """Seconds that a start may take beyond twice the first one."""

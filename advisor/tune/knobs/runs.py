@@ -17,9 +17,9 @@ from accel_advisor.tune.search.judging import judged
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.search import Request
 from accel_advisor.tune.search.statistics import Interval
-from accel_advisor.tune.trial.remedies import OUT_OF_MEMORY
+from accel_advisor.tune.target.remedies import OUT_OF_MEMORY
 from accel_advisor.tune.trial.session import Session
-from accel_advisor.tune.trial.trial import TrialError
+from accel_advisor.tune.trial.trial_errors import TrialError
 
 BLOCKS = 3
 """Blocks of a run that count; one more goes before them."""

@@ -19,9 +19,10 @@ from accel_advisor.tune.knobs.runs import AS_IT_IS, HEADROOM, STARTS_A_KNOB, NoR
 from accel_advisor.tune.knobs.turned_knobs import Turn, Turns
 from accel_advisor.tune.search.judging import BETTER, MOST_PAIRS, no_gain
 from accel_advisor.tune.search.verification import Verification
+from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.interrupts import undisturbed
 from accel_advisor.tune.trial.session import Session
-from accel_advisor.tune.trial.trial import Command, TrialError
+from accel_advisor.tune.trial.trial_errors import TrialError
 
 _STEPS = 4  # doublings of a batch
 _ANEW = "it changes the training: the learning rate has to be found anew"

@@ -14,17 +14,17 @@ from accel_advisor.machine.gpus import Sample
 from accel_advisor.tune.probe.channel.wire import BASELINE, Ready, Stopped
 from accel_advisor.tune.search.purposes import Purpose, words
 from accel_advisor.tune.search.search import Answer, Request, Search
+from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.cpu_usage import processor_seconds
 from accel_advisor.tune.trial.gpu_watch import GpuWatch
 from accel_advisor.tune.trial.timeline import START, Served
-from accel_advisor.tune.trial.trial import (
+from accel_advisor.tune.trial.trial import Trial
+from accel_advisor.tune.trial.trial_errors import (
     CandidateError,
-    Command,
     NoRoom,
     NotMeasurable,
     ScriptFinished,
     TimedOut,
-    Trial,
     TrialEnded,
 )
 

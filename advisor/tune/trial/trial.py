@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import math
 import queue
-import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -33,11 +31,24 @@ from accel_advisor.tune.probe.channel.wire import (
 )
 from accel_advisor.tune.probe.containment.layer import read_log
 from accel_advisor.tune.probe.guard import put_back
+from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.disk_space import LOOK_SECONDS, Room
 from accel_advisor.tune.trial.endings import died, last_words, named, slow_start, spoken
 from accel_advisor.tune.trial.process import ChildProcess, ProcessEnded, remaining
 from accel_advisor.tune.trial.project_snapshot import Tree, project_folders
 from accel_advisor.tune.trial.ranks import RankLost, root_cause
+from accel_advisor.tune.trial.trial_errors import (
+    CandidateError,
+    NeverTrained,
+    NoLoader,
+    NoRoom,
+    NotMeasurable,
+    ScriptFailed,
+    ScriptFinished,
+    SlowStart,
+    TimedOut,
+    TrialEnded,
+)
 
 STOP_SECONDS = 2.5
 """How long a child may take to leave before it is killed."""
@@ -47,99 +58,6 @@ LATE_SECONDS = 2.0
 """How long after the end of a block's time a child that serves no batch may still say so itself."""
 ATEXIT_SECONDS = 5.0
 """How long a script that came to its own end may go on with its exit handlers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """What the user runs: ``python script args`` or, where ``module`` is given, ``python -m module args``.
-
-    Exactly one of ``script`` and ``module`` is set. ``python`` may be another interpreter than this one: the probe
-    needs torch and the standard library there, nothing else. With ``ranks`` it is ``torchrun --nproc-per-node RANKS``
-    in the place of ``python``.
-    """
-
-    script: Path | None
-    module: str | None
-    args: tuple[str, ...]
-    cwd: Path
-    python: str = sys.executable
-    ranks: int | None = None
-
-    def __post_init__(self) -> None:
-        if (self.script is None) == (self.module is None):
-            raise ValueError("a command has either a script or a module")
-
-
-class TrialError(Exception):
-    """Something that a trial has to say instead of a number; ``reason`` is one sentence for the user, ``remedy`` what
-    helps: empty where that depends."""
-
-    remedy = ""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-    @property
-    def sentence(self) -> str:
-        """The reason with its remedy."""
-        return f"{self.reason}: {self.remedy}" if self.remedy else self.reason
-
-
-class CandidateError(TrialError):
-    """Only this candidate failed; the trial goes on and takes the next :meth:`Trial.measure`."""
-
-
-class TrialEnded(TrialError):  # noqa: N818
-    """The child is gone. Another trial must be started to measure on, without the candidate that was being measured
-    where there was one (it crashed or hung)."""
-
-
-class ScriptFailed(TrialEnded):
-    """The script came to a bad end of its own. ``traceback`` is its own, without the probe's frames (or the end of its
-    stderr where it had none); ``status`` its exit status; ``batches`` how many it had taken, as far as is known."""
-
-    def __init__(self, reason: str, traceback: str, status: int, batches: int = 0) -> None:
-        super().__init__(reason)
-        self.traceback = traceback
-        self.status = status
-        self.batches = batches
-
-
-class ScriptFinished(TrialEnded):
-    """The script trained, and ended well before it could be measured. Start again with ``extend_epochs``."""
-
-    def __init__(self, reason: str, batches: int) -> None:
-        super().__init__(reason)
-        self.batches = batches
-
-
-class NotMeasurable(TrialEnded):
-    """The shape of the loop cannot be measured; ``reason`` says why."""
-
-
-class NoLoader(NotMeasurable):
-    """The script ended well and never iterated a DataLoader."""
-
-
-class NeverTrained(NotMeasurable):
-    """The script iterated DataLoaders and ended well, but no training step was ever seen between their batches."""
-
-
-class TimedOut(TrialEnded):
-    """The deadline, or the limit on the start-up, passed; the child was killed."""
-
-    remedy = "give it a longer --budget"
-
-
-class SlowStart(TimedOut):
-    """It was the limit on the start-up."""
-
-    remedy = "give it longer with --start-timeout SECONDS"
-
-
-class NoRoom(TrialEnded):
-    """What the script writes would have filled the disk."""
 
 
 class Trial:

@@ -21,8 +21,8 @@ from accel_advisor.tune.record.record import record
 from accel_advisor.tune.record.stored import record_of
 from accel_advisor.tune.search.judging import judged
 from accel_advisor.tune.showing.summary import print_report
+from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.session import Session
-from accel_advisor.tune.trial.trial import Command
 from accel_advisor.tune.tuner import Options, tune
 
 torch = pytest.importorskip("torch")

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+from accel_advisor.commands.output_files import Outputs
 from accel_advisor.commands.report_command import report
 from accel_advisor.commands.tune_command import _finish, tune
-from accel_advisor.tune.output_files import Outputs
 from accel_advisor.tune.probe.channel.wire import NO_WAIT, LoaderInfo, Settings
 from accel_advisor.tune.record.history import (
     Entry,

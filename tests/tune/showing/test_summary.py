@@ -10,12 +10,12 @@ import click
 import pytest
 from rich.console import Console
 
+from accel_advisor.commands.output_files import Outputs
 from accel_advisor.commands.tune_command import _finish
 from accel_advisor.finding import Edit, Location, Span
 from accel_advisor.machine.gpus import Sample
 from accel_advisor.tune.applying.rewrite import Recommendation, Rewrite
 from accel_advisor.tune.knobs.turned_knobs import Turn, Turns
-from accel_advisor.tune.output_files import Outputs
 from accel_advisor.tune.page.loads import busy_over_time
 from accel_advisor.tune.page.page import trial_page
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT, Block, Frame, LoaderInfo, Settings

@@ -5,7 +5,8 @@ import time
 from pathlib import Path
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, Settings
-from accel_advisor.tune.trial.trial import Command, Trial
+from accel_advisor.tune.target.command import Command
+from accel_advisor.tune.trial.trial import Trial
 
 with Trial(Command(Path(sys.argv[2]), None, (), Path(sys.argv[1])), deadline=time.monotonic() + 300) as trial:
     trial.start()

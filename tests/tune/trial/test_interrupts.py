@@ -27,8 +27,8 @@ from accel_advisor.tune.probe.channel.wire import Frame, LoaderInfo, Settings
 from accel_advisor.tune.record.outcome import Outcome, Row
 from accel_advisor.tune.search.statistics import Interval
 from accel_advisor.tune.search.verification import Verification
+from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.interrupts import Interrupts, undisturbed
-from accel_advisor.tune.trial.trial import Command
 
 GAIN = Interval(2.65, 2.58, 2.72, 5)
 OLD, NEW = b"WORKERS = 0\n", b"WORKERS = 4\n"

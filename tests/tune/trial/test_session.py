@@ -8,8 +8,9 @@ import pytest
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.search import Request
+from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.session import Session
-from accel_advisor.tune.trial.trial import Command, NotMeasurable, SlowStart
+from accel_advisor.tune.trial.trial_errors import NotMeasurable, SlowStart
 
 pytest.importorskip("torch")
 

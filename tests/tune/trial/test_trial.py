@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
-from accel_advisor.tune.trial.trial import CandidateError, Command, Trial
+from accel_advisor.tune.target.command import Command
+from accel_advisor.tune.trial.trial import Trial
+from accel_advisor.tune.trial.trial_errors import CandidateError
 
 SCRIPT = """\
 import time

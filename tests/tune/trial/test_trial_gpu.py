@@ -13,8 +13,9 @@ from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT
 from accel_advisor.tune.record.record import record
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.search import Request
+from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.session import Session
-from accel_advisor.tune.trial.trial import Command, Trial
+from accel_advisor.tune.trial.trial import Trial
 from accel_advisor.tune.tuner import Options, tune
 
 pytestmark = pytest.mark.gpu

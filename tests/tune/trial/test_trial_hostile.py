@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT, Block, Settings
-from accel_advisor.tune.trial.trial import (
+from accel_advisor.tune.target.command import Command
+from accel_advisor.tune.trial.trial import Trial
+from accel_advisor.tune.trial.trial_errors import (
     CandidateError,
-    Command,
     NeverTrained,
     NoLoader,
     NotMeasurable,
     ScriptFailed,
     ScriptFinished,
-    Trial,
     TrialEnded,
 )
 

@@ -14,7 +14,9 @@ import psutil
 import pytest
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, Settings
-from accel_advisor.tune.trial.trial import Command, ScriptFailed, TimedOut, Trial, TrialEnded
+from accel_advisor.tune.target.command import Command
+from accel_advisor.tune.trial.trial import Trial
+from accel_advisor.tune.trial.trial_errors import ScriptFailed, TimedOut, TrialEnded
 
 pytestmark = pytest.mark.alone  # what these leave for the next trial to remove, tests beside them would find
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.tune.probe.channel.wire import Settings
-from accel_advisor.tune.trial.trial import Command, Trial
+from accel_advisor.tune.target.command import Command
+from accel_advisor.tune.trial.trial import Trial
 
 MAIN = """\
 import inspect

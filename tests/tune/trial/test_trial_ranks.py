@@ -11,7 +11,9 @@ import pytest
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT, Settings
 from accel_advisor.tune.search.straggler import Cause, straggler
-from accel_advisor.tune.trial.trial import CandidateError, Command, ScriptFailed, Trial, TrialEnded
+from accel_advisor.tune.target.command import Command
+from accel_advisor.tune.trial.trial import Trial
+from accel_advisor.tune.trial.trial_errors import CandidateError, ScriptFailed, TrialEnded
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(

@@ -17,7 +17,8 @@ from accel_advisor.tune.applying.locate import EditPlan, plan_edits
 from accel_advisor.tune.applying.rewrite import rewritten
 from accel_advisor.tune.probe.channel.wire import BASELINE, LoaderInfo, Settings
 from accel_advisor.tune.search.settings import arguments
-from accel_advisor.tune.trial.trial import Command, Trial
+from accel_advisor.tune.target.command import Command
+from accel_advisor.tune.trial.trial import Trial
 
 SCRIPTS = Path(__file__).parents[1] / "shapes"
 PLAIN = (

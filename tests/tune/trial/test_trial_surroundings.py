@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT, Settings
-from accel_advisor.tune.trial.trial import Command, ScriptFailed, Trial
+from accel_advisor.tune.target.command import Command
+from accel_advisor.tune.trial.trial import Trial
+from accel_advisor.tune.trial.trial_errors import ScriptFailed
 
 TELLS = """\
 import atexit, inspect, json, os, pickle, sys, threading

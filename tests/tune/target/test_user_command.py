@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tune.trial.user_command import TargetError, checked_module, checked_script, only_script
+from accel_advisor.tune.target.user_command import TargetError, checked_module, checked_script, only_script
 
 TRAINING = "from torch.utils.data import DataLoader\nfor batch in DataLoader([]):\n    batch.backward()\n"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from accel_advisor.tune.trial.failure import Failure
+from accel_advisor.commands.failure import Failure
 from accel_advisor.tune.wording.figures import rate_text
 
 if TYPE_CHECKING:

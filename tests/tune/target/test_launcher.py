@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from accel_advisor.commands.tune_command import tune
-from accel_advisor.tune.trial.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
+from accel_advisor.tune.target.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
 
 OWN = ["--nproc-per-node", "4", "train.py"]
 SLURM = {"SLURM_JOB_ID": "7"}

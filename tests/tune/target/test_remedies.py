@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tune.trial.remedies import remedy_for_memory, remedy_of
+from accel_advisor.tune.target.remedies import remedy_for_memory, remedy_of
 
 HERE = Path("/project")
 USAGE = "usage: train.py [-h] --epochs EPOCHS\ntrain.py: error: the following arguments are required: --epochs\n"
