@@ -6,7 +6,6 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,10 +16,9 @@ from accel_advisor.lint.fix_loop import fix
 from accel_advisor.lint.linter import lint
 from accel_advisor.project.discovery import Found
 
-from ..conftest import Done
-from .test_lint_command import SLOW
+from ..conftest import Done, Run
+from .scripts import SLOW
 
-Run = Callable[..., Done]
 windows = pytest.mark.skipif(sys.platform == "win32", reason="the file system there has no such files")
 
 

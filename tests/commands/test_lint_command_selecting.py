@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import Done
-
-Run = Callable[..., Done]
+from ..conftest import Run
 
 SOURCE = """\
 import torch

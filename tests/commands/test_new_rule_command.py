@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from accel_advisor.rule import Rule
 
-from ..conftest import Done
-
-Run = Callable[..., Done]
+from ..conftest import Run
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import ast
 import io
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,9 +16,7 @@ from accel_advisor.source.document import Document
 from accel_advisor.source.ignore_comments import Form, Ignorer
 from accel_advisor.source.suppressions import Suppressions
 
-from ..conftest import Done
-
-Run = Callable[..., Done]
+from ..conftest import Done, Run
 
 HEAD = """\
 import torch

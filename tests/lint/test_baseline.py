@@ -5,14 +5,11 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ..conftest import Done, Install
-
-Run = Callable[..., Done]
+from ..conftest import Done, Install, Run
 
 LOADER = "loader = DataLoader(torch.zeros(64, 8), pin_memory=True, pin_memory_device='cuda')\n"
 TRAIN = "import torch\nfrom torch.utils.data import DataLoader\n" + LOADER
@@ -230,7 +227,7 @@ def test_a_place_that_cannot_be_written_to(run: Run, project: Path) -> None:
 
 
 def test_an_unchanged_tree_costs_no_parser(adopted: Path, run: Run) -> None:
-    from ..commands.test_lint_command import python
+    from ..test_cli import python
 
     run("lint", "--baseline", "baseline.json")
     code = (

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from accel_advisor.project.requirements import FILES, declared
-from accel_advisor.project.target import PLATFORMS, Target, Version, Versions, platforms, versions
+from accel_advisor.project.target import PLATFORMS, Version, Versions, platforms, versions
 
-from ..conftest import Done
-
-Run = Callable[..., Done]
-
-
-def target_of(folder: Path, **files: str) -> Target:
-    for name, text in files.items():
-        path = folder / name.replace("__", "/").replace("_dot_", ".")
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return declared(folder).target
+from ..conftest import Run
 
 
 class TestVersions:
@@ -75,141 +63,6 @@ class TestVersions:
         assert platforms(["linux", "all"]) == set(PLATFORMS)
         with pytest.raises(ValueError, match="'darwin' is none of linux, macos, windows, all"):
             platforms(["darwin"])
-
-
-class TestDeclared:
-    def test_a_project_that_says_nothing(self, tmp_path: Path) -> None:
-        found = declared(tmp_path)
-        assert found.target == Target()
-        assert found.read == {str(tmp_path / name) for name in FILES}, "one that appears must be noticed"
-
-    def test_broken_files_say_nothing(self, tmp_path: Path) -> None:
-        (tmp_path / "pyproject.toml").write_bytes(b"[project\xff")
-        (tmp_path / "requirements.txt").write_bytes(b"\xff\xfe\x00torch>=2\x00")
-        (tmp_path / "setup.cfg").write_text("torch\n[")
-        (tmp_path / "setup.py").write_text("setup(\n")
-        (tmp_path / "environment.yml").mkdir()
-        assert declared(tmp_path).target == Target()
-
-    @pytest.mark.parametrize(
-        ("line", "expected"),
-        [
-            ("torch>=1.8.0  # newer is better", Versions((1, 8))),
-            ("torch >= 2.4", Versions((2, 4))),
-            ("torch[opt]~=2.1.0", Versions((2, 1), (2, 2))),
-            ("torch==2.13.0 --hash=sha256:12", Versions((2, 13), (2, 14))),
-            ("torch==2.13.0 \\", Versions((2, 13), (2, 14))),
-            ("Torch<3,>=2.2", Versions((2, 2), (3, 0))),
-            ("torch (>=2.2)", Versions((2, 2))),
-            ('torch>=1.8,<2; python_version < "3.12"', Versions((1, 8), (2, 0))),
-            ("torch @ https://example.org/torch-2.1.0-py3-none-any.whl", Versions()),
-            ("torch", Versions()),
-            ("torchvision>=0.9", Versions()),
-            ("torch-geometric>=2.0", Versions()),
-            ("# torch>=1.0", Versions()),
-        ],
-    )
-    def test_lines_of_requirements(self, line: str, expected: Versions, tmp_path: Path) -> None:
-        assert target_of(tmp_path, requirements_dot_txt=f"numpy>=1.20\n{line}\n").torch == expected
-
-    def test_requirements_that_include_others(self, tmp_path: Path) -> None:
-        (tmp_path.parent / "outside.txt").write_text("torch>=1.0\n")
-        files = {"requirements_dot_txt": "-r requirements/base.txt\n", "requirements__base.txt": "torch>=1.9\n"}
-        base = "torch>=1.9\n-r ../requirements.txt\n-r ../../outside.txt\n"
-        assert target_of(tmp_path, **(files | {"requirements__base.txt": base})).torch == Versions((1, 9))
-
-    def test_what_a_project_needs_to_run_goes_before_what_its_tests_need(self, tmp_path: Path) -> None:
-        (tmp_path / "requirements-dev.txt").write_text("torch==1.9.0\n")
-        assert target_of(tmp_path).torch == Versions((1, 9), (1, 10))
-        assert target_of(tmp_path, requirements_dot_txt="torch>=2.4\n").torch == Versions((2, 4))
-
-    def test_pyproject(self, tmp_path: Path) -> None:
-        text = """
-            [project]
-            name = "x"
-            requires-python = ">=3.9"
-            dependencies = ["numpy", "torch>=1.13,<3"]
-            classifiers = [
-                "Programming Language :: Python :: 3", "Programming Language :: Python :: 3.9",
-                "Programming Language :: Python :: 3.14", "Operating System :: MacOS :: MacOS X",
-                "Operating System :: POSIX :: Linux", "Operating System :: OS Independent",
-            ]
-        """
-        target = target_of(tmp_path, pyproject_dot_toml=text, requirements_dot_txt="torch>=2.4\n")
-        assert target.python == Versions((3, 9), None, (3, 14))
-        assert target.torch == Versions((1, 13)), "the older of both"
-        assert target.platforms == {"linux", "macos"}
-
-    @pytest.mark.parametrize(
-        "text",
-        [
-            '[project.optional-dependencies]\ntrain = ["torch~=2.1"]\n',
-            '[dependency-groups]\ntrain = ["torch~=2.1", {include-group = "other"}]\nother = []\n',
-            '[tool.poetry.dependencies]\npython = "^3.10"\ntorch = "^2.1.0"\n',
-            '[tool.poetry.dependencies]\ntorch = {version = "^2.1", source = "cpu"}\n',
-            '[tool.poetry.dependencies]\ntorch = [{version = "^2.1"}, {version = ">=2.3 <3"}]\n',
-            '[tool.poetry.group.train.dependencies]\ntorch = ">=2.1,<3.0"\n',
-        ],
-    )
-    def test_other_tables_of_pyproject(self, text: str, tmp_path: Path) -> None:
-        assert target_of(tmp_path, pyproject_dot_toml=text).torch == Versions((2, 1), (3, 0))
-
-    @pytest.mark.parametrize(
-        ("written", "expected"),
-        [
-            ("~2.1", Versions((2, 1), (2, 2))),
-            ("^0.4", Versions((0, 4), (0, 5))),
-            ("2.1", Versions((2, 1), (2, 2))),
-            ("2.1.*", Versions((2, 1), (2, 2))),
-            ("<2 || >=2.4,<3", Versions((2, 4), (3, 0))),
-            ("*", Versions()),
-        ],
-    )
-    def test_the_notation_of_poetry(self, written: str, expected: Versions, tmp_path: Path) -> None:
-        text = f'[tool.poetry.dependencies]\ntorch = "{written}"\n'
-        assert target_of(tmp_path, pyproject_dot_toml=text).torch == expected
-
-    def test_setup_cfg(self, tmp_path: Path) -> None:
-        text = """
-[metadata]
-classifiers =
-    Operating System :: Microsoft :: Windows
-[options]
-python_requires = >=3.8,<3.12
-install_requires =
-    numpy
-    torch>=1.9  # the first one that works
-[options.extras_require]
-test = torch>=2
-"""
-        target = target_of(tmp_path, setup_dot_cfg=text)
-        assert target == Target(Versions((3, 8), (3, 12)), Versions((1, 9)), frozenset({"windows"}))
-
-    def test_setup_py_is_read_and_not_run(self, tmp_path: Path) -> None:
-        text = """
-import setuptools
-raise SystemExit("it ran")
-NEEDS = ["numpy", "torch>=1.9,<2"]
-setuptools.setup(name="x", python_requires=">=3.8", install_requires=NEEDS, extras_require={"a": ["torch>=2.4"]})
-"""
-        target = target_of(tmp_path, setup_dot_py=text)
-        assert (target.python, target.torch) == (Versions((3, 8)), Versions((1, 9), (2, 0)))
-        made = "from setuptools import setup\nsetup(install_requires=read('requirements.txt'), **more)\n"
-        assert target_of(tmp_path, setup_dot_py=made) == Target()
-
-    @pytest.mark.parametrize(
-        ("lines", "torch", "python"),
-        [
-            ("  - pytorch=2.1\n  - python=3.10\n", Versions((2, 1), (2, 2)), Versions((3, 10), (3, 11))),
-            ("  - pytorch::pytorch>=2.0,<2.2  # why\n", Versions((2, 0), (2, 2)), Versions()),
-            ("  - pytorch=2.1.0=py3.10_cuda11.8_0\n", Versions((2, 1), (2, 2)), Versions()),
-            ('  - pip:\n    - "torch>=1.12"\n', Versions((1, 12)), Versions()),
-            ("  - pytorch-cuda=11.8\n  - torchvision=0.9\n  - python-dateutil=2.8\n", Versions(), Versions()),
-        ],
-    )
-    def test_a_conda_environment(self, lines: str, torch: Versions, python: Versions, tmp_path: Path) -> None:
-        target = target_of(tmp_path, environment_dot_yml=f"name: x\ndependencies:\n{lines}")
-        assert (target.torch, target.python) == (torch, python)
 
 
 HEAD = """\

@@ -1,0 +1,22 @@
+"""Pages of rules on the command line."""
+
+from __future__ import annotations
+
+import json
+
+from ..conftest import Run
+
+
+class TestRulePages:
+    def test_one(self, run: Run) -> None:
+        page = run("rule", "ACC102").out
+        assert page.startswith("# dataloader-num-workers-zero (ACC102)\n")
+        assert "## Use instead\n\n```python\n" in page
+        assert run("rule", "dataloader-num-workers-zero").out == page
+        assert run("rule", "acc102").out == page
+
+    def test_all(self, run: Run) -> None:
+        listed = run("rule", "--all").out
+        assert "ACC102  dataloader-num-workers-zero" in listed
+        as_json = json.loads(run("rule", "--all", "--output-format", "json").out)
+        assert [one["code"] for one in as_json] == [line.split()[0] for line in listed.splitlines()]

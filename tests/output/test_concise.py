@@ -1,0 +1,13 @@
+"""One line for each finding."""
+
+from __future__ import annotations
+
+from accel_advisor.output import concise
+
+from .findings import finding, report
+
+
+def test_concise() -> None:
+    assert concise.render(report(finding("f(a", ")"))) == (
+        "train.py:2:11: ACC102 [*] It waits.\n1 finding (warning) in 1 of 3 files; 1 fixable with --fix.\n"
+    )

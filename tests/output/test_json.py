@@ -1,0 +1,23 @@
+"""The JSON of Ruff, with what we add."""
+
+from __future__ import annotations
+
+import json
+
+from accel_advisor.output import json as ruff_json
+
+from .findings import finding, report
+
+
+def test_json_names_the_file_of_each_edit() -> None:
+    (one,) = json.loads(ruff_json.render(report(finding("f(a", ")"))))
+    assert [edit["filename"] for edit in one["fix"]["edits"]] == ["train.py", "other.py"]
+    assert one["related"] == [
+        {
+            "message": "the model is moved here",
+            "filename": "other.py",
+            "cell": None,
+            "location": {"row": 4, "column": 2},
+            "end_location": {"row": 4, "column": 3},
+        }
+    ]

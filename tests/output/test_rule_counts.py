@@ -1,0 +1,13 @@
+"""How often each rule speaks."""
+
+from __future__ import annotations
+
+import pytest
+
+from accel_advisor.lint.report import Report
+from accel_advisor.output import rule_counts
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_statistics_of_nothing(as_json: bool) -> None:
+    assert rule_counts.render(Report(), as_json=as_json).strip() in ("", "[]")

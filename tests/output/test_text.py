@@ -1,0 +1,73 @@
+"""The format for people."""
+
+from __future__ import annotations
+
+from accel_advisor.finding import Finding, Location, Severity, Span
+from accel_advisor.lint.report import Report
+from accel_advisor.output import text
+from accel_advisor.source.document import Document
+
+from .findings import SOURCE, finding, report
+
+
+class TestText:
+    def test_nothing(self) -> None:
+        assert text.render(Report(checked=1)) == "1 file checked, nothing found.\n"
+        assert text.render(Report(checked=1234), fixed=2) == "Fixed 2 findings. 1,234 files checked, nothing left.\n"
+
+    def test_tabs_wide_characters_and_several_lines(self) -> None:
+        assert text.render(report(finding("f(a", ")"))) == (
+            "train.py:2:11: ACC102 dataloader-num-workers-zero (warning)\n"
+            "  It waits.\n"
+            "    |\n"
+            "  2 |     x = '表'; f(a,\n"
+            "    |               ^^^^\n"
+            "  3 |         b,\n"
+            "    |         ^^\n"
+            "  4 | )\n"
+            "    | ^\n"
+            "    = other.py:4:2: the model is moved here\n"
+            "    = fix: Do it (safe, --fix makes it)\n"
+            "\n"
+            "1 finding (warning) in 1 of 3 files; 1 fixable with --fix.\n"
+        )
+
+    def test_the_middle_of_a_long_span_is_left_out(self) -> None:
+        shown = text.render(report(finding("import", "z = ")))
+        assert "   4 | )\n" in shown
+        assert "     | ...\n  13 | z = " in shown
+        assert "y = 1" not in shown
+
+    def test_a_long_line_is_cut_around_the_place(self) -> None:
+        shown = text.render(report(finding("w\n", "w"))).splitlines()
+        line = next(one for one in shown if one.startswith("  13 |"))
+        caret = next(one for one in shown if one.endswith("^"))
+        assert len(line) < 170
+        assert line[caret.index("^")] == "w"
+
+    def test_an_empty_span_and_one_past_the_end(self) -> None:
+        place = Location(len(SOURCE), 14, 1)
+        one = Finding("ACC001", "syntax-error", "Odd.", Severity.ERROR, "train.py", Span(place, place))
+        assert "  Odd.\n" in text.render(report(one))
+        place = Location(0, 99, 1)
+        far = Finding("ACC001", "syntax-error", "Far.", Severity.ERROR, "train.py", Span(place, place))
+        assert "  Far.\n" in text.render(report(far))
+
+    def test_messages_are_wrapped_where_a_width_is_known(self) -> None:
+        shown = text.render(report(finding("f(a", ")", message="one `two-three` " * 9)), width=40).splitlines()
+        assert shown[1:5] == ["  one `two-three` one `two-three` one"] + ["  `two-three` one `two-three` one"] * 3
+
+    def test_nothing_steers_the_terminal(self) -> None:
+        evil = Document("train.py", "x = 1  # \x1b[2J\x07\n")
+        one = Finding(
+            "ACC102", "n", "It \x1b[31m waits.", Severity.INFO, "train.py", Span(evil.location(0), evil.location(1))
+        )
+        shown = text.render(Report([one], 1, {"train.py": evil.text.encode()}))
+        assert "\x1b" not in shown
+        assert "\x07" not in shown
+
+    def test_the_summary_counts(self) -> None:
+        findings = [finding("f(a", ")", severity=one) for one in (Severity.INFO, Severity.ERROR, Severity.ERROR)]
+        assert text.summary(report(*findings), fixed=1) == (
+            "Fixed 1 finding. 3 findings (2 errors, 1 info) in 1 of 3 files; 3 fixable with --fix."
+        )
