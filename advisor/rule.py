@@ -10,6 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
+from accel_advisor.editing.edits import (
+    add_keyword,
+    indentation_at,
+    insert_after,
+    insert_statement,
+    newline_of,
+    remove_argument,
+    remove_statement,
+    replace_node,
+)
 from accel_advisor.finding import Finding, Fix, Related, Severity
 from accel_advisor.plugins import entry_points
 from accel_advisor.selection import TOOL_CODES
@@ -22,8 +32,26 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
 
 
+__all__ = [
+    "Registry",
+    "Rule",
+    "add_keyword",
+    "indentation_at",
+    "insert_after",
+    "insert_statement",
+    "newline_of",
+    "registry",
+    "remove_argument",
+    "remove_statement",
+    "replace_node",
+]
+
+
 class Rule(ABC):
     """Reads Facts and yields Findings. One file, one class, one code; no state, no tree walking.
+
+    A rule imports this module (which offers the makers of edits, too), :mod:`accel_advisor.finding`, the records under
+    :mod:`accel_advisor.records` and libcst; nothing else of this package.
 
     The docstring of a rule is its documentation. Its headings are fixed: What it does, Why it costs time, Example,
     Use instead, When to ignore it, Fix safety, References.

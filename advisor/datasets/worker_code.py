@@ -12,9 +12,10 @@ from accel_advisor.datasets.hazards import pickles_itself, sample_methods
 from accel_advisor.datasets.samples import datasets_in
 from accel_advisor.interpreter.calls import class_member
 from accel_advisor.interpreter.resolution import value_of
+from accel_advisor.records.actions import Within, calls
 from accel_advisor.syntax.shapes import methods_of
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.tables.catalog import HARMLESS_CUDA, TENSOR_FACTORIES
+from accel_advisor.tables.catalog import HARMLESS_CUDA
 from accel_advisor.values.devices import device_kinds
 from accel_advisor.values.values import (
     Bound,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 IssueKind = Literal["device", "constant seed", "unpicklable", "unpinnable", "changed"]
 
-_SEEDERS = frozenset({"numpy.random.seed", "random.seed", "torch.manual_seed"})
+_SEEDERS = calls("numpy.random.seed", "random.seed", "torch.manual_seed")
 _SPARSE = ("to_sparse", "sparse_", "nested_tensor")
 """Beginnings of names that make tensors which cannot be pinned."""
 _LOCKS = frozenset(
@@ -98,7 +99,7 @@ def worker_issues(
                 found.append(WorkerIssue("device", function.label, function.document, node, certain))
             if isinstance(node, cst.Attribute) and node.attr.value.startswith(_SPARSE):
                 found.append(WorkerIssue("unpinnable", function.label, function.document, node))
-            seeds = function.label == "worker_init_fn" and operation is not None and operation.name in _SEEDERS
+            seeds = function.label == "worker_init_fn" and operation is not None and operation.does(*_SEEDERS)
             if seeds and isinstance(node, cst.Call) and _is_constant(machine, function, node):
                 found.append(WorkerIssue("constant seed", function.label, function.document, node))
     return tuple(found)
@@ -168,10 +169,10 @@ def _function(value: Value) -> Function | None:
 
 def _uses_device(operation: Operation) -> bool:
     """Whether an operation puts something on a CUDA device, or needs one."""
-    if operation.name in TENSOR_FACTORIES:
+    if operation.makes_tensor:
         return all("cuda" in device_kinds(context.get("device")) for context in operation.contexts)
-    stateful = operation.name.startswith("torch.cuda.") and not operation.name.startswith("torch.cuda.amp")
-    return stateful and operation.name not in HARMLESS_CUDA | _ASKING
+    stateful = operation.does(Within("torch.cuda")) and not operation.does(Within("torch.cuda.amp"))
+    return stateful and operation.what.full not in HARMLESS_CUDA | _ASKING
 
 
 def _is_constant(machine: Interpreter, function: WorkerFunction, call: cst.Call) -> bool:

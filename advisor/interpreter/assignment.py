@@ -9,6 +9,7 @@ import libcst as cst
 from accel_advisor.interpreter.iteration import element_at, element_of, loaders_of, may_rewrite
 from accel_advisor.interpreter.library.methods import mutates_in_place
 from accel_advisor.interpreter.library.settings_classes import field_default
+from accel_advisor.records.actions import Act, Sets, SetsItem
 from accel_advisor.values.devices import device_kinds
 from accel_advisor.values.places import HOST, SOMEWHERE, WITH_MODEL, Place
 from accel_advisor.values.store import ANY, ESCAPED, OPEN
@@ -78,13 +79,13 @@ def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value)
     owner = machine.evaluate(target.value)
     name = target.attr.value
     if name == "require_backward_grad_sync":
-        machine.recorder.operation(machine, target, f"?.{name} =", owner, value=value)
+        machine.recorder.operation(machine, target, Sets("?", name), owner, value=value)
     for one in options_of(owner):
         if isinstance(one, (Instance, Module, Namespace, Class)):
             if isinstance(one, Module):
                 held = tuple(machine.store.entries(value).values()) if isinstance(value, Mapping) else ()
                 given = Sequence(held) if held else value
-                machine.recorder.operation(machine, target, "Module.attribute =", one, value=given)
+                machine.recorder.operation(machine, target, Act.SETS_MODULE_ATTRIBUTE, one, value=given)
                 adopt(machine, value, WITH_MODEL if machine.place_of(one) == WITH_MODEL else SOMEWHERE)
             if isinstance(value, Constant):
                 value = value.at("class attribute", name)
@@ -100,14 +101,14 @@ def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value)
         elif isinstance(one, Mapping):
             machine.store.set(one, name, value.at("dict entry", name) if isinstance(value, Constant) else value)
         elif isinstance(one, Qualified):
-            machine.recorder.operation(machine, target, f"{one.name}.{name} =", value=value)
+            machine.recorder.operation(machine, target, Sets(one.name, name), value=value)
         elif isinstance(one, (Loader, Opaque, Tensor)):
             kind = one.name if isinstance(one, Opaque) else type(one).__name__.replace("Loader", "DataLoader")
-            machine.recorder.operation(machine, target, f"{kind}.{name} =", one, value=value)
+            machine.recorder.operation(machine, target, Sets(kind, name), one, value=value)
             if name == "data":
                 may_rewrite(one)
         elif name == "requires_grad":
-            machine.recorder.operation(machine, target, "?.requires_grad =", one, value=value)
+            machine.recorder.operation(machine, target, Sets("?", name), one, value=value)
         if isinstance(one, (Qualified, Unknown)):
             _hand_over(machine, value)
     for loader in loaders_of(value) if isinstance(value, Loader) else ():
@@ -169,8 +170,8 @@ def _assign_item(machine: Interpreter, target: cst.Subscript, value: Value) -> N
         elif isinstance(one, (Sequence, Iterated)):
             _change_holder(machine, target.value)
         elif isinstance(one, Qualified) and isinstance(key, Constant):
-            machine.recorder.operation(machine, target, f"{one.name}[{key.value!r}] =", value=value)
+            machine.recorder.operation(machine, target, SetsItem(one.name, key.value), value=value)
         elif isinstance(one, Tensor):
-            machine.recorder.operation(machine, target, "Tensor[] =", one, value=value)
+            machine.recorder.operation(machine, target, Act.SETS_TENSOR_ITEM, one, value=value)
             may_rewrite(one)
             mutates_in_place(machine, one)

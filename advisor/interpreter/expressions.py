@@ -14,6 +14,7 @@ from accel_advisor.interpreter.calls import attribute, call
 from accel_advisor.interpreter.iteration import element_at, element_of
 from accel_advisor.interpreter.library.dicts import merged_mapping, update_mapping
 from accel_advisor.interpreter.library.external_settings import settings_in
+from accel_advisor.records.actions import Act, Reads
 from accel_advisor.records.clock import Moment
 from accel_advisor.tables.catalog import COMPUTES_NUMBERS
 from accel_advisor.values.places import SOMEWHERE
@@ -55,7 +56,7 @@ def _name(machine: Interpreter, node: cst.Name) -> Value:
 def _attribute(machine: Interpreter, node: cst.Attribute) -> Value:
     value = attribute(machine, machine.evaluate(node.value), node.attr.value)
     if isinstance(value, Qualified) and value.name.startswith("torch.backends."):
-        machine.recorder.operation(machine, node, f"read {value.name}")
+        machine.recorder.operation(machine, node, Reads(value.name))
     return value
 
 
@@ -86,7 +87,7 @@ def _formatted(machine: Interpreter, node: cst.FormattedString) -> Value:
         if isinstance(part, cst.FormattedStringExpression):
             value = machine.evaluate(part.expression)
             if isinstance(value, Tensor):
-                machine.recorder.operation(machine, part.expression, "format", value)
+                machine.recorder.operation(machine, part.expression, Act.FORMATS, value)
     if isinstance(first, cst.FormattedStringText) and first.value.startswith("cuda:"):
         return Constant("cuda:0")
     return UNKNOWN
@@ -143,7 +144,7 @@ def _subscript(machine: Interpreter, node: cst.Subscript) -> Value:
         return owner if isinstance(owner, (Iterated, Tensor)) else UNKNOWN
     key = machine.evaluate(slice_.value)
     if isinstance(owner, Tensor) and isinstance(key, Tensor) and key.mask:
-        machine.recorder.operation(machine, node, "Tensor[mask]", key)
+        machine.recorder.operation(machine, node, Act.INDEXES_BY_MASK, key)
         return Tensor(owner.place, proven=owner.proven, grown=owner.grown)
     return element_at(machine, owner, key.value if isinstance(key, Constant) else ...)
 
@@ -152,7 +153,7 @@ def truth(machine: Interpreter, node: cst.BaseExpression) -> Value:
     """What an expression is worth whose truth decides what happens next: that of a tensor has to be read."""
     value = machine.evaluate(node)
     if isinstance(value, Tensor):
-        machine.recorder.operation(machine, node, "truth", value)
+        machine.recorder.operation(machine, node, Act.TRUTH, value)
     return value
 
 
@@ -205,19 +206,19 @@ def _binary(machine: Interpreter, node: cst.BinaryOperation) -> Value:
 def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
     _read_pending(machine, node, left, right)
     if isinstance(left, Moment) and isinstance(right, Moment) and isinstance(node.operator, cst.Subtract):
-        machine.recorder.operation(machine, node, "elapsed", right, value=left)
+        machine.recorder.operation(machine, node, Act.ELAPSED, right, value=left)
     if isinstance(left, Mapping) and isinstance(node.operator, cst.BitOr):
         return merged_mapping(machine, left, right)
     if isinstance(left, Constant) and isinstance(left.value, str) and isinstance(node.operator, cst.Modulo):
         for one in right.items if isinstance(right, Sequence) else (right,):
             if isinstance(one, Tensor):
-                machine.recorder.operation(machine, node, "format", one)
+                machine.recorder.operation(machine, node, Act.FORMATS, one)
         return UNKNOWN
     if isinstance(node.operator, cst.Add) and machine.frame.graphs and (graph_of(left) or graph_of(right)):
-        machine.recorder.operation(machine, node, "+", left, value=right)
+        machine.recorder.operation(machine, node, Act.ADDS, left, value=right)
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         if left.place != right.place:
-            machine.recorder.operation(machine, node, "operator", left, value=right)
+            machine.recorder.operation(machine, node, Act.MIXES_PLACES, left, value=right)
         grown = left.grown | right.grown if machine.frame.graphs else frozenset()
         grown = sum_of(grown, node) if isinstance(node.operator, cst.Add) else grown
         if left.scalar:
@@ -226,7 +227,7 @@ def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right
         return Tensor(place, proven=left.proven and right.proven, grown=grown, mask=left.mask and right.mask)
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Tensor) and one.born is not None and isinstance(other, Opaque):
-            machine.recorder.operation(machine, node, "operator", left, value=right)
+            machine.recorder.operation(machine, node, Act.MIXES_PLACES, left, value=right)
         if isinstance(one, Tensor) and (isinstance(other, (Constant, Configured)) or one.grown):
             known = isinstance(other, (Constant, Configured))
             grown = sum_of(one.grown, node) if isinstance(node.operator, cst.Add) else one.grown
@@ -250,7 +251,7 @@ def _read_pending(machine: Interpreter, node: cst.BaseExpression, *values: Value
     """Records that the host computes with what an asynchronous copy may not have brought yet."""
     for one in values:
         if isinstance(one, Tensor) and one.pending is not None:
-            machine.recorder.operation(machine, node, "arithmetic", one)
+            machine.recorder.operation(machine, node, Act.COMPUTES_UNARRIVED, one)
 
 
 def _is_number(value: Value) -> bool:

@@ -11,6 +11,7 @@ import libcst as cst
 from accel_advisor.datasets.description import DatasetFacts, describe_dataset
 from accel_advisor.datasets.worker_code import worker_issues
 from accel_advisor.interpreter.iteration import holds_host_batch, loaders_of
+from accel_advisor.records.actions import Action
 from accel_advisor.records.call_graph import CallGraph
 from accel_advisor.records.facts import (
     DeviceName,
@@ -76,7 +77,7 @@ class Recorder:
         self._transfers: dict[int, Transfer] = {}
         self._loops: dict[int, Loop] = {}
         self._module_calls: dict[int, ModuleCall] = {}
-        self._operations: dict[tuple[int, str], Operation] = {}
+        self._operations: dict[tuple[int, Action], Operation] = {}
         self._devices: dict[int, DeviceName] = {}
         self._imports: dict[str, set[str]] = {}
         self._datasets: dict[int, DatasetFacts] = {}
@@ -278,13 +279,13 @@ class Recorder:
         self,
         machine: Interpreter,
         node: cst.CSTNode,
-        name: str,
+        what: Action,
         receiver: Value | None = None,
         arguments: Arguments | None = None,
         value: Value | None = None,
     ) -> None:
         """The program does something with a library, in one more way; ``value`` is what an assignment gives."""
-        machine.frame.run.clock.operation(name)
+        machine.frame.run.clock.operation(what)
         given: list[tuple[str | int, Argument]] = []
         if arguments is not None:
             given += list(enumerate(arguments.positional))
@@ -302,13 +303,13 @@ class Recorder:
             functions=machine.frame.function_names,
             every=machine.frame.every,
         )
-        known = self._operations.get((id(node), name))
+        known = self._operations.get((id(node), what))
         if known is None:
             statement = machine.frame.statement or node
             framework, function = _framework_around(machine), machine.frame.function
             around = function.node if function is not None else None
-            known = Operation(machine.document, node, name, machine.frame.discarding, framework, statement, around)
-            self._operations[id(node), name] = known
+            known = Operation(machine.document, node, what, machine.frame.discarding, framework, statement, around)
+            self._operations[id(node), what] = known
             self.facts[machine.document.filename].operations.append(known)
         if context not in known.contexts:
             known.contexts.append(context)

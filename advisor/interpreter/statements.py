@@ -15,6 +15,7 @@ from accel_advisor.interpreter.import_statements import import_module, import_na
 from accel_advisor.interpreter.iteration import element_of
 from accel_advisor.interpreter.library.external_settings import command_options
 from accel_advisor.interpreter.library.methods import mutates_in_place
+from accel_advisor.records.actions import Act, Call, Decorates
 from accel_advisor.syntax.exits import Left
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.catalog import PASS_THROUGH
@@ -68,7 +69,7 @@ def _annotated(machine: Interpreter, node: cst.AnnAssign) -> bool:
 def _augmented(machine: Interpreter, node: cst.AugAssign) -> bool:
     before = machine.evaluate(node.target)
     value = machine.evaluate(node.value)
-    machine.recorder.operation(machine, node, "+=", before, value=value)
+    machine.recorder.operation(machine, node, Act.AUGMENTS, before, value=value)
     kept = graph_of(before) | graph_of(value) if machine.frame.graphs else frozenset()
     if kept and isinstance(node.operator, cst.AddAssign) and not isinstance(before, Cell):
         place = value.place if isinstance(value, Tensor) else SOMEWHERE
@@ -163,7 +164,7 @@ def _note_exit(machine: Interpreter, test: cst.BaseExpression) -> None:
     """What follows a test happens with some kinds of device only, if that is what was asked for."""
     for one in descendants(test, cst.SimpleString):
         if one.value.strip("\"'") in ("cuda", "mps", "cpu"):
-            machine.recorder.operation(machine, one, "exit on a kind of device")
+            machine.recorder.operation(machine, one, Act.EXITS_BY_DEVICE)
 
 
 def _modulus(machine: Interpreter, test: cst.BaseExpression) -> Value | None:
@@ -297,7 +298,7 @@ def _function(machine: Interpreter, node: cst.FunctionDef) -> bool:
     decorators = tuple(machine.evaluate(one.decorator) for one in node.decorators)
     for one, value in zip(node.decorators, decorators, strict=True):
         if isinstance(value, Qualified) and "." in value.name:
-            machine.recorder.operation(machine, one.decorator, f"@{value.name}")
+            machine.recorder.operation(machine, one.decorator, Decorates(value.name))
     owner = None
     if machine.scope.kind == "class":
         found = machine.store.get(machine.scope, "\0class")
@@ -323,7 +324,7 @@ def _class(machine: Interpreter, node: cst.ClassDef) -> bool:
         if framework is not None:
             machine.recorder.framework(machine.document, framework)
         if base.startswith("threading."):
-            machine.recorder.operation(machine, node, base)
+            machine.recorder.operation(machine, node, Call(base))
     machine.store.set(scope, "\0class", cls)
     with machine.entered(machine.frame.of_block(scope)):
         machine.execute(node.body.body)

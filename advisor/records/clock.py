@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from accel_advisor.records.actions import Act, Action, AnyCall, any_calls
 from accel_advisor.values.places import Place, is_cuda_capable
 from accel_advisor.values.values import Value
 
@@ -19,10 +20,12 @@ CLOCKS = frozenset(
 )
 """Functions that read the clock of the host."""
 
-_WAITING = frozenset(
-    "item tolist cpu numpy nonzero synchronize wait query elapsed_time unscale_ print float int bool truth".split()
-)
-"""Last parts of the names of operations that may wait for the GPU."""
+_WAITING = {
+    *any_calls("item", "tolist", "cpu", "numpy", "nonzero", "print", "float", "int", "bool"),
+    *any_calls("synchronize", "wait", "query", "elapsed_time", "unscale_"),
+    Act.TRUTH,
+}
+"""Operations that may wait for the GPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +91,9 @@ class Clock:
         self._now += 1
         self._passed = self._now
 
-    def operation(self, name: str) -> None:
+    def operation(self, what: Action) -> None:
         """The program does something with a library."""
-        last = name.rpartition(".")[2]
-        if last in _WAITING or name.endswith("GradScaler.step"):
+        if not what.answers.isdisjoint(_WAITING) or (what.owner.endswith("GradScaler") and what.name == "step"):
             self.wait()
-        elif last == "backward":
+        elif AnyCall("backward") in what.answers:
             self.go_over()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.project.target import Target, Version
+from accel_advisor.records.actions import AnyCall, Asked, Call, Within, calls, translated
 from accel_advisor.records.call_graph import CallGraph
 from accel_advisor.records.inputs import Inputs
 from accel_advisor.records.loaders import CallSite, LoaderCall, LoaderContext, Loop
@@ -106,6 +107,7 @@ class Facts:
     call_graph: CallGraph = field(default_factory=CallGraph)
     target: Target = field(default_factory=Target)
     handed_over: frozenset[Birth] = frozenset()
+    _places: dict[Asked, list[int]] | None = field(default=None, init=False, repr=False)
 
     @property
     def frameworks(self) -> frozenset[str]:
@@ -123,10 +125,16 @@ class Facts:
         return self.program.placed
 
     @property
+    def wraps_in_parallel(self) -> bool:
+        """Whether the program wraps a model for training in several processes (DDP, FSDP...)."""
+        return self.does(*calls(*PARALLEL_WRAPPERS))
+
+    @property
     def trains_in_parallel(self) -> bool:
         """Whether the program itself, and no framework, wraps a model for training in several processes."""
-        wrapped = self.does(*PARALLEL_WRAPPERS)
-        return wrapped and self.does("torch.distributed.init_process_group") and not self.frameworks
+        return (
+            self.wraps_in_parallel and self.does(Call("torch.distributed.init_process_group")) and not self.frameworks
+        )
 
     def names_device(self, kind: str) -> bool:
         """Whether a name anywhere in the program is bound to a device that can be of this kind."""
@@ -142,15 +150,29 @@ class Facts:
         """Whether an argument of a module's call certainly meets the module's weights, unmoved."""
         return self.inputs.reaches_weights(argument.becomes)
 
-    def does(self, *names: str) -> bool:
-        """Whether any document of the program has an operation of one of these names; a name that begins with a dot
-        stands for a method of any receiver. Asked when everything is known: by rules, not by the interpreter."""
-        return not self.program.done.isdisjoint(names)
+    def does(self, *asked: Asked | str) -> bool:
+        """Whether any document of the program does one of these. Asked when everything is known: by rules, not by the
+        interpreter."""
+        return not self.program.done.isdisjoint(translated(*asked))
+
+    def operations_of(self, *asked: Asked | str) -> list[Operation]:
+        """The operations of this document that do one of these, in the order in which they were met."""
+        found = {at for one in translated(*asked) for at in self.places.get(one, ())}
+        return [self.operations[at] for at in sorted(found)]
+
+    @property
+    def places(self) -> dict[Asked, list[int]]:
+        """Where in :attr:`operations` each action, and what covers it, is found."""
+        if self._places is None:
+            self._places = {}
+            for at, operation in enumerate(self.operations):
+                for one in operation.what.answers:
+                    self._places.setdefault(one, []).append(at)
+        return self._places
 
     def named(self, names: Iterable[str]) -> list[Operation]:
-        """The operations of this document that have one of these names."""
-        wanted = frozenset(names)
-        return [operation for operation in self.operations if operation.name in wanted]
+        """The operations of this document that have one of these names; goes when all rules ask with actions."""
+        return self.operations_of(*names)
 
     def device_kinds(self, module: Module) -> frozenset[str]:
         """All kinds of device that the program moves a module to, by itself and not as a part of another one."""
@@ -214,9 +236,9 @@ class Program(tuple[Facts, ...]):
         """Those of them that are told, wherever they are set up, to stay on the host."""
         told: dict[str, set[bool]] = {}
         for facts in self:
-            for operation in facts.named(name for name, _, _ in ON_HOST):
-                stays = any(operation.name == name and operation.gives(key, value) for name, key, value in ON_HOST)
-                told.setdefault(FRAMEWORK_CLASSES[operation.name], set()).add(stays)
+            for operation in facts.operations_of(*calls(*(name for name, _, _ in ON_HOST))):
+                stays = any(operation.what.full == name and operation.gives(key, value) for name, key, value in ON_HOST)
+                told.setdefault(FRAMEWORK_CLASSES[operation.what.full], set()).add(stays)
         return frozenset(framework for framework, answers in told.items() if answers == {True})
 
     @cached_property
@@ -227,38 +249,33 @@ class Program(tuple[Facts, ...]):
     @cached_property
     def placed(self) -> bool:
         """Whether anything is, or may be, put on an accelerator."""
-        if self.frameworks or not self.done.isdisjoint(SETS_DEFAULT_DEVICE):
+        if self.frameworks or not self.done.isdisjoint(calls(*SETS_DEFAULT_DEVICE)):
             return True
         contexts = (context for facts in self for one in facts.transfers for context in one.contexts)
         if any(kinds != {"cpu"} for context in contexts for kinds in context.destination):
             return True
-        if any(not one.lacks("device_map") for one in self.ending(".from_pretrained")):
+        if any(not one.lacks("device_map") for one in self.operations_of(AnyCall("from_pretrained"))):
             return True
         made = (context.around for facts in self for one in facts.operations for context in one.contexts)
         return any(isinstance(one, Device) and one.kinds != {"cpu"} for around in made for one in around)
 
     @cached_property
-    def done(self) -> frozenset[str]:
-        """The names of all operations, and those of methods once more as ``.name``, whatever the receiver."""
-        names = self._operations.keys()
-        return frozenset(names | {"." + name.rpartition(".")[2] for name in names if "." in name})
+    def done(self) -> frozenset[Asked]:
+        """All that is done, and the patterns that cover it."""
+        return frozenset().union(*(facts.places for facts in self))
 
-    @cached_property
-    def _operations(self) -> dict[str, list[Operation]]:
-        found: dict[str, list[Operation]] = {}
-        for facts in self:
-            for operation in facts.operations:
-                found.setdefault(operation.name, []).append(operation)
-        return found
+    def operations_of(self, *asked: Asked | str) -> list[Operation]:
+        """The operations of all documents that do one of these."""
+        return [operation for facts in self for operation in facts.operations_of(*asked)]
 
     def named(self, *names: str) -> list[Operation]:
-        """The operations of all documents that have one of these names."""
-        return [operation for name in names for operation in self._operations.get(name, ())]
+        """The operations of all documents that have one of these names; goes when all rules ask with actions."""
+        return self.operations_of(*names)
 
     def ending(self, end: str) -> list[Operation]:
-        """The operations of all documents whose names end so."""
-        return [one for name, operations in self._operations.items() if name.endswith(end) for one in operations]
+        """The operations of all documents whose names end so; goes when all rules ask with actions."""
+        return self.operations_of(end)
 
     def beginning(self, *starts: str) -> list[Operation]:
-        """The operations of all documents whose names begin in one of these ways."""
-        return [one for name, operations in self._operations.items() if name.startswith(starts) for one in operations]
+        """The operations of all documents whose names begin so; goes when all rules ask with actions."""
+        return self.operations_of(*(Within(one[:-1]) if one.endswith(".") else Call(one) for one in starts))

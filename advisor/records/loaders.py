@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.editing.edits import add_keyword
+from accel_advisor.records.given import Given
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.shapes import names_read_in, renewed_in, takes_out
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.catalog import DATASET_LENGTHS
+from accel_advisor.tables.frameworks import TORCH_LOADER
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.places import union_of
 from accel_advisor.values.values import (
@@ -219,9 +221,19 @@ class LoaderCall:
                 values.append(Unknown() if context.open else ABSENT)
         return join_all(values)
 
+    def given(self, name: str) -> Given:
+        """What rules may know of an argument over all contexts; absent where no context gives it, unknown where one may
+        give it unseen."""
+        return Given(self.get(name))
+
     def suffers(self, kind: IssueKind) -> bool:
         """Whether something of this kind goes wrong with what its workers run, or would run."""
         return any(issue.kind == kind for issue in self.issues)
+
+    @property
+    def of_torch(self) -> bool:
+        """Whether it is ``torch.utils.data.DataLoader`` itself, and none of its kin."""
+        return self.constructor.name == TORCH_LOADER
 
     @property
     def without_workers(self) -> bool:

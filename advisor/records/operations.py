@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.editing.edits import add_keyword
+from accel_advisor.records.actions import Action, Asked, calls
+from accel_advisor.records.given import Given
+from accel_advisor.syntax.shapes import assigned_value
+from accel_advisor.tables.catalog import TENSOR_FACTORIES
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.values import ABSENT, Constant, Opaque, Qualified, Unknown, Value, join_all, options_of
 
@@ -16,6 +20,8 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Loop
     from accel_advisor.source.document import Document
     from accel_advisor.values.values import Mapping
+
+_FACTORIES = calls(*TENSOR_FACTORIES)
 
 
 @immutable
@@ -31,6 +37,11 @@ class Argument:
     value: Value
     node: cst.Arg | None = None
     mapping: Mapping | None = None
+
+    @property
+    def given(self) -> Given:
+        """What rules may know of its value."""
+        return Given(self.value)
 
 
 @immutable
@@ -58,6 +69,35 @@ class OperationContext:
     around: tuple[Value, ...]
     functions: tuple[str, ...]
     every: Value | None = None
+
+    @property
+    def subject(self) -> Given:
+        """What the method is called on, or what is read, added to or set; absent for a function."""
+        return Given(ABSENT if self.receiver is None else self.receiver)
+
+    def given(self, name: str, position: int | None = None) -> Given:
+        """An argument; absent where it is not given, unknown where it may be given unseen."""
+        return Given(self.get(name, position))
+
+    @property
+    def values(self) -> tuple[Given, ...]:
+        """All arguments that are seen."""
+        return tuple(Given(argument.value) for _, argument in self.arguments)
+
+    @property
+    def value(self) -> Given:
+        """What is set or added, for an assignment or an :class:`~.actions.Act`."""
+        return self.given("value", 0)
+
+    @property
+    def regions(self) -> tuple[Given, ...]:
+        """The context managers and decorators around it, outermost first."""
+        return tuple(Given(one) for one in self.around)
+
+    @property
+    def period(self) -> Given:
+        """The number of passes of the loop in which it happens once, where a condition says so; absent otherwise."""
+        return Given(ABSENT if self.every is None else self.every)
 
     @property
     def managers(self) -> tuple[str, ...]:
@@ -107,17 +147,7 @@ class Operation:
 
     Attributes:
         node: the call, the assignment or the augmented assignment.
-        name: the full name of what is called (``torch.cuda.synchronize``), ``<kind>.<method>`` for a method
-            (``Tensor.item``, ``Module.half``, ``torch.optim.SGD.step``, ``DataLoader.__iter__``, ``?.backward`` on
-            something unknown), ``<name> =`` for an attribute or item that is set (``os.environ['A'] =``),
-            ``read <name>`` for a setting of ``torch.backends`` that is read, ``@<name>`` for a decorator that is not
-            called, ``+=`` for an augmented assignment, ``operator`` for one between tensors in different places (the
-            left one is the receiver), ``arithmetic`` where the host computes with, or compares, what is still being
-            copied to it, ``elapsed`` for the time between two readings of the clock (the earlier one is the receiver),
-            ``exit on a kind of device`` for the name of one in a test on which a branch leaves or an assertion fails,
-            ``torch.save(Module.state_dict())`` for a module whose state is among what is saved,
-            ``Tensor[] =`` and ``Module.attribute =`` for an item or attribute of these, and ``list.append`` for a list
-            that was bound before the innermost loop.
+        what: what it does.
         alone: whether a call is a statement by itself.
         framework: the framework whose class it stands in, if any.
         statement: the statement that it stands in.
@@ -126,12 +156,36 @@ class Operation:
 
     document: Document
     node: cst.CSTNode
-    name: str
+    what: Action
     alone: bool
     framework: str | None
     statement: cst.CSTNode
     function: cst.CSTNode | None = None
     contexts: list[OperationContext] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """What it does, as a string; goes when all rules ask with actions."""
+        return self.what.old
+
+    def does(self, *asked: Asked) -> bool:
+        """Whether it is one of these actions, or one of these patterns covers it."""
+        return not self.what.answers.isdisjoint(asked)
+
+    @property
+    def makes_tensor(self) -> bool:
+        """Whether it calls a factory of torch, such as ``torch.zeros``."""
+        return self.what in _FACTORIES
+
+    @property
+    def assigned(self) -> cst.BaseExpression | None:
+        """The value that the statement it stands in assigns, where that is an assignment."""
+        return assigned_value(self.statement)
+
+    def given(self, name: str, position: int | None = None) -> Given:
+        """What is known of an argument over all contexts; absent where none gives it, unknown where one may give it
+        unseen."""
+        return Given(self.get(name, position))
 
     def get(self, name: str, position: int | None = None) -> Value:
         """What is known of an argument over all contexts; :data:`ABSENT` where none gives it, Unknown where one may

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.editing.edits import add_keyword
+from accel_advisor.records.given import Given
 from accel_advisor.values.immutable import immutable
-from accel_advisor.values.places import Place, union_of
+from accel_advisor.values.places import Place, is_cuda_capable, is_host, union_of
 from accel_advisor.values.values import ABSENT, Value
 
 if TYPE_CHECKING:
     from accel_advisor.finding import Edit
+    from accel_advisor.records.given import Module
     from accel_advisor.records.loaders import LoaderCall, Loop
     from accel_advisor.source.document import Document
 
@@ -52,6 +54,36 @@ class TransferContext:
         """All kinds of device that it goes to."""
         return union_of(self.destination)
 
+    @property
+    def moved(self) -> Given:
+        """What is moved."""
+        return Given(self.receiver)
+
+    @property
+    def device(self) -> Given:
+        """The value of the device expression; absent where there is none."""
+        return Given(self.target)
+
+    @property
+    def from_host(self) -> bool:
+        """Whether what is moved is certainly on the host before."""
+        return is_host(self.source)
+
+    @property
+    def from_accelerator(self) -> bool:
+        """Whether what is moved is certainly on a CUDA device before, where the machine has one."""
+        return bool(self.source) and is_cuda_capable(self.source)
+
+    @property
+    def to_cuda(self) -> bool:
+        """Whether it goes, on some machine, to a CUDA device."""
+        return "cuda" in self.kinds
+
+    @property
+    def stays(self) -> bool:
+        """Whether it goes to where it is."""
+        return self.destination == self.source
+
 
 @dataclass(eq=False, slots=True)
 class Transfer:
@@ -87,6 +119,11 @@ class Transfer:
         return union_of(context.kinds for context in self.contexts)
 
     @property
+    def asynchronous(self) -> bool:
+        """Whether ``non_blocking`` is a literal True."""
+        return Given(self.non_blocking).is_literal(True)
+
+    @property
     def waits(self) -> bool:
         """Whether it certainly is not asynchronous: ``non_blocking`` is not given."""
         return self.non_blocking == ABSENT
@@ -111,6 +148,11 @@ class ArgumentPlace:
     keyword: str | None = None
     becomes: str = ""
 
+    @property
+    def given(self) -> Given:
+        """What rules may know of its value."""
+        return Given(self.value)
+
 
 @immutable
 class ModuleCallContext:
@@ -129,6 +171,26 @@ class ModuleCallContext:
     """The innermost loop of any kind."""
     moves_inputs: bool = False
     """Whether a wrapper moves the inputs to where the module is."""
+
+    @property
+    def model(self) -> Module | None:
+        """The module that is called; None where it is not known, or a function."""
+        return Given(self.module).module
+
+    @property
+    def on_host(self) -> bool:
+        """Whether the module is certainly on the host."""
+        return is_host(self.place)
+
+    @property
+    def on_accelerator(self) -> bool:
+        """Whether the module is certainly on a CUDA device, where the machine has one."""
+        return bool(self.place) and is_cuda_capable(self.place)
+
+    @property
+    def regions(self) -> tuple[Given, ...]:
+        """The context managers and decorators around it, outermost first."""
+        return tuple(Given(one) for one in self.around)
 
 
 @dataclass(eq=False, slots=True)

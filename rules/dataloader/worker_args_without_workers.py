@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.editing.edits import remove_argument
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Constant, Opaque, Value, options_of
+from accel_advisor.records.given import Given
+from accel_advisor.rule import Rule, remove_argument
 
 
 class WorkerArgsWithoutWorkers(Rule):
@@ -53,25 +52,23 @@ class WorkerArgsWithoutWorkers(Rule):
         for loader in facts.loaders:
             if not loader.constructor.advises or not loader.without_workers:
                 continue
-            useless = [name for name in _NEEDS_WORKERS if self._is_set(name, loader.get(name))]
+            useless = [name for name in _NEEDS_WORKERS if self._is_set(name, loader.given(name))]
             if not facts.supports((2, 0)) and loader.gives("prefetch_factor", 2):
                 useless = [name for name in useless if name != "prefetch_factor"]  # the only legal value there
             if useless:
                 yield self._report(facts, loader, useless)
 
-    def _is_set(self, name: str, value: Value) -> bool:
-        return all(self._asks_for_workers(name, one) for one in options_of(value))
+    def _is_set(self, name: str, given: Given) -> bool:
+        return all(self._asks_for_workers(name, one) for one in given.alternatives)
 
-    def _asks_for_workers(self, name: str, value: Value) -> bool:
-        if isinstance(value, Opaque):
-            return name == "multiprocessing_context" and value.name.endswith("multiprocessing.get_context")
-        if not isinstance(value, Constant):
-            return False
+    def _asks_for_workers(self, name: str, given: Given) -> bool:
         if name == "persistent_workers":
-            return value.value is True
+            return given.is_literal(True)
         if name == "timeout":
-            return isinstance(value.value, (int, float)) and value.value > 0
-        return value.value is not None
+            return isinstance(given.literal, (int, float)) and given.literal > 0
+        if name == "multiprocessing_context" and given.made_by.endswith("multiprocessing.get_context"):
+            return True
+        return given.literal is not None
 
     def _report(self, facts: Facts, loader: LoaderCall, useless: list[str]) -> Finding:
         names = " and ".join(f"`{name}`" for name in useless)

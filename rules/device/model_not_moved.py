@@ -6,12 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import insert_after
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.records.facts import Facts, ModuleCall
-from accel_advisor.rule import Rule
-from accel_advisor.values.places import is_cuda_capable, is_host
-from accel_advisor.values.values import Module, Tensor
+from accel_advisor.records.given import Module
+from accel_advisor.rule import Rule, insert_after
 
 
 class ModelNotMoved(Rule):
@@ -64,7 +62,8 @@ class ModelNotMoved(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each model once, where it is built if that is in this document."""
         seen: set[int] = set()
-        moved = {id(one.receiver) for each in facts.program for move in each.transfers for one in move.contexts}
+        moves = [move for each in facts.program for move in each.transfers]
+        moved = {id(one.moved.module) for move in moves for one in move.contexts}
         for call in facts.module_calls:
             module = self._unmoved(facts, call)
             if module is not None and id(module) not in moved and id(module.node) not in seen:
@@ -75,21 +74,14 @@ class ModelNotMoved(Rule):
         if call.loss or call.framework or facts.frameworks:
             return None
         for context in call.contexts:
-            module = context.module
-            if not isinstance(module, Module) or module is not call.contexts[0].module:
+            module = context.model
+            if module is None or module is not call.contexts[0].model:
                 return None
-            if context.escaped or context.wrapper is not None or not is_host(context.place) or not module.has_state:
+            if context.escaped or context.wrapper is not None or not context.on_host or not module.has_state:
                 return None
-            if not any(
-                isinstance(one.value, Tensor)
-                and one.value.place
-                and is_cuda_capable(one.value.place)
-                and facts.must_be_with_weights(one)
-                for one in context.arguments
-            ):
+            if not any(one.given.on_accelerator and facts.must_be_with_weights(one) for one in context.arguments):
                 return None
-        first = call.contexts[0].module if call.contexts else None
-        return first if isinstance(first, Module) else None
+        return call.contexts[0].model if call.contexts else None
 
     def _report(self, facts: Facts, call: ModuleCall, module: Module) -> Finding:
         document = facts.document
@@ -101,16 +93,14 @@ class ModelNotMoved(Rule):
         )
         related = [Related(document.filename, document.span(call.node), "it is called here")] if here else []
         fix = None
-        device = self._device(facts, call)
+        device = self._device(facts, module)
         if here and device is not None and isinstance(module.node, cst.Call):
             edit = insert_after(document, module.node, f".to({device})")
             fix = Fix(f"Move the model with `.to({device})`", (edit,), Applicability.UNSAFE)
         return self.finding(facts, module.node if here else call.node, message, related=related, fix=fix)
 
-    def _device(self, facts: Facts, call: ModuleCall) -> str | None:
+    def _device(self, facts: Facts, module: Module) -> str | None:
         """The device expression of a batch's move, where it means the same at the place where the model is built."""
-        module = call.contexts[0].module
-        assert isinstance(module, Module)
         for transfer in facts.transfers:
             if transfer.device is None or "cuda" not in transfer.kinds:
                 continue

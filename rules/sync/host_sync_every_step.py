@@ -7,25 +7,27 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.actions import Act, Action, AnyCall, Call, Method, Within, calls, methods
 from accel_advisor.records.facts import Facts, Loop
+from accel_advisor.records.given import Given
 from accel_advisor.records.operations import Operation, OperationContext
 from accel_advisor.rule import Rule
-from accel_advisor.values.devices import device_kinds
-from accel_advisor.values.places import is_cuda_capable
-from accel_advisor.values.values import ABSENT, Tensor
 
-OF_RECEIVER = frozenset(
-    {"Tensor.item", "Tensor.tolist", "Tensor.cpu", "Tensor.numpy", "Tensor.nonzero", "Tensor.unique"}
-    | {"Tensor.masked_select", "Tensor[mask]", "truth", "format"}
+OF_SUBJECT = (
+    *methods("Tensor", "item", "tolist", "cpu", "numpy", "nonzero", "unique", "masked_select"),
+    *(Act.INDEXES_BY_MASK, Act.TRUTH, Act.FORMATS),
 )
 """Operations that read what they are called on: its values, or how many of them there are."""
-OF_ARGUMENTS = frozenset(
-    {"float", "int", "bool", "print", "math.isnan", "math.isfinite", "math.isinf"}
-    | {"torch.nonzero", "torch.argwhere", "torch.unique", "torch.masked_select"}
-    | {f"logging.{logger}{level}" for logger in ("", "getLogger.") for level in ("info", "warning", "error")}
+LEVELS = ("info", "warning", "error")
+OF_ARGUMENTS = (
+    *calls("float", "int", "bool", "print", "math.isnan", "math.isfinite", "math.isinf"),
+    *calls("torch.nonzero", "torch.argwhere", "torch.unique", "torch.masked_select"),
+    *calls(*(f"logging.{level}" for level in LEVELS)),
+    *methods("logging.getLogger", *LEVELS),
 )
-REPEATS = {"torch.repeat_interleave": 1, "Tensor.repeat_interleave": 0}
+REPEATS: dict[Action, int] = {Call("torch.repeat_interleave"): 1, Method("Tensor", "repeat_interleave"): 0}
 """Where the counts stand that are added up on the host, unless ``output_size`` says what they come to."""
+TO, WHERE = Method("Tensor", "to"), Call("torch.where")
 WARN_FROM = 3
 
 
@@ -90,16 +92,17 @@ class HostSyncEveryStep(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loop once, at the first wait."""
-        if facts.does("torch.optim.LBFGS"):
+        if facts.does(Call("torch.optim.LBFGS")):
             return
         waits: dict[Loop, list[Operation]] = {}
-        for operation in facts.operations:
+        for operation in facts.operations_of(*OF_SUBJECT, *OF_ARGUMENTS, *REPEATS, TO, WHERE):
             loops = {context.loop for context in operation.contexts if self._waits(operation, context)}
             if len(loops) == 1 and all(self._waits(operation, context) for context in operation.contexts):
                 loop = loops.pop()
                 if loop is not None and loop.backward:
                     waits.setdefault(loop, []).append(operation)
-        acting = {context.loop for one in facts.operations if _acts(one) for context in one.contexts}
+        steps = facts.operations_of(AnyCall("step")) if waits else []
+        acting = {context.loop for one in steps if _acts(one) for context in one.contexts}
         for loop, found in waits.items():
             if len(found) > 1 and loop not in acting:
                 yield self._report(facts, found)
@@ -107,18 +110,17 @@ class HostSyncEveryStep(Rule):
     def _waits(self, operation: Operation, context: OperationContext) -> bool:
         if not context.at_every_step or operation.framework:
             return False
-        if operation.name in OF_RECEIVER or (operation.name == "Tensor.to" and self._to_host(context)):
-            read = [context.receiver]
-        elif operation.name in OF_ARGUMENTS or (operation.name == "torch.where" and len(context.arguments) == 1):
-            read = [argument.value for _, argument in context.arguments]
-        elif operation.name in REPEATS and context.get("output_size") == ABSENT:
-            read = [context.get("repeats", REPEATS[operation.name])]
-        else:
-            return False
-        return any(isinstance(one, Tensor) and one.place and is_cuda_capable(one.place) for one in read)
+        read: tuple[Given, ...] = ()
+        if operation.does(*OF_SUBJECT) or (operation.what is TO and self._to_host(context)):
+            read = (context.subject,)
+        elif operation.does(*OF_ARGUMENTS) or (operation.what is WHERE and len(context.arguments) == 1):
+            read = context.values
+        elif operation.what in REPEATS and context.given("output_size").absent:
+            read = (context.given("repeats", REPEATS[operation.what]),)
+        return any(one.on_accelerator for one in read)
 
     def _to_host(self, context: OperationContext) -> bool:
-        return device_kinds(context.get("device", 0)) == {"cpu"} and context.get("non_blocking") == ABSENT
+        return context.given("device", 0).device_kinds == {"cpu"} and context.given("non_blocking").absent
 
     def _report(self, facts: Facts, found: list[Operation]) -> Finding:
         document = facts.document
@@ -135,7 +137,7 @@ class HostSyncEveryStep(Rule):
 
 def _acts(operation: Operation) -> bool:
     """Whether an operation is a step of an environment, by what it gives: state, reward, whether it ends..."""
-    if not operation.name.endswith(".step") or operation.name.startswith("torch."):
+    if operation.does(Within("torch")):
         return False
     statement = operation.statement
     targets = [one.target for one in statement.targets] if isinstance(statement, cst.Assign) else []

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.clock import Moment
+from accel_advisor.records.actions import Act, SetsItem
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import OperationContext
 from accel_advisor.rule import Rule
 
 
@@ -63,17 +62,13 @@ class TimingWithoutSync(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each difference once."""
-        if facts.does("os.environ['CUDA_LAUNCH_BLOCKING'] ="):
+        if facts.does(SetsItem("os.environ", "CUDA_LAUNCH_BLOCKING")):
             return
-        for operation in facts.named(["elapsed"]):
-            if all(self._misses(context) for context in operation.contexts):
+        for operation in facts.operations_of(Act.ELAPSED):
+            if all(context.subject.misses_work_until(context.value) for context in operation.contexts):
                 message = (
                     f"`{facts.document.code(operation.node)}` is over before the GPU has done what was launched, and "
                     f"tells the time of the launches only; call `torch.cuda.synchronize()` before each reading of the "
                     f"clock"
                 )
                 yield self.finding(facts, operation.node, message)
-
-    def _misses(self, context: OperationContext) -> bool:
-        start, end = context.receiver, context.get("end", 0)
-        return isinstance(start, Moment) and isinstance(end, Moment) and start.misses(end)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.actions import Act, Method, Within
 from accel_advisor.records.facts import Facts, Transfer, TransferContext
+from accel_advisor.records.given import Birth
 from accel_advisor.rule import Rule
-from accel_advisor.values.places import is_host
-from accel_advisor.values.values import Birth, Tensor
 
 
 class LoopInvariantTransfer(Rule):
@@ -82,35 +82,30 @@ class LoopInvariantTransfer(Rule):
     def _changed(self, facts: Facts) -> set[Birth]:
         """Tensors that are written to after they were made."""
         found: set[Birth] = set()
-        for operation in facts.operations:
-            writes = operation.name in ("Tensor[] =", "+=") or (
-                operation.name.startswith("Tensor.") and operation.name.endswith("_")
-            )
-            for context in operation.contexts if writes else ():
-                if isinstance(context.receiver, Tensor) and context.receiver.born is not None and context.inner:
-                    found.add(context.receiver.born)
+        for operation in facts.operations_of(Act.SETS_TENSOR_ITEM, Act.AUGMENTS, Within("Tensor")):
+            in_place = isinstance(operation.what, Method) and operation.what.name.endswith("_")
+            if in_place or isinstance(operation.what, Act):
+                births = (one.subject.born for one in operation.contexts if one.inner)
+                found |= {born for born in births if born is not None}
         return found
 
     def _repeats(self, context: TransferContext, changed: set[Birth]) -> bool:
-        tensor = context.receiver
-        if not isinstance(tensor, Tensor) or tensor.born is None or tensor.path or tensor.born in changed:
+        born, loop = context.moved.born, context.loop
+        if born is None or context.moved.path or born in changed:
             return False
-        loop = context.loop
-        if loop is None or context.guarded or not loop.repeats or loop in tensor.born.loops:
+        if loop is None or context.guarded or not loop.repeats or loop in born.loops:
             return False
-        return is_host(context.source) and "cuda" in context.kinds
+        return context.from_host and context.to_cuda
 
     def _report(self, facts: Facts, transfer: Transfer) -> Finding:
         document = facts.document
         assert isinstance(transfer.node.func, cst.Attribute)
         name = document.code(transfer.node.func.value)
-        tensor = transfer.contexts[0].receiver
-        assert isinstance(tensor, Tensor)
-        assert tensor.born is not None
+        born = transfer.contexts[0].moved.born
+        assert born is not None
         message = (
             f"`{document.code(transfer.node)}` copies the same tensor to the GPU for every batch; move `{name}` once, "
             f"before the loop"
         )
-        born = tensor.born
         related = [Related(born.document.filename, born.document.span(born.node), "it is made here")]
         return self.finding(facts, transfer.node, message, related=related)

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation, OperationContext
-from accel_advisor.rule import Rule
-from accel_advisor.values.devices import device_kinds
-from accel_advisor.values.values import Constant
+from accel_advisor.rule import Rule, replace_node
 
 
 class ScalarTensorOnGpu(Rule):
@@ -56,17 +54,21 @@ class ScalarTensorOnGpu(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for operation in facts.operations:
-            if operation.name == "torch.tensor" and operation.contexts and all(map(self._often, operation.contexts)):
+        for operation in facts.operations_of(Call("torch.tensor")):
+            if all(map(self._often, operation.contexts)):
                 given = operation.contexts[0].argument("data", 0)
                 if given is not None and given.node is not None:  # not in a partial
                     yield self._report(facts, operation)
 
     def _often(self, context: OperationContext) -> bool:
-        value, device = context.get("data", 0), context.get("device")
-        number = isinstance(value, Constant) and isinstance(value.value, (bool, int, float))
+        number = isinstance(context.given("data", 0).literal, (bool, int, float))
         repeated = context.inner is not None or "forward" in context.functions
-        return number and repeated and "__init__" not in context.functions and "cuda" in device_kinds(device)
+        return (
+            number
+            and repeated
+            and "__init__" not in context.functions
+            and "cuda" in context.given("device").device_kinds
+        )
 
     def _report(self, facts: Facts, operation: Operation) -> Finding:
         document, call = facts.document, operation.node

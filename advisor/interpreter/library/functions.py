@@ -12,6 +12,7 @@ from accel_advisor.interpreter.library.dicts import update_mapping
 from accel_advisor.interpreter.library.external_settings import DICTS, call_configuration
 from accel_advisor.interpreter.library.loader_construction import build_loader, take_loaders
 from accel_advisor.interpreter.library.methods import MASKS, mutates_in_place
+from accel_advisor.records.actions import Act, Call
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.tables.catalog import (
@@ -63,7 +64,7 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
     """What calling the library object ``name`` returns."""
     recorder = machine.recorder
     if "." in name or (name in READS_TENSOR and any(isinstance(one, Tensor) for one in arguments.values())):
-        recorder.operation(machine, node, name, None, arguments)
+        recorder.operation(machine, node, Call(name), None, arguments)
     if name in SAVES and arguments.positional:
         _note_saved_states(machine, arguments.positional[0].value, node)
     written = arguments.get("out")
@@ -211,7 +212,7 @@ def _note_first_batch(machine: Interpreter, arguments: Arguments, node: cst.Call
         if inner.func.value == "iter" and isinstance(source, (cst.Name, cst.Attribute)):
             loader = machine.evaluate(source)
             if isinstance(loader, Loader):
-                machine.recorder.operation(machine, node, "next(iter(DataLoader))", loader)
+                machine.recorder.operation(machine, node, Act.TAKES_FIRST_BATCH, loader)
 
 
 def _note_trainer(machine: Interpreter, arguments: Arguments, node: cst.Call) -> None:
@@ -224,7 +225,7 @@ def _note_trainer(machine: Interpreter, arguments: Arguments, node: cst.Call) ->
     if isinstance(defaults, Mapping):
         known, _ = entries(machine, defaults)
         built.keywords = {name: Argument(value) for name, value in known.items()}
-    machine.recorder.operation(machine, node, "lightning.Trainer", None, built)
+    machine.recorder.operation(machine, node, Call("lightning.Trainer"), None, built)
 
 
 def _note_saved_states(machine: Interpreter, saved: Value, node: cst.Call) -> None:
@@ -237,7 +238,7 @@ def _note_saved_states(machine: Interpreter, saved: Value, node: cst.Call) -> No
             continue
         seen.add(one)
         if isinstance(one, Opaque) and one.name == "module.state_dict":
-            machine.recorder.operation(machine, node, "torch.save(Module.state_dict())", one.arguments[0])
+            machine.recorder.operation(machine, node, Act.SAVES_STATE, one.arguments[0])
         elif isinstance(one, Mapping):
             pending += machine.store.entries(one).values()
         elif isinstance(one, Choice):
@@ -403,7 +404,7 @@ def _reflection(machine: Interpreter, name: str, arguments: Arguments, node: cst
         for argument in arguments.positional[:1]:
             escape(machine, argument.value)
     if name == "setattr":
-        machine.recorder.operation(machine, node, name, None, arguments)
+        machine.recorder.operation(machine, node, Call(name), None, arguments)
     if name in ("exec", "eval", "globals", "locals"):
         machine.recorder.reflects(machine.document)
     return UNKNOWN

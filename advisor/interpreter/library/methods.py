@@ -13,6 +13,7 @@ from accel_advisor.interpreter.library.device_moves import MOVES, arrives_later,
 from accel_advisor.interpreter.library.dicts import mapping_method
 from accel_advisor.interpreter.library.external_settings import parser_method
 from accel_advisor.interpreter.library.opaque_methods import call_inherited_method, call_opaque_method, give_away
+from accel_advisor.records import actions
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import becomes
 from accel_advisor.tables.catalog import TENSOR_METHODS, WRAPPERS_THAT_MOVE_INPUTS
@@ -98,7 +99,7 @@ def call_method(machine: Interpreter, method: Method, arguments: Arguments, node
         return join_all(call_method(machine, Method(one, name), arguments, node) for one in receiver.options)
     kind = _kind_of(receiver)
     if kind is not None or name in TELLING:
-        machine.recorder.operation(machine, node, f"{kind or '?'}.{name}", receiver, arguments)
+        machine.recorder.operation(machine, node, actions.Method(kind or "?", name), receiver, arguments)
     if name == "backward":
         machine.recorder.backward(machine.frame.loops)
     if isinstance(receiver, Module):
@@ -127,7 +128,7 @@ def call_method(machine: Interpreter, method: Method, arguments: Arguments, node
     if name == "format" and isinstance(receiver, Constant):
         for value in arguments.values():
             if isinstance(value, Tensor):
-                machine.recorder.operation(machine, node, "format", value)
+                machine.recorder.operation(machine, node, actions.Act.FORMATS, value)
         return UNKNOWN
     return give_away(machine, arguments, node)
 
@@ -333,7 +334,7 @@ def _list_method(
         if isinstance(owner, Module) and isinstance(added, Module):
             _set_attribute(machine, holder, receiver, added)
     if name == "clear" or (name == "append" and _outlives_the_pass(machine, node)):
-        machine.recorder.operation(machine, node, f"list.{name}", receiver, arguments)
+        machine.recorder.operation(machine, node, actions.Method("list", name), receiver, arguments)
     return give_away(machine, arguments, node)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from accel_advisor.records.actions import Call
 from accel_advisor.values.values import Module
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ def successions(facts: Facts) -> Iterator[tuple[Module, Module]]:
     """The pairs of modules of a document of which the second one alone gets what the first one returns: neighbours in
     an ``nn.Sequential`` that were built in its call, and modules that are called on the call of another one, the only
     call that there is of that one."""
-    for operation in facts.named(["torch.nn.Sequential"]):
+    for operation in facts.operations_of(Call("torch.nn.Sequential")):
         for context in operation.contexts:
             given = [argument for key, argument in context.arguments if isinstance(key, int)]
             for before, after in pairwise(given):

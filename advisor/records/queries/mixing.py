@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.records.actions import Act, calls, methods
 from accel_advisor.values.places import WITH_MODEL, is_host, is_on_accelerator
 from accel_advisor.values.values import Birth, Module, Opaque, Sequence, Tensor, Value
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
 
-_JOINS = frozenset(
-    "torch." + name for name in "cat stack where add sub mul div matmul mm bmm einsum outer logical_and".split()
+_JOINS = calls(
+    *(f"torch.{name}" for name in "cat stack where add sub mul div matmul mm bmm einsum outer logical_and".split())
 )
-_METHODS = frozenset(
-    "Tensor." + name for name in "add sub mul div matmul mm bmm masked_fill gather index_select add_ mul_ sub_".split()
-)
+_METHODS = methods("Tensor", *"add sub mul div matmul mm bmm masked_fill gather index_select add_ mul_ sub_".split())
 _PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 
 
@@ -40,19 +39,19 @@ class Meeting:
 
 def meetings(facts: Facts) -> Iterator[Meeting]:
     """The operations of a document that mix places for certain, in the order in which they were met."""
-    for operation in facts.operations:
+    for operation in facts.operations_of(Act.MIXES_PLACES, *_JOINS, *_METHODS):
         call = operation.node
-        if operation.name == "operator" and isinstance(call, cst.BinaryOperation):
+        if isinstance(call, cst.BinaryOperation):
             sides: list[tuple[Value | None, cst.BaseExpression | None]]
             for context in operation.contexts:
                 sides = [(context.receiver, call.left), (context.get("value", 0), call.right)]
                 yield from _meeting(facts, call, sides)
-        elif operation.name in _JOINS or operation.name in _METHODS:
+        elif operation.what is not Act.MIXES_PLACES:
             for context in operation.contexts:
                 receiver = (
                     call.func.value if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) else None
                 )
-                sides = [(context.receiver, receiver)] if operation.name in _METHODS else []
+                sides = [(context.receiver, receiver)] if operation.what in _METHODS else []
                 for _, argument in context.arguments:
                     node = argument.node.value if argument.node is not None else None
                     items = argument.value.items if isinstance(argument.value, Sequence) else (argument.value,)

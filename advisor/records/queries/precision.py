@@ -7,6 +7,7 @@ from collections.abc import Collection
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from accel_advisor.records.actions import Call, Within, any_calls, calls, within
 from accel_advisor.values.values import Constant, Module, Opaque, Qualified, Value, options_of
 
 if TYPE_CHECKING:
@@ -27,12 +28,11 @@ _ENABLED = {
 }
 """The position of ``enabled`` in the calls that make an autocast region or a gradient scaler."""
 _EXACT = (
-    *(".gradcheck", ".gradgradcheck", "torch.autograd.grad", "torch.autograd.functional.hessian", "torch.optim.LBFGS"),
-    *("torch.autograd.functional.jacobian", "torch.func.hessian", "torch.func.jacrev", "torch.func.jacfwd"),
-    *("torch.cholesky", "torch.inverse", "torch.svd", "torch.det", "torch.logdet", "torch.complex"),
-)
-_SCIENCE = (
-    *("torch.linalg.", "torch.fft.", "gpytorch.", "botorch.", "torchdiffeq.", "scipy.", "sympy.", "ase.", "e3nn."),
+    *any_calls("gradcheck", "gradgradcheck"),
+    *calls("torch.autograd.grad", "torch.autograd.functional.hessian", "torch.autograd.functional.jacobian"),
+    *calls("torch.func.hessian", "torch.func.jacrev", "torch.func.jacfwd", "torch.optim.LBFGS"),
+    *calls("torch.cholesky", "torch.inverse", "torch.svd", "torch.det", "torch.logdet", "torch.complex"),
+    *within("torch.linalg", "torch.fft", "gpytorch", "botorch", "torchdiffeq", "scipy", "sympy", "ase", "e3nn"),
 )
 _SUBJECTS = re.compile(
     r"phys|pinn|(?<![a-z])(?:ode|pde)s?(?![a-z])|geometr|solver|hess|kalman|orbit|molec|chem|quantum|simulat|gauss|energy",
@@ -49,7 +49,7 @@ def is_off(made: Opaque) -> bool:
 def is_on(facts: Facts, made: Opaque) -> bool:
     """Whether a region of autocast, or a scaler, is certainly made without ``enabled``, or with a literal True."""
     enabled = _enabled(made)
-    unseen = any(context.open for call in facts.program.named(made.name) for context in call.contexts)
+    unseen = any(context.open for call in facts.program.operations_of(Call(made.name)) for context in call.contexts)
     return isinstance(enabled, Constant) and enabled.value is True and not unseen
 
 
@@ -65,7 +65,7 @@ def hands_scaler_over(facts: Facts) -> bool:
         isinstance(value, Opaque) and value.name.endswith(".GradScaler")
         for each in facts.program
         for operation in each.operations
-        if not operation.name.startswith("torch.")
+        if not operation.does(Within("torch"))
         for context in operation.contexts
         for _, argument in context.arguments
         for value in options_of(argument.value)
@@ -95,4 +95,4 @@ def is_exact(facts: Facts) -> bool:
     names += [name for one in operations for context in one.contexts for name in context.functions]
     models = (context.module for each in facts.program for call in each.module_calls for context in call.contexts)
     names += [one.kind.rpartition(".")[2] for one in models if isinstance(one, Module)]
-    return any(one.name.startswith(_SCIENCE) for one in operations) or any(_SUBJECTS.search(name) for name in names)
+    return any(_SUBJECTS.search(name) for name in names)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import libcst as cst
 
 from accel_advisor.project.target import Target
+from accel_advisor.records.actions import calls
 from accel_advisor.syntax.shapes import main_guards
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import ABSENT, Constant, Opaque, Value
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 StartMethod = Literal["fork", "spawn", "forkserver"]
 
 _METHODS = ("fork", "spawn", "forkserver")
-_SETTERS = ("multiprocessing.set_start_method", "torch.multiprocessing.set_start_method")
+_SETTERS = calls("multiprocessing.set_start_method", "torch.multiprocessing.set_start_method")
 _FORKSERVER_SINCE = (3, 14)
 _WHERE = {"forkserver": " (from Python 3.14 on)", "spawn": " (outside of Linux)"}
 
@@ -55,12 +56,7 @@ def start_methods(facts: Facts, loader: LoaderCall) -> Starts:
     own = loader.get("multiprocessing_context")
     if own != ABSENT and not (isinstance(own, Constant) and own.value is None):
         return _chosen([own])
-    chosen = [
-        operation.get("method", 0)
-        for one in facts.program
-        for operation in one.operations
-        if operation.name in _SETTERS
-    ]
+    chosen = [operation.get("method", 0) for operation in facts.program.operations_of(*_SETTERS)]
     return _chosen(chosen) if chosen else _defaults(facts.target)
 
 

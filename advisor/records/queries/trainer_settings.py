@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.records.actions import AnyCall, Call, calls
 from accel_advisor.syntax.shapes import methods_of, names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import TRAINING_ARGUMENTS
@@ -17,17 +18,20 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.operations import Operation
 
-_STREAMS = (".to_iterable_dataset", "datasets.IterableDataset.from_generator", "datasets.IterableDataset.from_file")
+_STREAMS = (
+    AnyCall("to_iterable_dataset"),
+    *calls("datasets.IterableDataset.from_generator", "datasets.IterableDataset.from_file"),
+)
 
 
 def settings(facts: Facts) -> list[Operation]:
     """The calls in a document that make the settings of a Trainer."""
-    return facts.named(TRAINING_ARGUMENTS)
+    return facts.operations_of(*calls(*TRAINING_ARGUMENTS))
 
 
 def leaves_out(facts: Facts, call: Operation, name: str) -> bool:
     """Whether a setting is given neither in the call nor later, by an assignment or ``set_dataloader``."""
-    if not call.lacks(name) or (name.startswith("dataloader_") and facts.does(".set_dataloader")):
+    if not call.lacks(name) or (name.startswith("dataloader_") and facts.does(AnyCall("set_dataloader"))):
         return False
     assigned = re.compile(rf"\.{name}(\.\w+)*\s*=(?!=)")
     return not any(assigned.search(one.document.python) for one in facts.program)
@@ -40,7 +44,7 @@ def stays_on_host(call: Operation) -> bool:
 
 def streams(facts: Facts) -> bool:
     """Whether the program has a data set that is read as a stream, which workers may read twice, or cannot share."""
-    loads = facts.program.named("datasets.load_dataset")
+    loads = facts.program.operations_of(Call("datasets.load_dataset"))
     if any(not one.lacks("streaming") and not one.gives("streaming", False) for one in loads):
         return True
     return facts.does(*_STREAMS) or any(_bases(one) & {"IterableDataset"} for one in _classes(facts))

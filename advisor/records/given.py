@@ -1,0 +1,254 @@
+"""What rules may know of a value: of an argument, of what a method is called on, of what is moved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accel_advisor.records.clock import Moment
+from accel_advisor.values.devices import device_kinds, is_first
+from accel_advisor.values.places import is_cuda_capable, is_host
+from accel_advisor.values.values import (
+    Absent,
+    Birth,
+    Class,
+    Configured,
+    Constant,
+    Device,
+    Instance,
+    Iterated,
+    Loader,
+    Method,
+    Module,
+    Opaque,
+    Qualified,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from accel_advisor.records.loaders import LoaderCall
+
+__all__ = ["Birth", "Class", "Given", "Module"]
+
+
+class Given:
+    """One value, as far as it is known. Every question is answered with no where the value is not known, but for
+    :attr:`unknown`; and where it is one of several, which depends on the run, for all but :attr:`alternatives`,
+    :attr:`device_kinds` and :attr:`graph`."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Value) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Given) and self._value == other._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __repr__(self) -> str:
+        return f"Given({self._value!r})"
+
+    # -- whether and how it is known
+
+    @property
+    def absent(self) -> bool:
+        """Whether no such argument is given, and the callee's own default holds."""
+        return isinstance(self._value, Absent)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nothing is known of it."""
+        return isinstance(self._value, Unknown)
+
+    @property
+    def alternatives(self) -> tuple[Given, ...]:
+        """What it may be; itself alone, where that is certain. One of them may be absent."""
+        return tuple(Given(one) for one in options_of(self._value))
+
+    @property
+    def configured(self) -> bool:
+        """Whether a command line or the environment may decide it."""
+        return isinstance(self._value, Configured)
+
+    @property
+    def default(self) -> Given:
+        """What it is where the command line and the environment say nothing."""
+        return Given(self._value.default) if isinstance(self._value, Configured) else self
+
+    # -- literals and names
+
+    @property
+    def written(self) -> bool:
+        """Whether it is a literal: a string, a number, True, False or None."""
+        return isinstance(self._value, Constant)
+
+    @property
+    def literal(self) -> object:
+        """The literal's value; None where it is none, too (:attr:`written` says whether it is)."""
+        return self._value.value if isinstance(self._value, Constant) else None
+
+    def is_literal(self, *values: object) -> bool:
+        """Whether it is one of these literals, of the same type: 1 is neither True nor 1.0."""
+        known = self._value
+        return isinstance(known, Constant) and any(
+            type(known.value) is type(one) and known.value == one for one in values
+        )
+
+    @property
+    def named(self) -> str:
+        """The full name of the library's object that it is (``torch.float16``, ``torch.nn.Linear``); or empty."""
+        return self._value.name if isinstance(self._value, Qualified) else ""
+
+    # -- what made it
+
+    @property
+    def made_by(self) -> str:
+        """The full name of the library's function or class whose result it is (``torch.load``, ``torch.optim.SGD``,
+        ``Tensor.numpy``), where it is no tensor, module or loader; or empty."""
+        return self._value.name if isinstance(self._value, Opaque) else ""
+
+    def argument(self, name: str, position: int | None = None) -> Given:
+        """An argument of the call whose result it is; absent where none is seen there."""
+        made = self._value
+        if isinstance(made, Opaque):
+            for key, value in made.keywords:
+                if key == name:
+                    return Given(value)
+            if position is not None and position < len(made.arguments):
+                return Given(made.arguments[position])
+        return Given(Absent())
+
+    @property
+    def parameters_of(self) -> Module | None:
+        """The module whose ``parameters()`` it is."""
+        made = self._value
+        known = isinstance(made, Opaque) and made.name == "module.parameters"
+        return Given(made.arguments[0]).module if known and isinstance(made, Opaque) else None
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it is an object of a class of the project that is neither a module nor a loader."""
+        return isinstance(self._value, Instance)
+
+    @property
+    def attribute(self) -> str:
+        """The name of the attribute that it was taken from, of something whose attributes are not known
+        (``device`` of ``accelerator.device``); or empty."""
+        return self._value.name if isinstance(self._value, Method) else ""
+
+    @property
+    def owner(self) -> Given:
+        """What :attr:`attribute` was taken from; absent where it is no attribute."""
+        return Given(self._value.receiver if isinstance(self._value, Method) else Absent())
+
+    # -- what it holds
+
+    @property
+    def items(self) -> tuple[Given, ...] | None:
+        """The items of a tuple or list of known length; None where it is none."""
+        return tuple(Given(one) for one in self._value.items) if isinstance(self._value, Sequence) else None
+
+    @property
+    def element(self) -> Given:
+        """What it yields again and again, where it is a list or an iterator of unknown length; absent otherwise."""
+        return Given(self._value.element if isinstance(self._value, Iterated) else Absent())
+
+    # -- modules, loaders and devices
+
+    @property
+    def module(self) -> Module | None:
+        """The ``torch.nn.Module`` that it is."""
+        return self._value if isinstance(self._value, Module) else None
+
+    @property
+    def loader(self) -> LoaderCall | None:
+        """The loader that it is: the call that built it."""
+        return self._value.call if isinstance(self._value, Loader) else None
+
+    @property
+    def moves_batches(self) -> bool:
+        """Whether it is a loader in a wrapper that moves its batches."""
+        return isinstance(self._value, Loader) and self._value.delivers is not None
+
+    @property
+    def is_device(self) -> bool:
+        """Whether it is a ``torch.device``."""
+        return isinstance(self._value, Device)
+
+    @property
+    def device_kinds(self) -> frozenset[str]:
+        """The kinds of device that it can stand for, as a ``torch.device``, a string or a number (``cpu``, ``cuda``,
+        ``mps``...), with ``unknown`` among them where it may be anything."""
+        return device_kinds(self._value)
+
+    @property
+    def is_first_device(self) -> bool:
+        """Whether, as a device, it is written out as the first GPU, or else as the host."""
+        return is_first(self._value)
+
+    # -- readings of the clock
+
+    def misses_work_until(self, end: Given) -> bool:
+        """Whether both are readings of the clock, and the time from this one to the other certainly leaves out work
+        that the GPU was given in between."""
+        return isinstance(self._value, Moment) and isinstance(end._value, Moment) and self._value.misses(end._value)
+
+    # -- tensors
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether it is a tensor, or a batch that may be a container of tensors."""
+        return isinstance(self._value, Tensor)
+
+    @property
+    def is_plain_tensor(self) -> bool:
+        """Whether it is certainly a tensor, and no container."""
+        return isinstance(self._value, Tensor) and self._value.proven
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether it is a tensor without dimensions."""
+        return isinstance(self._value, Tensor) and self._value.scalar
+
+    @property
+    def on_host(self) -> bool:
+        """Whether it is a tensor that is certainly on the host."""
+        return isinstance(self._value, Tensor) and is_host(self._value.place)
+
+    @property
+    def on_accelerator(self) -> bool:
+        """Whether it is a tensor that is certainly on a CUDA device where the machine has one."""
+        return isinstance(self._value, Tensor) and bool(self._value.place) and is_cuda_capable(self._value.place)
+
+    @property
+    def born(self) -> Birth | None:
+        """The factory call that a tensor came out of."""
+        return self._value.born if isinstance(self._value, Tensor) else None
+
+    @property
+    def batch_of(self) -> LoaderCall | None:
+        """The loader that a tensor is a batch of, or a part of a batch."""
+        return self._value.loader if isinstance(self._value, Tensor) else None
+
+    @property
+    def path(self) -> tuple[object, ...]:
+        """Which element of the batch it is: positions and keys, outermost first; ``...`` for some element."""
+        return self._value.path if isinstance(self._value, Tensor) else ()
+
+    @property
+    def arrives_by(self) -> cst.Call | None:
+        """The asynchronous copy to the host that it is the result of, and that may not be done yet."""
+        return self._value.pending if isinstance(self._value, Tensor) else None
+
+    @property
+    def graph(self) -> frozenset[cst.CSTNode]:
+        """The calls of modules and losses, and the sums, in whose autograd graph it is the last."""
+        options = options_of(self._value)
+        return frozenset().union(*(one.grown for one in options if isinstance(one, Tensor)))
