@@ -164,13 +164,13 @@ class Reads(Action):
 
 class Decorates(Action):
     """Decorates a function with one of a library that is not called: ``Decorates("torch.no_grad")`` for
-    ``@torch.no_grad``; ``@torch.no_grad()`` is a :class:`Call`."""
+    ``@torch.no_grad``; ``@torch.no_grad()`` is a :class:`Call`. :class:`AnyCall` covers it too."""
 
     __slots__ = ()
 
     def __init__(self, full: str, /) -> None:
         owner, _, name = full.rpartition(".")
-        super().__init__(owner, name)
+        super().__init__(owner, name, AnyCall(name))
 
 
 class Act(Action):

@@ -9,6 +9,7 @@ import libcst as cst
 
 from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Act, Call, within
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
@@ -19,6 +20,7 @@ _MEANT = re.compile(
     r"purpose|intention|deliberate|regist|frozen|freeze|state.?dict|hide|hidden|kept? out", re.IGNORECASE
 )
 """What a comment says where layers are meant to stay out of a module."""
+BUILDS = (*within("torch.nn", "Module"), Call("setattr"), Act.SETS_MODULE_ATTRIBUTE)
 _BY_HAND = frozenset({"to", "cuda", "requires_grad", "requires_grad_"})
 
 
@@ -115,7 +117,7 @@ class ModulesInPythonContainer(Rule):
 
     def _registered(self, facts: Facts) -> set[Value]:
         found: set[Value] = set()
-        for operation in facts.program.beginning("torch.nn.", "Module.", "setattr"):
+        for operation in facts.program.operations_of(*BUILDS):
             for context in operation.contexts:
                 if operation.name == "Module.attribute =":
                     value = context.get("value", 0)
