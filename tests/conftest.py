@@ -13,6 +13,8 @@ import pytest
 
 from accel_advisor.cli import main
 from accel_advisor.rule import registry
+from accel_advisor.tune.record.schema import Record
+from accel_advisor.tune.record.stored import read_record
 
 numbers = itertools.count()
 Install = Callable[[str], None]
@@ -28,6 +30,8 @@ class Done:
 
 
 Run = Callable[..., Done]
+RECORDED = Path(__file__).parents[1] / "docs" / "recorded" / "trial.json"
+"""The record of a trial that the documentation shows."""
 
 
 @pytest.fixture
@@ -79,3 +83,8 @@ def install_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[I
 
     yield install
     registry.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def record() -> Record:
+    return read_record(RECORDED)

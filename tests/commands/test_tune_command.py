@@ -1,14 +1,21 @@
 """The command line of tune: wrong use costs one sentence and status 2, and writes nothing."""
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
 
-from accel_advisor.commands.tune_command import tune
+from accel_advisor.commands.output_files import Outputs
+from accel_advisor.commands.tune_command import _finish, tune
+from accel_advisor.tune.search.verification import Verification
+
+from ..tune.outcomes import outcome
 
 TRAINING = "from torch.utils.data import DataLoader\nfor batch in DataLoader([]):\n    batch.backward()\n"
 
@@ -139,3 +146,27 @@ def test_a_script_that_takes_long_to_start_is_given_longer_by_an_option(folder: 
     said = r"first batch within \d+ s( \(the last that it printed: reading shard 3\))?: give it longer"
     assert re.search(f"{said} with --start-timeout", result.stderr)
     assert listing(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("won", "held", "check", "status"),
+    [
+        (False, None, True, 0),
+        (True, None, False, 0),
+        (True, None, True, 1),
+        (True, False, True, 1),
+        (True, True, True, 0),
+    ],
+)
+def test_check_fails_on_a_gain_left_on_the_table(
+    tmp_path: Path, won: bool, held: bool | None, check: bool, status: int
+) -> None:
+    found = outcome(tmp_path, won=won, verification=None if held is None else Verification(held, None))
+    context = click.Context(click.Command("tune"))
+    code = 0
+    try:
+        _finish(context, found, Console(quiet=True), Outputs(tmp_path / "out.json"), check=check)
+    except click.exceptions.Exit as end:
+        code = end.exit_code
+    assert code == status
+    assert json.loads((tmp_path / "out.json").read_text())["verified"] is held

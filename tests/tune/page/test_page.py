@@ -22,7 +22,6 @@ from click.testing import CliRunner
 from accel_advisor.commands.tune_command import tune
 from accel_advisor.tune.page.charts import legend, step_bars, throughput, timeline
 from accel_advisor.tune.page.page import comparison_page, history_page, trial_page
-from accel_advisor.tune.page.scale import Scale
 from accel_advisor.tune.page.ways import ways
 from accel_advisor.tune.probe.channel.wire import Settings
 from accel_advisor.tune.record.history import HISTORY, Entry, History
@@ -37,9 +36,9 @@ from accel_advisor.tune.record.schema import (
     StageTime,
 )
 from accel_advisor.tune.record.stored import read_record, record_of
-from accel_advisor.tune.wording.figures import visible
 
-RECORDED = Path(__file__).parents[3] / "docs" / "recorded" / "trial.json"
+from ...conftest import RECORDED
+
 HOSTILE = (
     "<script>alert(1)</script>",
     "</style></title></textarea><img src=x onerror=alert(1)>",
@@ -164,11 +163,6 @@ def test_names_are_shown_as_they_are(record: Record) -> None:
     page = trial_page(replace(record, script="a<b>&c\u202e.py"))
     title = next(one for one in elements(page) if one.tag == "title")
     assert str(title.text).startswith("a<b>&c\\u202e.py: ")
-
-
-def test_what_is_unseen_is_spelled_out() -> None:
-    assert visible("a\tb\nc é 日本 😀") == "a\tb\nc é 日本 😀"
-    assert visible("\x1b[31m\u202e\ud800") == "\\x1b[31m\\u202e\\ud800"
 
 
 def test_the_page_of_a_run_has_its_parts_in_order(record: Record) -> None:
@@ -317,13 +311,6 @@ def test_a_device_is_shown_where_its_driver_told(record: Record) -> None:
     assert "Device busy" in page
     assert '<div class="value">53 %</div>' in page
     assert 'width="25.0%"' in page
-
-
-def test_ticks_are_round_and_within() -> None:
-    assert [tick.text for tick in Scale(53).ticks(lambda value: f"{value:g}")] == ["0", "20", "40"]
-    assert Scale(0).ticks(str)[0].at == 0
-    assert Scale(0).at(5) == 0
-    assert Scale(10).at(50) == 100
 
 
 def test_a_history_is_drawn_with_its_best(record: Record) -> None:

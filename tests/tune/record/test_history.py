@@ -32,14 +32,8 @@ from accel_advisor.tune.record.schema import Choice, Record, TriedRecord
 from accel_advisor.tune.record.stored import RecordError, read_record
 from accel_advisor.tune.search.diagnosis import Diagnosis, Shares
 from accel_advisor.tune.search.statistics import Interval
-from accel_advisor.tune.showing.sparkline import sparkline
 
-RECORDED = Path(__file__).parents[3] / "docs" / "recorded" / "trial.json"
-
-
-@pytest.fixture(scope="module")
-def record() -> Record:
-    return read_record(RECORDED)
+from ...conftest import RECORDED
 
 
 def run(rate: float, spread: float = 0.01) -> Entry:
@@ -221,11 +215,6 @@ def test_another_machine_or_device_has_a_best_of_its_own(record: Record) -> None
     same = entry_of(replace(record, torch="9.9", sentence="other", seconds=1.0))
     assert same is not None
     assert same.key in keys
-
-
-def test_a_sparkline_shows_what_was_lost() -> None:
-    assert sparkline([100, 100, 75, 50, 10]) == "██▄▁▁" or sparkline([100, 100, 75, 50, 10]) == "██▅▁▁"
-    assert sparkline([]) == ""
 
 
 def test_a_history_that_is_gone_is_told(tmp_path: Path) -> None:

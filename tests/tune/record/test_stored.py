@@ -5,33 +5,20 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from accel_advisor.commands.report_command import report
-from accel_advisor.tune.probe.channel.wire import Settings
-from accel_advisor.tune.record.schema import Choice, Record
-from accel_advisor.tune.record.stored import read_record, record_of
-from accel_advisor.tune.showing.comparison import lines, ratio, verdict
+from accel_advisor.tune.record.schema import Record
+from accel_advisor.tune.record.stored import record_of
 
-RECORDED = Path(__file__).parents[3] / "docs" / "recorded" / "trial.json"
+from ...conftest import RECORDED
+from ..outcomes import call
+
 DATA: dict[str, Any] = json.loads(RECORDED.read_text())
 DOCUMENTED = (Path(__file__).parents[3] / "docs" / "json.md").read_text()
-
-
-@pytest.fixture(scope="module")
-def record() -> Record:
-    return read_record(RECORDED)
-
-
-def call(*args: object) -> tuple[int, str, str]:
-    result = CliRunner().invoke(report, [str(one) for one in args])
-    assert "Traceback" not in result.output
-    return result.exit_code, result.stdout, result.stderr
 
 
 def test_what_was_written_is_read_again(record: Record) -> None:
@@ -118,66 +105,3 @@ def test_what_is_no_record_at_all(tmp_path: Path, content: bytes, words: str) ->
     status, _, error = call(path)
     assert status == 2
     assert words in error
-
-
-def test_wrong_use(tmp_path: Path) -> None:
-    assert "cannot be read: No such file" in call(tmp_path / "none.json")[2]
-    assert "cannot be read: Is a directory" in call(tmp_path)[2]
-    assert "this is what is to be read" in call(RECORDED, "--html", RECORDED)[2]
-    assert "does not exist" in call(RECORDED, "--html", tmp_path / "no" / "a.html")[2]
-    history = tmp_path / "h.jsonl"
-    history.write_text('{"history": 1')
-    assert "is drawn by itself" in call(RECORDED, history)[2]
-
-
-def test_one_record_is_shown_as_the_run_was(record: Record, tmp_path: Path) -> None:
-    status, text, _ = call(RECORDED, "--html", tmp_path / "out.html")
-    assert status == 0
-    assert record.sentence is not None
-    assert text.startswith(record.sentence)
-    assert "Recommended" in text
-    assert record.sentence in (tmp_path / "out.html").read_text(encoding="utf-8")
-
-
-def test_a_record_from_elsewhere_cannot_steer_the_terminal(tmp_path: Path) -> None:
-    data, path = copy.deepcopy(DATA), tmp_path / "run.json"
-    data.update(
-        sentence="\x1b[2J\x1b]0;owned\x07", notes=["a\x1b[31m"], diff="--- a\x1b[0m\n+\x9b31m\n", origin="\u202e"
-    )
-    data["tried"][0]["failed"] = "\x1b[5m"
-    path.write_text(json.dumps(data))
-    for text in (call(path)[1], call(path, path)[1]):
-        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)
-    assert "\\x1b[2J" in call(path)[1]
-
-
-def with_rate(record: Record, rate: float) -> Record:
-    choice = Choice(Settings(), rate, 0.98 * rate, 1.02 * rate)
-    return replace(record, loaders=(replace(record.trained, baseline=choice),), applied=False)
-
-
-def test_two_records_are_compared(record: Record, tmp_path: Path) -> None:
-    one, same, faster, slower = (with_rate(record, rate) for rate in (100, 101, 150, 50))
-    assert "no difference beyond doubt" in verdict([one, same])
-    assert verdict([one, faster]).startswith("The second run was 1.5 times as fast as the first (1.46-1.54)")
-    assert verdict([one, slower]).startswith("The second run reached only 50 % of the rate of the first")
-    found = ratio(one.trained.baseline, faster.trained.baseline)
-    assert found is not None
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < 1.5 < found.high
-    assert {line.name for line in lines([one, faster]) if line.differs} == {"samples/s now"}
-    paths = []
-    for number, each in enumerate((one, faster)):
-        paths.append(tmp_path / f"{number}.json")
-        paths[-1].write_text(json.dumps(asdict(each)))
-    status, text, _ = call(*paths, "--html", tmp_path / "out.html")
-    assert status == 0
-    assert "1.5 times as fast" in text
-    assert "1.5 times as fast" in (tmp_path / "out.html").read_text(encoding="utf-8")
-
-
-def test_what_cannot_be_compared_is_said(record: Record, tmp_path: Path) -> None:
-    other, path = replace(record, script="other.py"), tmp_path / "b.json"
-    path.write_text(json.dumps(asdict(other)))
-    assert "These are different scripts." in call(RECORDED, path)[1]

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, Settings
-from accel_advisor.tune.search.allowance import Allowance, runs_seconds, whole
+from accel_advisor.tune.search.allowance import whole
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.readings import Loop
 from accel_advisor.tune.search.search import Request, Search, block_seconds
@@ -185,21 +185,3 @@ def test_a_run_ends_within_its_time_beyond_the_first_start(start: float, pool: f
         _, asked = compared(one, run)
         seconds = len(asked) * start + sum(each.blocks for each in asked) * block
         assert search.spent + seconds <= 90
-
-
-def test_the_time_of_a_whole_run_follows_the_budget() -> None:
-    assert whole(60.0) == 90.0
-    assert whole(6.0) == 36.0
-    assert whole(200.0) == 300.0
-
-
-def test_a_search_leaves_as_much_as_the_verification_takes_but_keeps_half_its_budget() -> None:
-    alone = Allowance(60.0, 2, Settings())
-    assert (alone.limit, alone.end) == (66.0, 60.0)
-    for start in (1.0, 3.0, 6.0):
-        found = Allowance(60.0, 2, Settings(), start)
-        found.spend(BASELINE, 2.0, None)
-        fewest = min(runs_seconds(4, 2, start, 2.0), runs_seconds(2, 3, start, 2.0))
-        assert 30.0 <= found.end <= found.limit <= whole(60.0) - fewest
-    assert Allowance(60.0, 2, Settings(), 100.0).end == 30.0
-    assert Allowance(6.0, 2, Settings(), 100.0).end == 6.0
