@@ -1,0 +1,48 @@
+"""The tests mirror the code: those of a file are found by its name, in the folder of its room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
+WHOLE = {
+    "test_floors.py": "the imports of all rooms",
+    "test_generated_programs.py": "linting and fixing, from the text to the fixed file",
+    "test_house.py": "what the README, the hooks and the Makefile promise",
+    "test_mirror.py": "the tests themselves",
+    "test_rule_pages.py": "every rule's page, from its example to its fix",
+    "snippets/test_snippets.py": "what the messages of rules recommend, run under torch",
+}
+"""Tests that are about several rooms at once, and what they are about."""
+
+
+def files_of_tests() -> Iterator[Path]:
+    """All but those of the rules, which are sorted by rule."""
+    for path in sorted(TESTS.rglob("test_*.py")):
+        inner = path.relative_to(TESTS)
+        if inner.parts[0] != "rules" and inner.as_posix() not in WHOLE:
+            yield inner
+
+
+def room_of(inner: Path) -> Path:
+    """The folder whose files the tests in a folder are about."""
+    if inner.parts[0] == "benchmarks":
+        return ROOT / inner.parent
+    return ROOT / "advisor" / inner.parent
+
+
+@pytest.mark.parametrize("inner", list(files_of_tests()), ids=str)
+def test_a_file_of_tests_names_the_file_that_it_is_about(inner: Path) -> None:
+    """``test_trial.py`` and, where that would be long, ``test_trial_ranks.py`` are about ``trial.py``."""
+    named = inner.stem.removeprefix("test_")
+    there = {path.stem for path in room_of(inner).iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert any(f"{named}_".startswith(f"{one}_") for one in there), f"no file of {room_of(inner)} is called {named}"
+
+
+def test_every_exception_is_one() -> None:
+    for name in WHOLE:
+        assert (TESTS / name).is_file(), name
