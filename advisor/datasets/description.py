@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.datasets.hazards import (
-    Hold,
-    Veto,
     held_objects,
     held_vetoes,
     knows_its_rank,
@@ -22,6 +20,7 @@ from accel_advisor.datasets.hazards import (
 from accel_advisor.datasets.sample_places import made_on_host, read_on_host
 from accel_advisor.datasets.samples import is_elsewhere
 from accel_advisor.interpreter.resolution import value_of
+from accel_advisor.records.dataset_facts import Cost, DatasetFacts, Veto
 from accel_advisor.syntax.shapes import self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.catalog import (
@@ -46,7 +45,6 @@ from accel_advisor.values.values import (
     Qualified,
     Sequence,
     Tensor,
-    Unknown,
     Value,
     options_of,
 )
@@ -54,61 +52,9 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     from accel_advisor.interpreter.interpreter import Interpreter
 
-Cost = Literal["costly", "light", "memory", "unknown"]
-
 IN_MEMORY = Veto("memory", "its samples are in memory already")
 _ENCODES = re.compile(r"tokeni[sz]er|^tok$|processor|extractor", re.IGNORECASE)
 """Names of what makes a batch whose class the default collate function keeps."""
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetFacts:
-    """What is known of a data set.
-
-    Attributes:
-        value: the expression's value that this was read from.
-        cost: ``costly`` reads or decodes for each sample, ``light`` computes a little, ``memory`` only indexes.
-        reason: what a sample costs, in words that can stand in a message; empty where nothing is known.
-        vetoes: why workers would break it or gain nothing; empty where nothing speaks against them.
-        plain: whether its samples are known to be tensors, numbers and containers of them.
-        on_device: whether its samples are on an accelerator already.
-        on_host: whether they are certainly not.
-        tensors: whether its samples hold anything that can be pinned.
-        iterable: whether it is a stream.
-        ranked: whether it may know which of several processes it is read in.
-        whole: whether it is a stream that is seen to give every process the same samples.
-        objects: the lists and dicts of Python objects that it makes its samples from.
-        changes: whether the program changes it, or may change it, while it is in use.
-    """
-
-    value: Value
-    cost: Cost = "unknown"
-    reason: str = ""
-    vetoes: tuple[Veto, ...] = ()
-    plain: bool = False
-    on_device: bool = False
-    tensors: bool = True
-    iterable: bool = False
-    changes: bool = False
-    ranked: bool = True
-    whole: bool = False
-    objects: tuple[Hold, ...] = ()
-    on_host: bool = False
-
-    @property
-    def may_stream(self) -> bool:
-        """Whether it is a stream, or made by a library of which the tables do not say that it is none."""
-        known = ("torch.", "torchvision.", "numpy.", "range", "list", "tuple")
-        return self.iterable or any(
-            isinstance(one, (Unknown, Qualified)) or (isinstance(one, Opaque) and not one.name.startswith(known))
-            for one in options_of(self.value)
-        )
-
-    @property
-    def even(self) -> bool:
-        """Whether nothing says that its samples differ in size, as pictures with boxes do."""
-        names = [one.name for one in options_of(self.value) if isinstance(one, Opaque)]
-        return not any(name.endswith(("Detection", "WIDERFace", "Kitti", "CocoCaptions")) for name in names)
 
 
 def describe_dataset(machine: Interpreter, value: Value) -> DatasetFacts:

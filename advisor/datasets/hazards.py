@@ -4,12 +4,12 @@ of them divides (rules.md D03, D10, D11)."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.interpreter.resolution import value_of
+from accel_advisor.records.dataset_facts import Hold, Veto, VetoKind
 from accel_advisor.syntax.shapes import methods_of, self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.catalog import HANDLES, OBJECT_LISTS, RANDOM_STATES
@@ -30,9 +30,6 @@ from accel_advisor.values.values import (
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.interpreter import Interpreter
-    from accel_advisor.source.document import Document
-
-VetoKind = Literal["stream", "handle", "generator", "cache", "memory", "written"]
 
 ENTRANCES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 """Methods of a data set that workers call."""
@@ -49,37 +46,6 @@ _CONTENTS = frozenset(
     "items keys values read readlines split splitlines strip iterrows itertuples glob iterdir".split()
 )
 """Methods that give what their receiver holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Veto:
-    """Something in a data set that speaks against workers.
-
-    Attributes:
-        kind: what sort of thing.
-        words: why, as a clause that can stand in a message.
-        attribute: the attribute that it is about; empty where it is about none.
-        certain: whether it is seen to go wrong as soon as there are workers: each of them uses the attribute, and
-            nothing in the class makes it anew; a stream is read whole by each of them.
-        document, node: where it is decided, if that is one place.
-    """
-
-    kind: VetoKind
-    words: str
-    attribute: str = ""
-    certain: bool = False
-    document: Document | None = None
-    node: cst.CSTNode | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """An assignment ``self.name = callee(...)`` in a data set's ``__init__``; no callee: that of a comprehension."""
-
-    cls: Class
-    name: str
-    node: cst.BaseExpression
-    callee: str = ""
 
 
 def sample_methods(cls: Class) -> dict[str, tuple[Class, cst.FunctionDef]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -13,6 +13,7 @@ from accel_advisor.datasets.samples import datasets_in
 from accel_advisor.interpreter.calls import class_member
 from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.actions import Within, calls
+from accel_advisor.records.dataset_facts import WorkerIssue
 from accel_advisor.syntax.shapes import methods_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.catalog import HARMLESS_CUDA
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from accel_advisor.source.document import Document
     from accel_advisor.values.store import Scope
 
-IssueKind = Literal["device", "constant seed", "unpicklable", "unpinnable", "changed"]
-
 _SEEDERS = calls("numpy.random.seed", "random.seed", "torch.manual_seed")
 _SPARSE = ("to_sparse", "sparse_", "nested_tensor")
 """Beginnings of names that make tensors which cannot be pinned."""
@@ -47,23 +46,6 @@ _LOCKS = frozenset(
     for name in ("Lock", "RLock", "Condition", "Semaphore", "Event", "local")
 )
 _ASKING = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.is_initialized"})
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerIssue:
-    """Something that goes wrong in worker processes.
-
-    Attributes:
-        label: what it happens in, as a message names it: ``Photos.__getitem__``, ``collate_fn``.
-        document, node: where.
-        certain: whether no condition decides about it.
-    """
-
-    kind: IssueKind
-    label: str
-    document: Document
-    node: cst.CSTNode
-    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from accel_advisor.interpreter.library.methods import call_method, call_module
 from accel_advisor.interpreter.library.settings_classes import fill_record, is_record
 from accel_advisor.interpreter.resolution import member_of
 from accel_advisor.records.facts import CallSite
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Argument
 from accel_advisor.tables.catalog import DATASET_WRAPPERS, MODULE_BASES, canonical
 from accel_advisor.tables.frameworks import CONSTRUCTORS
@@ -105,7 +106,8 @@ def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
         # the value of an enum's member
         return owner
     if isinstance(owner, Loader) and name == "dataset":
-        return owner.call.get("dataset")
+        loader = loader_of(owner)
+        return loader.get("dataset") if loader is not None else UNKNOWN
     if isinstance(owner, Opaque) and name == "dataset" and len(owner.arguments) > DATASET_WRAPPERS.get(owner.name, 99):
         return owner.arguments[DATASET_WRAPPERS[owner.name]]
     return Method(owner, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.values.places import HOST, SOMEWHERE, is_host
 from accel_advisor.values.store import ANY, OPEN
 from accel_advisor.values.values import (
@@ -44,10 +45,9 @@ def holds_host_batch(value: Value) -> bool:
 
 def _loaders(value: Value, whole: bool) -> Iterator[LoaderCall]:
     for one in _leaves(value):
-        if isinstance(one, Loader):
-            yield one.call
-        elif isinstance(one, Tensor) and one.loader is not None and not (whole and one.path):
-            yield one.loader
+        loader = loader_of(one)
+        if loader is not None and not (whole and isinstance(one, Tensor) and one.path):
+            yield loader
 
 
 def _leaves(value: Value) -> Iterator[Value]:
@@ -139,8 +139,9 @@ def element_at(machine: Interpreter, value: Value, key: object, count: int | Non
 
 def may_rewrite(value: Value) -> None:
     """Notes that other tensors may be put into a batch, or that it may be moved in place."""
-    if isinstance(value, Tensor) and value.loader is not None:
-        value.loader.rewritten = True
+    loader = loader_of(value)
+    if loader is not None:
+        loader.rewritten = True
 
 
 def _entry(machine: Interpreter, mapping: Mapping, key: object) -> Value:
@@ -171,14 +172,15 @@ def _proven(machine: Interpreter, batch: Tensor) -> bool:
     The default collate function raises for classes that it does not know and keeps mappings as they are, so an
     element that is used as a tensor is one, unless the data set yields mappings of its own.
     """
-    if batch.loader is None:
+    loader = loader_of(batch)
+    if loader is None:
         return batch.proven and not is_host(batch.place) and batch.place != SOMEWHERE
-    if batch.loader.opaque:
+    if loader.opaque:
         return False
-    collate = batch.loader.get("collate_fn")
+    collate = loader.get("collate_fn")
     default = isinstance(collate, Constant) and collate.value is None
     from accel_advisor.values.values import ABSENT
 
     if not (collate == ABSENT or default):
         return False
-    return machine.recorder.dataset(machine, batch.loader).plain
+    return machine.recorder.dataset(machine, loader).plain

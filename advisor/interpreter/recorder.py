@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.datasets.description import DatasetFacts, describe_dataset
+from accel_advisor.datasets.description import describe_dataset
 from accel_advisor.datasets.worker_code import worker_issues
 from accel_advisor.interpreter.iteration import holds_host_batch, loaders_of
 from accel_advisor.records.actions import Action
 from accel_advisor.records.call_graph import CallGraph
+from accel_advisor.records.dataset_facts import DatasetFacts
 from accel_advisor.records.facts import (
     DeviceName,
     Facts,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from accel_advisor.records.clock import Moment
 from accel_advisor.values.devices import device_kinds, is_first
@@ -170,7 +170,7 @@ class Given:
     @property
     def loader(self) -> LoaderCall | None:
         """The loader that it is: the call that built it."""
-        return self._value.call if isinstance(self._value, Loader) else None
+        return cast("LoaderCall", self._value.call) if isinstance(self._value, Loader) else None
 
     @property
     def moves_batches(self) -> bool:
@@ -235,7 +235,7 @@ class Given:
     @property
     def batch_of(self) -> LoaderCall | None:
         """The loader that a tensor is a batch of, or a part of a batch."""
-        return self._value.loader if isinstance(self._value, Tensor) else None
+        return cast("LoaderCall | None", self._value.loader) if isinstance(self._value, Tensor) else None
 
     @property
     def path(self) -> tuple[object, ...]:

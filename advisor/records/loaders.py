@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.editing.edits import add_keyword
+from accel_advisor.records.dataset_facts import DatasetFacts, IssueKind, WorkerIssue
 from accel_advisor.records.given import Given
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.shapes import names_read_in, renewed_in, takes_out
@@ -16,10 +17,12 @@ from accel_advisor.tables.catalog import DATASET_LENGTHS
 from accel_advisor.tables.frameworks import TORCH_LOADER
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.places import union_of
+from accel_advisor.values.tensors import BatchSource
 from accel_advisor.values.values import (
     ABSENT,
     Configured,
     Constant,
+    Loader,
     Opaque,
     Origin,
     Tensor,
@@ -30,8 +33,6 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.datasets.description import DatasetFacts
-    from accel_advisor.datasets.worker_code import IssueKind, WorkerIssue
     from accel_advisor.finding import Edit
     from accel_advisor.records.transfers import Transfer
     from accel_advisor.source.document import Document
@@ -167,7 +168,7 @@ class Loop:
 
 
 @dataclass(eq=False, slots=True)
-class LoaderCall:
+class LoaderCall(BatchSource):
     """A call that builds a DataLoader or one of its kin.
 
     Attributes:
@@ -360,6 +361,12 @@ class LoaderCall:
     def keyword_edit(self, name: str, expression: str) -> Edit | None:
         """The edit that gives the call one more keyword; None where it splats arguments."""
         return add_keyword(self.document, self.node, name, expression)
+
+
+def loader_of(value: Value | None) -> LoaderCall | None:
+    """The loader that a value is, or whose batch, or part of one, it is; None for other values."""
+    source = value.call if isinstance(value, Loader) else value.loader if isinstance(value, Tensor) else None
+    return source if isinstance(source, LoaderCall) else None
 
 
 def _length_of(dataset: Value) -> int | None:

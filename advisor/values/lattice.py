@@ -11,7 +11,6 @@ from accel_advisor.values.immutable import immutable
 if TYPE_CHECKING:
     import libcst as cst
 
-    from accel_advisor.records.facts import LoaderCall
     from accel_advisor.source.document import Document
     from accel_advisor.values.objects import Function
     from accel_advisor.values.store import Scope
@@ -196,7 +195,6 @@ class Iterated(Compound):
     """Something that yields ``element`` again and again: an iterator, ``enumerate``, ``zip``, a generator, a list."""
 
     element: Value
-    loaders: frozenset[LoaderCall] = frozenset()
 
     def inner(self) -> tuple[Value, ...]:
         return (self.element,)

@@ -12,9 +12,15 @@ from accel_advisor.values.places import SOMEWHERE, Place
 if TYPE_CHECKING:
     import libcst as cst
 
-    from accel_advisor.records.facts import LoaderCall, Loop
     from accel_advisor.source.document import Document
     from accel_advisor.values.objects import Class
+
+
+class BatchSource:
+    """What batches come from, by its identity. What is known of it stands in a record above the values: its subclass
+    :class:`~accel_advisor.records.loaders.LoaderCall`."""
+
+    __slots__ = ()
 
 
 @immutable
@@ -24,7 +30,7 @@ class Loader(Value):
     ``delivers`` is where its batches live; None stands for the host, where every loader of torch puts them.
     """
 
-    call: LoaderCall
+    call: BatchSource
     delivers: Place | None = None
 
 
@@ -37,7 +43,7 @@ class Birth:
         statement: the statement that it stands in.
         functions: names of the project's functions around it, outermost first.
         owner: the class whose method it stands in, if any.
-        loops: the loops around it, outermost first.
+        loops: the records of the loops around it, by their identity, outermost first.
         dtype: full name of the dtype that it was given, if one is known.
         length: how long its first dimension is, where the call says so.
     """
@@ -47,7 +53,7 @@ class Birth:
     statement: cst.CSTNode
     functions: tuple[str, ...]
     owner: Class | None
-    loops: tuple[Loop, ...]
+    loops: tuple[object, ...]
     dtype: str | None = None
     length: int | None = None
 
@@ -70,7 +76,7 @@ class Tensor(Value):
     """
 
     place: Place = SOMEWHERE
-    loader: LoaderCall | None = None
+    loader: BatchSource | None = None
     path: tuple[object, ...] = ()
     proven: bool = True
     scalar: bool = False

@@ -127,7 +127,7 @@ def _merge(left: Value, right: Value) -> Value | None:
     if isinstance(left, Sequence) and isinstance(right, Sequence) and len(left.items) == len(right.items):
         return Sequence(tuple(join(one, two) for one, two in zip(left.items, right.items, strict=True)))
     if isinstance(left, Iterated) and isinstance(right, Iterated):
-        return Iterated(join(left.element, right.element), left.loaders | right.loaders)
+        return Iterated(join(left.element, right.element))
     if isinstance(left, Module) and isinstance(right, Module) and left.plain is right.plain:
         return left if left.eager is not None else right
     if isinstance(left, Loader) and isinstance(right, Loader) and left.call is right.call:

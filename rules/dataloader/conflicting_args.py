@@ -9,6 +9,7 @@ import libcst as cst
 from accel_advisor.editing.edits import remove_argument
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
 from accel_advisor.values.values import Choice, Constant, Instance, Loader, Opaque, options_of
@@ -112,12 +113,14 @@ class DataLoaderConflictingArgs(Rule):
         if operation.name != f"DataLoader.{name} =" or not isinstance(operation.node, cst.Attribute):
             return None
         for context in operation.contexts:
-            loader = context.receiver
-            if not isinstance(loader, Loader) or loader.delivers is not None or not loader.call.constructor.advises:
+            receiver, loader = context.receiver, loader_of(context.receiver)
+            if loader is None or not isinstance(receiver, Loader) or receiver.delivers is not None:
+                return None
+            if not loader.constructor.advises:
                 return None
             value = context.get("", 0)
             started = isinstance(value, Constant) and isinstance(value.value, int) and value.value > 0
-            if name == "num_workers" and started and loader.call.without_workers and not loader.call.opaque:
+            if name == "num_workers" and started and loader.without_workers and not loader.opaque:
                 continue
             if name not in _FROZEN:
                 return None

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Operation, OperationContext
 from accel_advisor.records.queries.trial_code import is_for_tries
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Loader
 
 
 class NextIterInLoop(Rule):
@@ -67,12 +67,12 @@ class NextIterInLoop(Rule):
     def _loader(self, facts: Facts, context: OperationContext) -> LoaderCall | None:
         """The loader that is begun anew in every turn of a loop; None where that is not so, or does no harm."""
         loop, value = context.inner, context.receiver
-        if loop is None or context.guarded or not isinstance(value, Loader):
+        loader = loader_of(value)
+        if loop is None or context.guarded or loader is None:
             return None
         # once in an epoch, or for each of several models, beside a loop over batches, is not often
         if any(one.loaders and one.is_within(loop) for facts in facts.program for one in facts.loops):
             return None
-        loader = value.call
         built_here = any(loop in one.loops for one in loader.contexts)
         in_order = loader.gives("shuffle", None) or loader.gives("shuffle", False)
         own_order = not (loader.gives("sampler", None) and loader.gives("batch_sampler", None))

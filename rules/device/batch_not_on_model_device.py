@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.records.facts import ArgumentPlace, Facts, ModuleCall, ModuleCallContext
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.rule import Rule
 from accel_advisor.values.places import is_cuda_capable, is_host
 from accel_advisor.values.values import Module, Tensor
@@ -106,17 +107,18 @@ class BatchNotOnModelDevice(Rule):
         value = argument.value
         if not isinstance(value, Tensor) or value.scalar or not is_host(value.place):
             return False
-        if value.loader is None:
+        loader = loader_of(value)
+        if loader is None:
             return value.born is not None
-        dataset = value.loader.dataset
+        dataset = loader.dataset
         clean = dataset is not None and dataset.plain and dataset.on_host
-        return value.proven and clean and not value.loader.moved_by and not value.loader.rewritten
+        return value.proven and clean and not loader.moved_by and not loader.rewritten
 
     def _report(self, facts: Facts, call: ModuleCall, argument: ArgumentPlace) -> Finding:
         document = facts.document
         what, value = document.code(argument.node), argument.value
         module = call.contexts[0].module
-        loader = value.loader if isinstance(value, Tensor) else None
+        loader = loader_of(value)
         owner = "the model's output" if call.loss else f"`{document.code(call.node.func)}`"
         source = f", from `{loader.label}`," if loader is not None else ""
         message = (

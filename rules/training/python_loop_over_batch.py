@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.transfers import ModuleCallContext
 from accel_advisor.rule import Rule
 from accel_advisor.syntax.exits import treats_alike
@@ -68,9 +69,10 @@ class PythonLoopOverBatch(Rule):
 
     def _takes_one_row(self, context: ModuleCallContext) -> bool:
         rows = context.inner.rows_of if context.inner is not None else None
-        if rows is None or rows.loader is None or len(context.arguments) != 1:
+        loader = loader_of(rows)
+        if rows is None or loader is None or len(context.arguments) != 1:
             return False
-        if not rows.loader.gives("collate_fn", None) or context.inner is None or not treats_alike(context.inner.node):
+        if not loader.gives("collate_fn", None) or context.inner is None or not treats_alike(context.inner.node):
             return False  # rows may differ in length
         row, module = context.arguments[0].value, context.module
         if not isinstance(row, Tensor) or row.loader is not rows.loader or row.path != (*rows.path, ...):

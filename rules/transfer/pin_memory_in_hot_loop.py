@@ -8,6 +8,7 @@ import libcst as cst
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
 from accel_advisor.values.values import Opaque, Tensor
@@ -85,7 +86,8 @@ class PinMemoryInHotLoop(Rule):
     def _in_loop(self, operation: Operation) -> bool:
         for context in operation.contexts:
             batch = context.receiver
-            own = isinstance(batch, Tensor) and batch.loader is not None and batch.loader.plain_samples and batch.proven
+            loader = loader_of(batch)
+            own = loader is not None and loader.plain_samples and isinstance(batch, Tensor) and batch.proven
             streams = any(isinstance(one, Opaque) and "tream" in one.name for one in context.around)
             if not own or context.loop is None or streams:
                 return False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.datasets.worker_code import WorkerIssue
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.dataset_facts import WorkerIssue
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.start_method import start_methods
 from accel_advisor.rule import Rule

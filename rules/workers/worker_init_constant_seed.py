@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.datasets.worker_code import WorkerIssue
 from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.dataset_facts import WorkerIssue
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.rule import Rule
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.facts import TransferContext
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.values.devices import device_kinds
 from accel_advisor.values.places import HOST, SOMEWHERE, Place
 from accel_advisor.values.values import UNKNOWN, Choice, Constant, Device, Module, Qualified, Tensor, Value
@@ -40,10 +41,10 @@ def transfer(machine: Interpreter, receiver: Value, name: str, arguments: Argume
     if name == "cuda" or "cuda" in destination:
         machine.recorder.evidence(machine.document)
     source = receiver.place if isinstance(receiver, Tensor) else SOMEWHERE
-    proven, loader = False, None
+    proven = False
     path: tuple[object, ...] = ()
     if isinstance(receiver, Tensor):
-        proven, loader, path = receiver.proven, receiver.loader, receiver.path
+        proven, path = receiver.proven, receiver.path
     elif isinstance(receiver, Module):
         source = machine.place_of(receiver)
     non_blocking = _non_blocking(arguments, name)
@@ -52,7 +53,7 @@ def transfer(machine: Interpreter, receiver: Value, name: str, arguments: Argume
     context = TransferContext(
         source=source,
         destination=frozenset({destination}),
-        loader=loader,
+        loader=loader_of(receiver) if isinstance(receiver, Tensor) else None,
         path=path,
         proven=proven,
         loop=machine.frame.batch_loop,

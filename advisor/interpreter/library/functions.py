@@ -82,7 +82,7 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
         return machine.frame.run.clock.read(node, machine.frame.loops)
     taker = TAKERS.get(name)
     if taker is not None:
-        take_loaders(taker, arguments)
+        take_loaders(taker, arguments.values())
     if name == "torch.device":
         return _device(machine, arguments)
     if name in ("torch.accelerator.current_accelerator", "torch.accelerator.current_device_idx"):

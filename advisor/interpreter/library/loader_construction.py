@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -64,9 +65,9 @@ def build_loader(
     return Loader(call, delivers)
 
 
-def take_loaders(framework: str, arguments: Arguments) -> None:
+def take_loaders(framework: str, given: Iterable[Value]) -> None:
     """A framework is given loaders, whose batches it moves from now on."""
-    for value in arguments.values():
+    for value in given:
         for loader in loaders_of(value, whole=True):
             loader.moved_by = framework
 

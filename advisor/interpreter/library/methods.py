@@ -16,6 +16,7 @@ from accel_advisor.interpreter.library.opaque_methods import call_inherited_meth
 from accel_advisor.records import actions
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import becomes
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.tables.catalog import TENSOR_METHODS, WRAPPERS_THAT_MOVE_INPUTS
 from accel_advisor.values.places import HOST, SOMEWHERE, Place, is_host
 from accel_advisor.values.store import ANY, ESCAPED, TAKES_AS_GIVEN
@@ -197,8 +198,9 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
         grown = receiver.grown if machine.frame.graphs else frozenset()
         return Tensor(receiver.place, proven=receiver.proven, scalar=True, grown=grown)
     if name == "numpy":
-        if receiver.loader is not None and is_host(receiver.place):
-            receiver.loader.viewed = True
+        loader = loader_of(receiver)
+        if loader is not None and is_host(receiver.place):
+            loader.viewed = True
         return Opaque("Tensor.numpy", (receiver,))
     if name in ("size", "dim", "numel", "item", "tolist", "get_device", "nelement"):
         return UNKNOWN
@@ -225,8 +227,9 @@ def _recast(born: Birth | None, dtype: str) -> Birth | None:
 
 def mutates_in_place(machine: Interpreter, tensor: Tensor) -> None:
     """Notes that a batch is changed while it is on the host: an asynchronous copy of it may still be reading."""
-    if tensor.loader is not None and not all("cuda" in kinds for kinds in tensor.place):
-        tensor.loader.mutated = True
+    loader = loader_of(tensor)
+    if loader is not None and not all("cuda" in kinds for kinds in tensor.place):
+        loader.mutated = True
 
 
 # -- modules

@@ -70,7 +70,7 @@ def call_opaque_method(
         return give_away(machine, arguments, node)
     taker = TAKERS.get(f"{receiver.name}.{name}")
     if taker is not None and (taker != "ignite" or _has_device(receiver)):
-        take_loaders(taker, arguments)
+        take_loaders(taker, arguments.values())
         return give_away(machine, arguments, node)
     if receiver.name == "typer.Typer" and name in ("command", "callback"):
         return Opaque("typer.command")
@@ -90,7 +90,7 @@ def _has_device(engine: Opaque) -> bool:
 
 def _prepared(machine: Interpreter, value: Value, framework: str) -> Value:
     if isinstance(value, Loader):
-        value.call.moved_by = framework.split(".", maxsplit=1)[0]
+        take_loaders(framework.split(".", maxsplit=1)[0], [value])
         return Loader(value.call, SOMEWHERE)
     if isinstance(value, Module):
         machine.move(value, SOMEWHERE)

@@ -1,0 +1,115 @@
+"""What is known of a loader's data set, and of what its workers run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from accel_advisor.values.values import Class, Opaque, Qualified, Unknown, Value, options_of
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from accel_advisor.source.document import Document
+
+Cost = Literal["costly", "light", "memory", "unknown"]
+VetoKind = Literal["stream", "handle", "generator", "cache", "memory", "written"]
+IssueKind = Literal["device", "constant seed", "unpicklable", "unpinnable", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Veto:
+    """Something in a data set that speaks against workers.
+
+    Attributes:
+        kind: what sort of thing.
+        words: why, as a clause that can stand in a message.
+        attribute: the attribute that it is about; empty where it is about none.
+        certain: whether it is seen to go wrong as soon as there are workers: each of them uses the attribute, and
+            nothing in the class makes it anew; a stream is read whole by each of them.
+        document, node: where it is decided, if that is one place.
+    """
+
+    kind: VetoKind
+    words: str
+    attribute: str = ""
+    certain: bool = False
+    document: Document | None = None
+    node: cst.CSTNode | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """An assignment ``self.name = callee(...)`` in a data set's ``__init__``; no callee: that of a comprehension."""
+
+    cls: Class
+    name: str
+    node: cst.BaseExpression
+    callee: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFacts:
+    """What is known of a data set.
+
+    Attributes:
+        value: the expression's value that this was read from.
+        cost: ``costly`` reads or decodes for each sample, ``light`` computes a little, ``memory`` only indexes.
+        reason: what a sample costs, in words that can stand in a message; empty where nothing is known.
+        vetoes: why workers would break it or gain nothing; empty where nothing speaks against them.
+        plain: whether its samples are known to be tensors, numbers and containers of them.
+        on_device: whether its samples are on an accelerator already.
+        on_host: whether they are certainly not.
+        tensors: whether its samples hold anything that can be pinned.
+        iterable: whether it is a stream.
+        ranked: whether it may know which of several processes it is read in.
+        whole: whether it is a stream that is seen to give every process the same samples.
+        objects: the lists and dicts of Python objects that it makes its samples from.
+        changes: whether the program changes it, or may change it, while it is in use.
+    """
+
+    value: Value
+    cost: Cost = "unknown"
+    reason: str = ""
+    vetoes: tuple[Veto, ...] = ()
+    plain: bool = False
+    on_device: bool = False
+    tensors: bool = True
+    iterable: bool = False
+    changes: bool = False
+    ranked: bool = True
+    whole: bool = False
+    objects: tuple[Hold, ...] = ()
+    on_host: bool = False
+
+    @property
+    def may_stream(self) -> bool:
+        """Whether it is a stream, or made by a library of which the tables do not say that it is none."""
+        known = ("torch.", "torchvision.", "numpy.", "range", "list", "tuple")
+        return self.iterable or any(
+            isinstance(one, (Unknown, Qualified)) or (isinstance(one, Opaque) and not one.name.startswith(known))
+            for one in options_of(self.value)
+        )
+
+    @property
+    def even(self) -> bool:
+        """Whether nothing says that its samples differ in size, as pictures with boxes do."""
+        names = [one.name for one in options_of(self.value) if isinstance(one, Opaque)]
+        return not any(name.endswith(("Detection", "WIDERFace", "Kitti", "CocoCaptions")) for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerIssue:
+    """Something that goes wrong in worker processes.
+
+    Attributes:
+        label: what it happens in, as a message names it: ``Photos.__getitem__``, ``collate_fn``.
+        document, node: where.
+        certain: whether no condition decides about it.
+    """
+
+    kind: IssueKind
+    label: str
+    document: Document
+    node: cst.CSTNode
+    certain: bool = True
