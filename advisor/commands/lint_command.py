@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -15,6 +14,7 @@ import click
 
 from accel_advisor.config import Config
 from accel_advisor.finding import Applicability, Severity
+from accel_advisor.output import DEFAULT, Screen, formats, rendered
 from accel_advisor.project.target import Target, Versions, platforms, versions
 from accel_advisor.selection import Selection, Selector, selectors
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from accel_advisor.project.discovery import Found
     from accel_advisor.source.ignore_comments import Form
 
-FORMATS = ("text", "concise", "json", "github", "sarif", "gitlab")
 STDIN = "-"
 SEVERITIES = click.Choice([one.value for one in Severity])
 
@@ -46,7 +45,7 @@ SEVERITIES = click.Choice([one.value for one in Severity])
 @click.option("--ignore", "--extend-ignore", multiple=True, metavar="RULE", help="Do not run these rules.")
 @click.option("--extend-select", multiple=True, metavar="RULE", help="Run these rules besides the others.")
 @click.option("--per-file-ignores", multiple=True, metavar="PATTERN:RULE", help="Do not run a rule in some files.")
-@click.option("--output-format", type=click.Choice(FORMATS), default="text", show_default=True, help="How to print.")
+@click.option("--output-format", type=click.Choice(formats()), default=DEFAULT, show_default=True, help="How to print.")
 @click.option("--output-file", type=click.Path(dir_okay=False), help="Where to print; stdout by default.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @click.option("--min-severity", type=SEVERITIES, help="Show findings from this severity on.  [default: info]")
@@ -160,7 +159,6 @@ def lint(
         from accel_advisor.lint.adoption import write_baseline as write
 
         return 0 if write(report, held, [one.filename for one in files], config) else 2
-    fixed = 0
     if make_fixes or diff:
         from accel_advisor.lint.fix_loop import fix
 
@@ -170,7 +168,7 @@ def lint(
             return _show_diff(outcome, exit_zero)
         if not _write(outcome.after, outcome.read, sources):
             return 2
-        report, fixed = outcome.report, len(outcome.fixed)
+        report = replace(outcome.report, fixed=len(outcome.fixed))
     if form is not None:
         from accel_advisor.lint.adoption import silence
 
@@ -184,10 +182,12 @@ def lint(
         from accel_advisor.lint.adoption import without_known
 
         report = without_known(report, held, [one.filename for one in files], config)
-    shown = output_file is None
-    text = _rendered(
-        report, output_format, statistics, fixed, colour=shown and _colour(), width=_width() if shown else None
-    )
+    if statistics:
+        from accel_advisor.commands import rule_counts
+
+        text = rule_counts.render(report, as_json=output_format == "json")
+    else:
+        text = rendered(report, output_format, Screen(_colour(), _width()) if output_file is None else Screen())
     _print(text, output_file, err=bool(sources) and (make_fixes or form is not None))
     if report.broken:
         return 2
@@ -364,26 +364,6 @@ def _width() -> int | None:
     import shutil
 
     return shutil.get_terminal_size().columns
-
-
-def _rendered(
-    report: Report, output_format: str, statistics: bool, fixed: int, *, colour: bool, width: int | None
-) -> str:
-    if statistics:
-        from accel_advisor.output import rule_counts
-
-        return rule_counts.render(report, as_json=output_format == "json")
-    if output_format == "text":
-        from accel_advisor.output import text
-
-        return text.render(report, colour=colour, width=width, fixed=fixed)
-    if output_format == "concise":
-        from accel_advisor.output import concise
-
-        return concise.render(report, fixed=fixed)
-    module = importlib.import_module(f"accel_advisor.output.{output_format}")
-    rendered: str = module.render(report)
-    return rendered
 
 
 def _print(text: str, output_file: str | None, *, err: bool) -> None:

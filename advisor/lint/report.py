@@ -34,6 +34,7 @@ class Report:
         notes: sentences about what could not be looked at.
         failures: sentences about rules that did not run, because they cannot be loaded.
         hidden: how many findings a baseline holds, which are not among the others.
+        fixed: how many findings were fixed before.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -43,6 +44,7 @@ class Report:
     notes: list[str] = field(default_factory=list)
     failures: tuple[str, ...] = ()
     hidden: int = 0
+    fixed: int = 0
 
     @property
     def broken(self) -> bool:

@@ -1,15 +1,16 @@
-"""One line a finding."""
+"""One line for each finding."""
 
 from __future__ import annotations
 
 from accel_advisor.lint.report import Report
+from accel_advisor.output import Screen
 from accel_advisor.output.text import printable, summary
 
 
-def render(report: Report, *, fixed: int = 0) -> str:
+def render(report: Report, screen: Screen) -> str:
     """``file:row:column: CODE message``, and a summary."""
     lines = []
     for one in report.findings:
         mark = " [*]" if one.fix is not None and one.fix.applicability.value == "safe" else ""
         lines.append(f"{one.filename}:{one.span.start}: {one.code}{mark} {printable(one.message)}")
-    return "\n".join([*lines, summary(report, fixed=fixed)]) + "\n"
+    return "\n".join([*lines, summary(report)]) + "\n"

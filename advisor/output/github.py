@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from accel_advisor.finding import Severity
 from accel_advisor.lint.report import Report
+from accel_advisor.output import Screen
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
-def render(report: Report) -> str:
+def render(report: Report, screen: Screen) -> str:
     """One workflow command a finding. GitHub shows only the first ten of a level, so what matters most comes first."""
     lines = []
     for one in sorted(report.findings, key=lambda finding: (-finding.severity.rank, finding.sort_key)):

@@ -7,12 +7,13 @@ import os
 
 from accel_advisor.finding import Location, Severity
 from accel_advisor.lint.report import Report
+from accel_advisor.output import Screen
 from accel_advisor.output.sarif import line_hashes
 
 SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 
 
-def render(report: Report) -> str:
+def render(report: Report, screen: Screen) -> str:
     """A list of issues; a fingerprint is unique in the report and survives a line that moves."""
     issues = [
         {

@@ -7,10 +7,11 @@ from typing import Any
 
 from accel_advisor.finding import Finding, Location, Span
 from accel_advisor.lint.report import Report
+from accel_advisor.output import Screen
 from accel_advisor.selection import TOOL_CODES
 
 
-def render(report: Report) -> str:
+def render(report: Report, screen: Screen) -> str:
     """A list of objects, one a finding."""
     return json.dumps([plain(one) for one in report.findings], indent=2, ensure_ascii=False) + "\n"
 

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from accel_advisor import __version__
 from accel_advisor.finding import Edit, Finding, Severity, Span
 from accel_advisor.lint.report import Report
+from accel_advisor.output import Screen
 from accel_advisor.rule import registry
 from accel_advisor.rule_page import RulePageError, rule_page
 from accel_advisor.source.document import is_notebook
@@ -21,7 +22,7 @@ LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def render(report: Report) -> str:
+def render(report: Report, screen: Screen) -> str:
     """One run with its results, and the help texts of the rules that spoke."""
     codes = sorted({(one.code, one.name) for one in report.findings})
     indices = {code: index for index, (code, _) in enumerate(codes)}

@@ -11,6 +11,7 @@ import click
 
 from accel_advisor.finding import Applicability, Finding, Severity, Span
 from accel_advisor.lint.report import Report
+from accel_advisor.output import Screen
 from accel_advisor.source.document import Document
 
 TAB = 4
@@ -25,31 +26,25 @@ APPLICABILITY = {
 }
 
 
-def render(report: Report, *, colour: bool = False, width: int | None = None, fixed: int = 0) -> str:
-    """The findings of a report and a summary.
-
-    Args:
-        colour: whether to use terminal colours.
-        width: columns that messages are wrapped at, or None to leave each on one line.
-        fixed: how many findings were fixed before.
-    """
+def render(report: Report, screen: Screen) -> str:
+    """The findings of a report and a summary."""
     documents: dict[str, Document | None] = {}
     parts: list[str] = []
     for finding in report.findings:
         if finding.filename not in documents:
             documents[finding.filename] = report.document(finding.filename)
-        parts.append(_finding(finding, documents[finding.filename], colour, width))
-    parts.append(summary(report, fixed=fixed))
+        parts.append(_finding(finding, documents[finding.filename], screen))
+    parts.append(summary(report))
     return "\n".join(parts) + "\n"
 
 
-def summary(report: Report, *, fixed: int = 0) -> str:
+def summary(report: Report) -> str:
     """One line: how much was found, and how much of it can be fixed."""
-    done = f"Fixed {_count(fixed, 'finding')}. " if fixed else ""
+    done = f"Fixed {_count(report.fixed, 'finding')}. " if report.fixed else ""
     end = f"; {_count(report.hidden, 'finding')} in the baseline." if report.hidden else "."
     findings = report.findings
     if not findings:
-        found = "left" if fixed else "new" if report.hidden else "found"
+        found = "left" if report.fixed else "new" if report.hidden else "found"
         return f"{done}{_count(report.checked, 'file')} checked, nothing {found}{end}"
     severities = Counter(one.severity for one in findings)
     counted = ", ".join(
@@ -67,14 +62,14 @@ def summary(report: Report, *, fixed: int = 0) -> str:
     return f"{line}{end}"
 
 
-def _finding(finding: Finding, document: Document | None, colour: bool, columns: int | None) -> str:
+def _finding(finding: Finding, document: Document | None, screen: Screen) -> str:
     def paint(text: str, **style: str | bool) -> str:
-        return click.style(text, **style) if colour else text  # type: ignore[arg-type]
+        return click.style(text, **style) if screen.colour else text  # type: ignore[arg-type]
 
     start = finding.span.start
     place = paint(f"{finding.filename}:{start}", bold=True)
     code = paint(f"{finding.code} {finding.name}", fg=COLOURS[finding.severity], bold=True)
-    lines = [f"{place}: {code} ({finding.severity})", *_wrapped(printable(finding.message), columns)]
+    lines = [f"{place}: {code} ({finding.severity})", *_wrapped(printable(finding.message), screen.width)]
     rows = list(_rows(finding.span, document)) if document is not None else []
     above = start.row - start.cell.row if start.cell else 0
     width = len(str(rows[-1][0] - above)) if rows else 1

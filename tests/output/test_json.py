@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 
+from accel_advisor.output import Screen
 from accel_advisor.output import json as ruff_json
 
 from .findings import finding, report
 
 
 def test_json_names_the_file_of_each_edit() -> None:
-    (one,) = json.loads(ruff_json.render(report(finding("f(a", ")"))))
+    (one,) = json.loads(ruff_json.render(report(finding("f(a", ")")), Screen()))
     assert [edit["filename"] for edit in one["fix"]["edits"]] == ["train.py", "other.py"]
     assert one["related"] == [
         {

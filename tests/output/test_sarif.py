@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from accel_advisor.output import sarif
+from accel_advisor.output import Screen, sarif
 
 from .findings import finding, report
 
 
 def test_sarif(project: Path) -> None:
-    data = json.loads(sarif.render(report(finding("f(a", ")"), finding("import", "torch"))))
+    data = json.loads(sarif.render(report(finding("f(a", ")"), finding("import", "torch")), Screen()))
     (run,) = data["runs"]
     (rule,) = run["tool"]["driver"]["rules"]
     assert rule["id"] == "ACC102"

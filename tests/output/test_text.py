@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from accel_advisor.finding import Finding, Location, Severity, Span
 from accel_advisor.lint.report import Report
-from accel_advisor.output import text
+from accel_advisor.output import Screen, text
 from accel_advisor.source.document import Document
 
 from .findings import SOURCE, finding, report
@@ -12,11 +14,14 @@ from .findings import SOURCE, finding, report
 
 class TestText:
     def test_nothing(self) -> None:
-        assert text.render(Report(checked=1)) == "1 file checked, nothing found.\n"
-        assert text.render(Report(checked=1234), fixed=2) == "Fixed 2 findings. 1,234 files checked, nothing left.\n"
+        assert text.render(Report(checked=1), Screen()) == "1 file checked, nothing found.\n"
+        assert (
+            text.render(Report(checked=1234, fixed=2), Screen())
+            == "Fixed 2 findings. 1,234 files checked, nothing left.\n"
+        )
 
     def test_tabs_wide_characters_and_several_lines(self) -> None:
-        assert text.render(report(finding("f(a", ")"))) == (
+        assert text.render(report(finding("f(a", ")")), Screen()) == (
             "train.py:2:11: ACC102 dataloader-num-workers-zero (warning)\n"
             "  It waits.\n"
             "    |\n"
@@ -33,13 +38,13 @@ class TestText:
         )
 
     def test_the_middle_of_a_long_span_is_left_out(self) -> None:
-        shown = text.render(report(finding("import", "z = ")))
+        shown = text.render(report(finding("import", "z = ")), Screen())
         assert "   4 | )\n" in shown
         assert "     | ...\n  13 | z = " in shown
         assert "y = 1" not in shown
 
     def test_a_long_line_is_cut_around_the_place(self) -> None:
-        shown = text.render(report(finding("w\n", "w"))).splitlines()
+        shown = text.render(report(finding("w\n", "w")), Screen()).splitlines()
         line = next(one for one in shown if one.startswith("  13 |"))
         caret = next(one for one in shown if one.endswith("^"))
         assert len(line) < 170
@@ -48,13 +53,13 @@ class TestText:
     def test_an_empty_span_and_one_past_the_end(self) -> None:
         place = Location(len(SOURCE), 14, 1)
         one = Finding("ACC001", "syntax-error", "Odd.", Severity.ERROR, "train.py", Span(place, place))
-        assert "  Odd.\n" in text.render(report(one))
+        assert "  Odd.\n" in text.render(report(one), Screen())
         place = Location(0, 99, 1)
         far = Finding("ACC001", "syntax-error", "Far.", Severity.ERROR, "train.py", Span(place, place))
-        assert "  Far.\n" in text.render(report(far))
+        assert "  Far.\n" in text.render(report(far), Screen())
 
     def test_messages_are_wrapped_where_a_width_is_known(self) -> None:
-        shown = text.render(report(finding("f(a", ")", message="one `two-three` " * 9)), width=40).splitlines()
+        shown = text.render(report(finding("f(a", ")", message="one `two-three` " * 9)), Screen(width=40)).splitlines()
         assert shown[1:5] == ["  one `two-three` one `two-three` one"] + ["  `two-three` one `two-three` one"] * 3
 
     def test_nothing_steers_the_terminal(self) -> None:
@@ -62,12 +67,12 @@ class TestText:
         one = Finding(
             "ACC102", "n", "It \x1b[31m waits.", Severity.INFO, "train.py", Span(evil.location(0), evil.location(1))
         )
-        shown = text.render(Report([one], 1, {"train.py": evil.text.encode()}))
+        shown = text.render(Report([one], 1, {"train.py": evil.text.encode()}), Screen())
         assert "\x1b" not in shown
         assert "\x07" not in shown
 
     def test_the_summary_counts(self) -> None:
         findings = [finding("f(a", ")", severity=one) for one in (Severity.INFO, Severity.ERROR, Severity.ERROR)]
-        assert text.summary(report(*findings), fixed=1) == (
+        assert text.summary(replace(report(*findings), fixed=1)) == (
             "Fixed 1 finding. 3 findings (2 errors, 1 info) in 1 of 3 files; 3 fixable with --fix."
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from accel_advisor.commands import rule_counts
 from accel_advisor.lint.report import Report
-from accel_advisor.output import rule_counts
 
 
 @pytest.mark.parametrize("as_json", [False, True])

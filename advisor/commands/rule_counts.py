@@ -1,4 +1,4 @@
-"""How often each rule spoke."""
+"""How often each rule reported something: what ``--statistics`` prints."""
 
 from __future__ import annotations
 
