@@ -17,7 +17,6 @@ from accel_advisor.tune.search.judging import judged
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.search import Request
 from accel_advisor.tune.search.statistics import Interval
-from accel_advisor.tune.target.remedies import OUT_OF_MEMORY
 from accel_advisor.tune.trial.session import Session
 from accel_advisor.tune.trial.trial_errors import TrialError
 
@@ -131,11 +130,11 @@ class Runs:
             for number in range(BLOCKS + 1):
                 answer = session.answer(Request(BASELINE, 8, self._block, False, Purpose.TRAINING_KNOB))
                 if answer.block is None:
-                    raise TrialError(answer.reason)
+                    raise TrialError(answer.reason, out_of_memory=answer.out_of_memory)
                 if number:
                     times.append(answer.block.seconds / answer.block.samples)
         except TrialError as error:
-            if OUT_OF_MEMORY.search(error.reason) or "SIGKILL" in error.reason:
+            if error.out_of_memory:
                 raise NoRoomError(error.reason) from error
             raise
         finally:

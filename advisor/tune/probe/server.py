@@ -7,9 +7,16 @@ from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
-from accel_advisor.tune.probe.channel import wire
 from accel_advisor.tune.probe.channel.connection import Session
-from accel_advisor.tune.probe.channel.wire import SCRIPT, Ready
+from accel_advisor.tune.probe.channel.reasons import (
+    LoaderShape,
+    LoopReason,
+    MovedOn,
+    RanksDiffer,
+    Unmeasurable,
+    UntimedDevice,
+)
+from accel_advisor.tune.probe.channel.wire import SCRIPT, Ready, Refused
 from accel_advisor.tune.probe.containment.elsewhere import Elsewhere
 from accel_advisor.tune.probe.measuring.blocks import Ceiling
 from accel_advisor.tune.probe.measuring.feed import Feed
@@ -31,10 +38,6 @@ SETTLE_SECONDS = 10.0
 STEPS_ELSEWHERE = 1024
 """Training steps in a row without a batch from the loader that is served: the loop has left it."""
 
-_ELSEWHERE = (
-    "the training happens in processes that the script starts itself, and a trial measures the process of the script: "
-    "let it train in one process, or in those that torchrun starts, with --nproc-per-node N, if it can"
-)
 _NO_INDICES: Iterator[Any] = iter(())
 """Stands in the place of a sampler whose indices are wanted elsewhere."""
 
@@ -91,21 +94,16 @@ class Server:
             self._device = device
         reason = self._records.unmeasurable() or self._left()
         if reason is not None:
-            self._session.refuse(wire.Refused(reason))
+            self._session.refuse(Refused(reason))
 
     def look_elsewhere(self) -> None:
         """Where other processes of the script train and this one does not, there is nothing to wait for."""
         if not self._records.events and not self._session.batches and self._elsewhere.seen:
-            self._session.refuse(wire.Refused(_ELSEWHERE))
+            self._session.refuse(Refused(Unmeasurable.TRAINS_ELSEWHERE))
 
-    def _left(self) -> str | None:
-        """Why no more batches will be taken from candidates, once that is clear; in one sentence."""
-        if self.steps_elsewhere < STEPS_ELSEWHERE:
-            return None
-        return (
-            f"{self.steps_elsewhere} training steps in a row took their batches from other DataLoaders than the one "
-            "that was being measured: the loop has gone on to another"
-        )
+    def _left(self) -> LoopReason | None:
+        """Why no more batches will be taken from candidates, once that is clear."""
+        return MovedOn(self.steps_elsewhere) if self.steps_elsewhere >= STEPS_ELSEWHERE else None
 
     def worker_failed(self, error: RuntimeError) -> bool:
         """A worker of some loader died while the loop was in the script's own code; True where the candidate's next
@@ -161,9 +159,7 @@ class Server:
             if self._device != "cpu":
                 self._meter.device = Device(self._device)
                 if not self._meter.device.timed:
-                    self._session.refuse(
-                        wire.Refused(f"the model is on {self._device}, whose work cannot be timed by events of torch")
-                    )
+                    self._session.refuse(Refused(UntimedDevice(self._device)))
             feed = Feed(
                 self._session,
                 self._records,
@@ -207,7 +203,7 @@ class Server:
         said = self._session.gather((mine, asked, [each.pull_seconds for each in rivals]))
         for rank, (_, other, _) in enumerate(said):
             if other != said[0][1]:
-                self._session.refuse(wire.Refused(_differ(said[0][1], rank, other)))
+                self._session.refuse(Refused(RanksDiffer(rank, _shape(said[0][1]), _shape(other))))
         if self._records.chosen is None and all(len(seconds) == len(rivals) for *_, seconds in said):
             slowest = max(range(len(rivals)), key=lambda number: sum(seconds[number] for *_, seconds in said))
             if rivals[slowest] is not self._records.trained:
@@ -223,17 +219,5 @@ class Server:
         return len(self._steps) >= SETTLE_MOST or since > SETTLE_SECONDS or last <= 1.3 * sorted(earlier)[1]
 
 
-def _differ(first: Any, rank: int, other: Any) -> str:
-    """In what two ranks' loaders differ, in a sentence."""
-    return (
-        f"rank 0 and rank {rank} build their loaders differently, so they cannot be tuned as one: rank 0 has "
-        f"{_spelled(first)}, rank {rank} {_spelled(other)}"
-    )
-
-
-def _spelled(asked: Any) -> str:
-    if asked is None:
-        return "none"
-    settings, length = asked
-    batches = "epochs of unknown length" if length is None else f"{length} batches in an epoch"
-    return f"{settings.num_workers} workers and {batches}"
+def _shape(asked: Any) -> LoaderShape | None:
+    return None if asked is None else LoaderShape(asked[0].num_workers, asked[1])

@@ -52,11 +52,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a request: a block, or the reason why there is none; ``seconds`` of wall time either way."""
+    """What became of a request: a block, or the reason why there is none, in words, and whether memory was too small
+    for it; ``seconds`` of wall time either way."""
 
     block: Block | None
     seconds: float
     reason: str = ""
+    out_of_memory: bool = False
 
 
 class BaselineError(Exception):

@@ -7,11 +7,11 @@ import shlex
 import signal
 from pathlib import Path
 
+from accel_advisor.tune.probe.channel.refusals import OUT_OF_MEMORY
+
 _USAGE = re.compile(r"^usage:.*^\S.*(error|required|unrecognized|missing|no such option)", re.I | re.M | re.S)
 _RELATIVE = "ImportError: attempted relative import with no known parent package"
 _MAGIC = "NameError: name 'get_ipython' is not defined"
-OUT_OF_MEMORY = re.compile(r"out of memory|OutOfMemory|allocate memory|MemoryError")
-"""What torch, numpy and Python say where memory ends."""
 _ROOM = ["--knobs", "batch_size,activation_checkpointing"]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from accel_advisor.tune.probe.channel.reasons import RanksMissing, Unmeasurable
 from accel_advisor.tune.probe.channel.wire import (
     FETCHING,
     STARTING_WORKERS,
@@ -129,13 +130,7 @@ class Ranks:
             missing = [rank for rank in range(self.count) if rank not in self._said]
             if not missing or not self._said or self._over:
                 return
-            waiting = sorted(self._said)
-            self._tell(
-                Refused(
-                    f"{named(waiting)} waited {self._patience:.0f} s for {named(missing)} at the same batch: the ranks "
-                    "must take the same number of batches, as with a DistributedSampler"
-                )
-            )
+            self._tell(Refused(RanksMissing(tuple(sorted(self._said)), tuple(missing), self._patience)))
 
     def _end(self, rank: int, ending: ScriptEnded) -> None:
         self._ended[rank] = replace(ending, rank=rank)
@@ -162,26 +157,18 @@ def _later(seconds: float, then: Callable[[], None]) -> threading.Timer:
     return timer
 
 
-def named(ranks: Sequence[int]) -> str:
-    """Ranks in words: ``rank 1``, ``ranks 0, 2 and 3``."""
-    if len(ranks) == 1:
-        return f"rank {ranks[0]}"
-    return f"ranks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}"
-
-
 def merged(answers: Sequence[Any]) -> Any:
     """One answer for all ranks: a failure where one failed, all ranks' block or readiness otherwise."""
     failed = [(rank, each) for rank, each in enumerate(answers) if isinstance(each, CandidateFailed)]
     if failed:
-        told = [(rank, each) for rank, each in failed if each.reason]
-        rank, first = told[0] if told else failed[0]
+        rank, first = next((one for one in failed if one[1].reason is not None), failed[0])
         alike = all(each.reason == first.reason for _, each in failed)
-        return first if alike else replace(first, reason=f"{first.reason} (on rank {rank})")
+        return first if alike else replace(first, rank=rank)
     if all(isinstance(each, Block) for each in answers):
         return one_block(answers)
     if all(isinstance(each, Ready) for each in answers):
         return replace(answers[0], startup_seconds=max(each.startup_seconds for each in answers))
-    return Refused("the ranks went different ways: they do not take the same batches from the same loader")
+    return Refused(Unmeasurable.RANKS_PARTED)
 
 
 def one_block(blocks: Sequence[Block]) -> Block:

@@ -179,7 +179,7 @@ class Session:
                 self._cores = _busy(before, processor_seconds(self._trial.pid), now - asked)
                 return Answer(block, now - began)
             except CandidateError as error:
-                return Answer(None, time.monotonic() - began, error.reason)
+                return Answer(None, time.monotonic() - began, error.reason, error.out_of_memory)
             except (NotMeasurable, TimedOut, NoRoom):
                 self.close()
                 raise
@@ -192,7 +192,7 @@ class Session:
                     self._extend = True
                 elif request.what != BASELINE:
                     # A ceiling too may be more than a script can take: a batch twice, or one that is on the device.
-                    return Answer(None, time.monotonic() - began, error.reason)
+                    return Answer(None, time.monotonic() - began, error.reason, error.out_of_memory)
 
     def _start_again(self) -> float:
         """Starts another trial. Doing so once does not count, and has no deadline but that of a start; after that it is

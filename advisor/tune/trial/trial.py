@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from accel_advisor.tune.probe.channel.reasons import Raised
 from accel_advisor.tune.probe.channel.wire import (
     FETCHING,
     STARTING,
@@ -33,10 +34,11 @@ from accel_advisor.tune.probe.containment.layer import read_log
 from accel_advisor.tune.probe.guard import put_back
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.disk_space import LOOK_SECONDS, Room
-from accel_advisor.tune.trial.endings import died, last_words, named, slow_start, spoken
+from accel_advisor.tune.trial.endings import died, last_words, named, out_of_memory, slow_start, spoken
 from accel_advisor.tune.trial.process import ChildProcess, ProcessEnded, remaining
 from accel_advisor.tune.trial.project_snapshot import Tree, project_folders
 from accel_advisor.tune.trial.ranks import RankLost, root_cause
+from accel_advisor.tune.trial.reason_text import candidate_text, loop_text
 from accel_advisor.tune.trial.trial_errors import (
     CandidateError,
     NeverTrained,
@@ -168,7 +170,7 @@ class Trial:
                     return event
                 case Refused():
                     self._close()
-                    raise NotMeasurable(event.reason)
+                    raise NotMeasurable(loop_text(event.reason))
                 case ScriptEnded() | ProcessEnded() | RankLost():
                     raise self._ended(event)
                 case None:
@@ -211,10 +213,13 @@ class Trial:
                 case Block():
                     return event
                 case CandidateFailed():
-                    raise CandidateError(event.reason)
+                    raise CandidateError(
+                        candidate_text(event),
+                        out_of_memory=isinstance(event.reason, Raised) and event.reason.out_of_memory,
+                    )
                 case Refused():
                     self._close()
-                    raise NotMeasurable(event.reason)
+                    raise NotMeasurable(loop_text(event.reason))
                 case ScriptEnded() | ProcessEnded() | RankLost():
                     raise self._ended(event, what)
                 case Heartbeat():
@@ -281,7 +286,10 @@ class Trial:
                 said = last_words(event.traceback or errors)
                 who = "the script" if event.rank is None else f"rank {event.rank} of the script"
                 reason = f"{who} failed with exit status {event.status}" + (f": {said}" if said else "")
-                return ScriptFailed(reason, event.traceback or errors, event.status, event.batches)
+                memory = out_of_memory(event.status, said)
+                return ScriptFailed(
+                    reason, event.traceback or errors, event.status, event.batches, out_of_memory=memory
+                )
             if not event.batches:
                 said = spoken(output)
                 reason = "the script ended without iterating a DataLoader"
@@ -305,9 +313,10 @@ class Trial:
         self._close()
         if isinstance(event, ProcessEnded) and event.failure:
             return ScriptFailed(f"the script could not be started: {event.failure}", event.failure, 1)
+        memory = out_of_memory(status, "")
         if what is not None:
-            return TrialEnded(f"{who} {died(status)} while {named(what)} was measured")
-        return ScriptFailed(f"{who} {died(status)}", errors, status or 1, self._batches)
+            return TrialEnded(f"{who} {died(status)} while {named(what)} was measured", out_of_memory=memory)
+        return ScriptFailed(f"{who} {died(status)}", errors, status or 1, self._batches, out_of_memory=memory)
 
     def _close(self) -> None:
         if self._closed:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 
 class TrialError(Exception):
-    """Something that a trial has to say instead of a number; ``reason`` is one sentence for the user, ``remedy`` what
-    helps: empty where that depends."""
+    """Something that a trial has to say instead of a number.
+
+    Attributes:
+        reason: one sentence for the user.
+        remedy: what helps; empty where that depends.
+        out_of_memory: whether memory was most likely too small.
+    """
 
     remedy = ""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, *, out_of_memory: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.out_of_memory = out_of_memory
 
     @property
     def sentence(self) -> str:
@@ -32,8 +38,10 @@ class ScriptFailed(TrialEnded):
     """The script came to a bad end of its own. ``traceback`` is its own, without the probe's frames (or the end of its
     stderr where it had none); ``status`` its exit status; ``batches`` how many it had taken, as far as is known."""
 
-    def __init__(self, reason: str, traceback: str, status: int, batches: int = 0) -> None:
-        super().__init__(reason)
+    def __init__(
+        self, reason: str, traceback: str, status: int, batches: int = 0, *, out_of_memory: bool = False
+    ) -> None:
+        super().__init__(reason, out_of_memory=out_of_memory)
         self.traceback = traceback
         self.status = status
         self.batches = batches

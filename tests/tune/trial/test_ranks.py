@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from accel_advisor.tune.probe.channel.reasons import Raised, RanksMissing, Unmeasurable
 from accel_advisor.tune.probe.channel.wire import (
     FETCHING,
     SCRIPT,
@@ -25,7 +26,8 @@ from accel_advisor.tune.probe.channel.wire import (
     Stopped,
 )
 from accel_advisor.tune.search.straggler import Cause, Straggler, straggler
-from accel_advisor.tune.trial.ranks import RankLost, Ranks, merged, named, one_block, root_cause, slowest
+from accel_advisor.tune.trial.ranks import RankLost, Ranks, merged, one_block, root_cause, slowest
+from accel_advisor.tune.trial.reason_text import candidate_text, loop_text, ranks_text
 from accel_advisor.tune.wording.diagnosis_text import straggler_text
 
 TABLE = """\
@@ -90,8 +92,9 @@ def test_a_rank_that_does_not_come_to_the_batch_is_named() -> None:
     heard.ranks.hear(0, Gather(None))
     refused = heard.next()
     assert isinstance(refused, Refused)
-    assert refused.reason.startswith("rank 0 waited 0 s for rank 1 at the same batch: ")
-    assert "DistributedSampler" in refused.reason
+    assert refused.reason == RanksMissing((0,), (1,), 0.05)
+    assert loop_text(refused.reason).startswith("rank 0 waited 0 s for rank 1 at the same batch: ")
+    assert "DistributedSampler" in loop_text(refused.reason)
 
 
 def test_a_rank_that_comes_in_time_is_not() -> None:
@@ -107,13 +110,13 @@ def test_a_rank_that_comes_in_time_is_not() -> None:
 
 def test_a_failure_on_one_rank_is_the_candidates() -> None:
     settings = Settings(2, 2)
-    bad = CandidateFailed(settings, "OSError: no space")
-    assert merged([CandidateFailed(settings, ""), bad]).reason == "OSError: no space (on rank 1)"
-    assert merged([bad, bad]).reason == "OSError: no space"
+    bad = CandidateFailed(settings, Raised("OSError: no space", False))
+    assert candidate_text(merged([CandidateFailed(settings, None), bad])) == "OSError: no space (on rank 1)"
+    assert candidate_text(merged([bad, bad])) == "OSError: no space"
 
 
 def test_ranks_that_went_different_ways_are_refused() -> None:
-    assert isinstance(merged([block(), Ready((), "cpu", "2.13", 1.0)]), Refused)
+    assert merged([block(), Ready((), "cpu", "2.13", 1.0)]) == Refused(Unmeasurable.RANKS_PARTED)
 
 
 def test_the_latest_start_counts() -> None:
@@ -201,5 +204,5 @@ def test_what_torchrun_tells_of_the_first_failure() -> None:
 
 
 def test_ranks_in_words() -> None:
-    assert named([1]) == "rank 1"
-    assert named([0, 2, 3]) == "ranks 0, 2 and 3"
+    assert ranks_text([1]) == "rank 1"
+    assert ranks_text([0, 2, 3]) == "ranks 0, 2 and 3"

@@ -1,11 +1,17 @@
-"""Why something cannot be measured or failed, in a sentence for the parent."""
+"""Which candidates mean nothing to a loop, and what an error says."""
 
 from __future__ import annotations
 
+import re
+
+from accel_advisor.tune.probe.channel.reasons import Meaningless, Raised
 from accel_advisor.tune.probe.channel.wire import NO_TRANSFER, NO_WAIT, Settings
 
+OUT_OF_MEMORY = re.compile(r"out of memory|OutOfMemory|allocate memory|MemoryError")
+"""What torch, numpy and Python say where memory ends: torch has no class of its own for the memory of the CPU."""
 
-def unmeasurable(what: Settings | str, on_cpu: bool, rebuilt: bool, nothing_kept: bool) -> str | None:
+
+def meaningless(what: Settings | str, on_cpu: bool, rebuilt: bool, nothing_kept: bool) -> Meaningless | None:
     """Why ``what`` the parent wants measured has no meaning here; None where it has.
 
     Args:
@@ -14,19 +20,21 @@ def unmeasurable(what: Settings | str, on_cpu: bool, rebuilt: bool, nothing_kept
         nothing_kept: there is no batch that a ceiling could be served from.
     """
     if what == NO_TRANSFER and on_cpu:
-        return "there is no accelerator, so there are no transfers to leave out"
+        return Meaningless.NO_TRANSFERS
     if isinstance(what, Settings) and on_cpu and (what.pin_memory or what.non_blocking):
-        return "pin_memory and non_blocking have no effect without an accelerator"
+        return Meaningless.NO_PINNING
     if isinstance(what, Settings) and what.persistent_workers and rebuilt:
-        return "the script builds its loader anew for every epoch, so that no worker outlives one"
+        return Meaningless.NOTHING_PERSISTS
     if what in (NO_WAIT, NO_TRANSFER) and nothing_kept:
-        return "no batch could be kept to serve at once"
+        return Meaningless.NOTHING_KEPT
     return None
 
 
-def sentence(error: Exception) -> str:
+def raised(error: Exception) -> Raised:
     """The kind of an error and the line of it that says most."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if lines and lines[0].startswith("Caught ") and len(lines) > 1:
         lines = [lines[-1]]  # the last line of a worker's own traceback
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    kind = type(error).__name__
+    words = f"{kind}: {lines[0]}" if lines else kind
+    return Raised(words, bool(OUT_OF_MEMORY.search(words)))

@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from accel_advisor.tune.probe.channel.reasons import CandidateReason, LoopReason
+
 BASELINE = "baseline"
 """The settings that the user's own source gives, run through the same machinery as every candidate."""
 NO_WAIT = "no-wait"
@@ -245,11 +247,16 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class CandidateFailed:
-    """A candidate could not be measured: its worker died, it ran out of memory, it could not be pickled..."""
+    """A candidate could not be measured: its worker died, it ran out of memory, it could not be pickled...
+
+    Attributes:
+        reason: None on a rank that gives up because another one failed.
+        rank: the one of several that failed; None where all did, or there is but one.
+    """
 
     what: Settings | str
-    reason: str
-    """One sentence."""
+    reason: CandidateReason | None
+    rank: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,9 +276,9 @@ class ScriptEnded:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The loop cannot be measured, and why, in one sentence."""
+    """The loop cannot be measured, and why."""
 
-    reason: str
+    reason: LoopReason
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
+from accel_advisor.tune.probe.channel.reasons import CandidateReason
 from accel_advisor.tune.probe.channel.wire import Block, Measure, Settings
 from accel_advisor.tune.probe.measuring import batches
 from accel_advisor.tune.probe.measuring.meter import Meter
@@ -42,7 +43,7 @@ class Running:
     resettled: int = 0
     draining: bool = False
     block: Block | None = None
-    failed: str = ""
+    failed: CandidateReason | None = None
     due: int = 0
     workers: int = field(init=False)
     until: float = field(init=False)

@@ -9,7 +9,8 @@ from typing import Any
 
 from accel_advisor.tune.probe.channel import wire
 from accel_advisor.tune.probe.channel.connection import Session
-from accel_advisor.tune.probe.channel.refusals import sentence, unmeasurable
+from accel_advisor.tune.probe.channel.reasons import CandidateReason, Meaningless, TooFewBatches
+from accel_advisor.tune.probe.channel.refusals import meaningless, raised
 from accel_advisor.tune.probe.channel.wire import (
     FETCHING,
     SCRIPT,
@@ -119,7 +120,7 @@ class Feed:
                     return
                 pool.next()
         except Exception as error:
-            self._fail(sentence(error))
+            self._fail(raised(error))
 
     def next(self, served_in_epoch: int) -> Any:
         """The next batch for the loop; StopIteration at the end of an epoch."""
@@ -141,10 +142,10 @@ class Feed:
                         raise
                     dry += 1
                     if dry > 1:
-                        self._fail("the data set of the loader gives no batch")
+                        self._fail(Meaningless.NO_BATCH)
                         dry = 0
                 except Exception as error:
-                    self._fail(sentence(error))
+                    self._fail(raised(error))
                 else:
                     self._session.batches += 1
                     self._session.phase = SCRIPT
@@ -200,8 +201,7 @@ class Feed:
             self._advance(self._running)
         running = self._running
         if running is not None and perf_counter() > running.until and running.block is None and not running.failed:
-            came = running.settling.batches + running.batches
-            self._fail(f"{came} batches came within {running.measure.most_seconds:.0f} s, too few for a block")
+            self._fail(TooFewBatches(running.settling.batches + running.batches, running.measure.most_seconds))
         while self._running is None:
             self._begin(self._session.command())
 
@@ -222,7 +222,7 @@ class Feed:
             self._stream_on(running)
 
     def _begin(self, measure: Measure) -> None:
-        reason = unmeasurable(measure.what, self._device == "cpu", self._record.rebuilt, self._ceiling.empty)
+        reason = meaningless(measure.what, self._device == "cpu", self._record.rebuilt, self._ceiling.empty)
         if reason is not None:
             self._session.send(CandidateFailed(measure.what, reason))
             return
@@ -232,7 +232,7 @@ class Feed:
             try:
                 self._ceiling.prepare(self._device if measure.what == wire.NO_TRANSFER else None)
             except RuntimeError as error:  # there is no such room on the device
-                self._session.send(CandidateFailed(measure.what, sentence(error)))
+                self._session.send(CandidateFailed(measure.what, raised(error)))
                 return
             self._running = Running(measure, None, Settling(None))
             return
@@ -251,7 +251,7 @@ class Feed:
             try:
                 self._open_pool(running, settings)
             except Exception as error:
-                self._fail(sentence(error))
+                self._fail(raised(error))
         if self._ranked:
             self._together(running, None)
 
@@ -372,7 +372,7 @@ class Feed:
         self._session.phase = SCRIPT
         self._session.send(message)
 
-    def _fail(self, reason: str) -> None:
+    def _fail(self, reason: CandidateReason) -> None:
         running = self._running
         if self._ranked and running is not None:
             # The others take this batch and wait for this rank in its step: serve what was kept until they can hear.
@@ -382,7 +382,7 @@ class Feed:
         else:
             self._give_up(running, reason)
 
-    def _give_up(self, running: Running | None, reason: str) -> None:
+    def _give_up(self, running: Running | None, reason: CandidateReason | None) -> None:
         self._meter.pause()
         self._close_pool()
         if running is not None:

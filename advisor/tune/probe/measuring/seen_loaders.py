@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
+from accel_advisor.tune.probe.channel.reasons import IteratesItself, KeepsBatches, LoopReason, Unmeasurable
 from accel_advisor.tune.probe.channel.wire import Frame, LoaderInfo, Settings
 from accel_advisor.tune.probe.measuring import batches
 from accel_advisor.tune.probe.measuring.sharing import shares_of
@@ -23,7 +24,6 @@ EVENTS_BETWEEN_BATCHES = 256
 """Training steps in a row without a batch from the loader that trains: it is asked no more."""
 SLOW_EVENTS, SLOW_SECONDS = 8, 20.0
 """Where steps are slow, so many of them over so long a time tell as much, if no loader was built yet."""
-_NO_LOADER = "the training loop takes no batch from a DataLoader"
 
 
 class LoaderRecord:
@@ -164,29 +164,23 @@ class Records:
         best = max((record.credits for record in self.all), default=0)
         return [record for record in self.all if 2 * record.credits > best >= EVENTS_TO_TRAIN]
 
-    def unmeasurable(self) -> str | None:
-        """Why no loader feeds the training, once that is clear; in one sentence."""
+    def unmeasurable(self) -> LoopReason | None:
+        """Why no loader feeds the training, once that is clear."""
         if not self.all and self._long_without_loader():
-            return _NO_LOADER
+            return Unmeasurable.NO_LOADER
         if self.events_without_batch < EVENTS_WITHOUT_BATCH:
             return None
         if self.trained is not None:
             if self.events_without_batch < EVENTS_BETWEEN_BATCHES:
                 return None
-            return (
-                f"{self.events_without_batch} training steps in a row took no batch from the DataLoader: the loop "
-                "keeps the batches that it has read once, as itertools.cycle does"
-            )
+            return KeepsBatches(self.events_without_batch)
         own = [record.kind for record in self.all if record.iterates_itself and not record.batches]
         if own:
-            return f"{own[0]} has an __iter__ of its own that never asks DataLoader's, so its settings have no effect"
+            return IteratesItself(own[0])
         if any(record.batches for record in self.all):
-            return (
-                "the batches are read once before training, not from a DataLoader in the training loop, so no setting "
-                "of a loader can make the loop faster"
-            )
+            return Unmeasurable.READ_BEFORE
         if self.events_without_batch >= EVENTS_BETWEEN_BATCHES:
-            return _NO_LOADER
+            return Unmeasurable.NO_LOADER
         return None
 
     def _long_without_loader(self) -> bool:

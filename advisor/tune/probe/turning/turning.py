@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Any
 
 from accel_advisor.tune.probe.channel.connection import Session
+from accel_advisor.tune.probe.channel.reasons import KnobRefused
 from accel_advisor.tune.probe.channel.wire import Refused, Site, Turned
 from accel_advisor.tune.probe.script import stack
 from accel_advisor.tune.probe.turning import recomputing
@@ -160,7 +161,7 @@ class Turning:
                 self._refuse(reason)
 
     def _refuse(self, reason: str) -> None:
-        self._session.refuse(Refused(reason))
+        self._session.refuse(Refused(KnobRefused(reason)))
 
     def _missing(self) -> str:
         """Why the knob is not in force, in one sentence; empty where it is."""

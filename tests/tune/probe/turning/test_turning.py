@@ -50,7 +50,7 @@ class Refused(BaseException):
 
 class Wire:
     def refuse(self, message):
-        raise Refused(message.reason)
+        raise Refused(message.reason.words)
 
 def within(code, names):
     """Runs code with nothing of this program in its stack."""
