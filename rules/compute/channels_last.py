@@ -1,17 +1,17 @@
-"""ACC419."""
+"""Convolutions in half precision whose channels come first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.editing.edits import insert_after
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
+from accel_advisor.records.actions import AnyCall, calls, methods
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.queries.training_loops import Training, trainings
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Module
+from accel_advisor.rule import Rule, insert_after
 
-_AUTOCASTS = ("torch.autocast", ".autocast", "@torch.autocast", "Module.half", "Module.bfloat16")
+_HALVES = (AnyCall("autocast"), *methods("Module", "half", "bfloat16"))
+_KERNELS = calls("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
 _OTHERS = ("Conv1d", "Conv3d", "ConvTranspose1d", "ConvTranspose3d")
 
 
@@ -77,9 +77,9 @@ class ChannelsLast(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each move of such a model once."""
-        if not facts.does(*_AUTOCASTS) or any("channels_last" in each.document.text for each in facts.program):
+        if not facts.does(*_HALVES) or any("channels_last" in each.document.text for each in facts.program):
             return
-        if facts.does("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline"):
+        if facts.does(*_KERNELS):
             return
         for training in (one for each in facts.program for one in trainings(each)):
             if not training.convolves or training.attends or training.has(*_OTHERS):
@@ -94,8 +94,8 @@ class ChannelsLast(Rule):
             return
 
     def _moves(self, transfer: Transfer, training: Training) -> bool:
-        moved = [context.receiver for context in transfer.contexts]
-        return all(isinstance(one, Module) and one.plain is training.module.plain for one in moved)
+        moved = [context.moved.module for context in transfer.contexts]
+        return all(one is not None and one.plain is training.module.plain for one in moved)
 
     def _fix(self, facts: Facts, transfer: Transfer) -> Fix | None:
         if facts.torch_name is None:

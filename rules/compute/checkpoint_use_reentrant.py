@@ -1,14 +1,15 @@
-"""ACC413."""
+"""Activation checkpointing without saying which implementation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
 
-_CHECKPOINTS = ("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")
+_CHECKPOINTS = calls("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")
 
 
 class CheckpointUseReentrant(Rule):
@@ -56,11 +57,11 @@ class CheckpointUseReentrant(Rule):
         """Reports each call once."""
         if not facts.supports((2, 0)):
             return
-        for operation in facts.operations:
-            if operation.name not in _CHECKPOINTS or not operation.lacks("use_reentrant"):
+        for operation in facts.operations_of(*_CHECKPOINTS):
+            if not operation.lacks("use_reentrant"):
                 continue
             message = (
-                f"`{operation.name.rpartition('.')[2]}(...)` does not pass `use_reentrant`, so it warns and takes the "
+                f"`{operation.what.name}(...)` does not pass `use_reentrant`, so it warns and takes the "
                 f"reentrant implementation, whose output has no gradient where no input requires one; pass "
                 f"`use_reentrant=False`"
             )

@@ -1,14 +1,14 @@
-"""ACC422."""
+"""Models compiled for fixed shapes, and a last batch of another size."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Constant, Module
 
 _RECORDS = ("reduce-overhead", "max-autotune")
 
@@ -65,7 +65,7 @@ class CompileDynamicFalseRagged(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once."""
-        compiling = facts.program.named("torch.compile") if facts.loaders else []
+        compiling = facts.program.operations_of(Call("torch.compile")) if facts.loaders else []
         fixed = {id(one.node): why for one in compiling if (why := self._fixed(one)) is not None}
         if not fixed:
             return
@@ -82,9 +82,9 @@ class CompileDynamicFalseRagged(Rule):
         """How a call of ``torch.compile`` says that shapes do not change; None where it does not."""
         if operation.gives("dynamic", False):
             return "`dynamic=False`"
-        mode = operation.get("mode")
-        if isinstance(mode, Constant) and mode.value in _RECORDS and operation.lacks("dynamic"):
-            return f'`mode="{mode.value}"`'
+        mode = operation.given("mode")
+        if mode.is_literal(*_RECORDS) and operation.lacks("dynamic"):
+            return f'`mode="{mode.literal}"`'
         return None
 
     def _compiled(self, facts: Facts, loader: LoaderCall) -> Iterator[object]:
@@ -92,5 +92,5 @@ class CompileDynamicFalseRagged(Rule):
         for each in facts.program:
             for call in each.module_calls:
                 for context in call.contexts:
-                    if isinstance(context.module, Module) and context.loop in loader.loops:
-                        yield context.module.compiled
+                    if context.model is not None and context.loop in loader.loops:
+                        yield context.model.compiled

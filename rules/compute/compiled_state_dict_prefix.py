@@ -1,14 +1,15 @@
-"""ACC423."""
+"""Weights that are saved under the names of a compiled model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import Act, Method
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.given import Given
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Module, Value
 
 
 class CompiledStateDictPrefix(Rule):
@@ -51,7 +52,7 @@ class CompiledStateDictPrefix(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call that saves once."""
-        found = [one for one in facts.named(["torch.save(Module.state_dict())"]) if self._saves_compiled(one)]
+        found = [one for one in facts.operations_of(Act.SAVES_STATE) if self._saves_compiled(one)]
         if not found or self._knows(facts):
             return
         for operation in found:
@@ -62,14 +63,14 @@ class CompiledStateDictPrefix(Rule):
             yield self.finding(facts, operation.node, message)
 
     def _saves_compiled(self, operation: Operation) -> bool:
-        return all(_is_compiled(context.receiver) for context in operation.contexts)
+        return all(_is_compiled(context.subject) for context in operation.contexts)
 
     def _knows(self, facts: Facts) -> bool:
         """Whether the program loads such keys as they are, or speaks of the prefix."""
-        loads = facts.program.named("Module.load_state_dict")
-        into = [context.receiver for one in loads for context in one.contexts]
+        loads = facts.program.operations_of(Method("Module", "load_state_dict"))
+        into = [context.subject for one in loads for context in one.contexts]
         return any(_is_compiled(one) for one in into) or any(one.reads("_orig_mod") for one in facts.program)
 
 
-def _is_compiled(value: Value | None) -> bool:
-    return isinstance(value, Module) and value.compiled is not None
+def _is_compiled(value: Given) -> bool:
+    return value.module is not None and value.module.compiled is not None

@@ -1,4 +1,4 @@
-"""ACC424."""
+"""A bias that a batch norm takes away again."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Method, Within
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.layer_order import successions
@@ -65,21 +66,22 @@ class ConvBiasBeforeBn(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each convolution once."""
-        if any(".fuse_" in one.name for one in facts.program.beginning("torch.")):
+        if any(".fuse_" in one.what.full for one in facts.program.operations_of(Within("torch"))):
             return
         behind = {id(first.node): second.kind for first, second in successions(facts)}
         for operation in facts.operations:
-            first, second = operation.name, behind.get(id(operation.node))
+            first, second = operation.what.full, behind.get(id(operation.node))
             if second is not None and _follow(first, second) and self._adds(operation):
-                short = first.rpartition(".")[2]
-                message = f"the batch norm behind this `{short}` takes its bias away again; pass `bias=False`"
+                message = (
+                    f"the batch norm behind this `{operation.what.name}` takes its bias away again; pass `bias=False`"
+                )
                 yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation))
 
     def _adds(self, operation: Operation) -> bool:
         return operation.lacks("bias", _BIAS) or operation.gives("bias", True, _BIAS)
 
     def _fix(self, facts: Facts, operation: Operation) -> Fix | None:
-        loads = facts.does("Module.load_state_dict", "?.load_state_dict")
+        loads = facts.does(Method("Module", "load_state_dict"), Method("?", "load_state_dict"))
         reads = any(_READS_BIAS.search(one.document.text) for one in facts.program)
         if not operation.lacks("bias", _BIAS) or loads or reads:
             return None

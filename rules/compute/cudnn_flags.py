@@ -1,18 +1,18 @@
-"""ACC410."""
+"""cuDNN switched off, or given contradicting flags."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.actions import Sets
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
-from accel_advisor.syntax.shapes import assigned_value
-from accel_advisor.values.values import Constant
+from accel_advisor.rule import Rule, replace_node
 
-_CUDNN = "torch.backends.cudnn."
+_ENABLED, _BENCHMARK, _DETERMINISTIC = (
+    Sets("torch.backends.cudnn", name) for name in ("enabled", "benchmark", "deterministic")
+)
 
 
 class CudnnFlags(Rule):
@@ -58,26 +58,22 @@ class CudnnFlags(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each switch once."""
-        for operation in facts.operations:
-            if (
-                operation.name == f"{_CUDNN}enabled ="
-                and _sets(operation, False)
-                and not _is_set_again(facts, operation)
-            ):
+        for operation in facts.operations_of(_ENABLED, _BENCHMARK):
+            switch_off = operation.what is _ENABLED and _sets(operation, False)
+            if switch_off and not _is_set_again(facts, operation):
                 message = (
                     f"`{facts.document.code(operation.node)} = False` makes convolutions and recurrent layers run "
                     f"without cuDNN, on much slower kernels; leave it on"
                 )
                 fix = self._fix(facts, operation, "True")
                 yield self.finding(facts, operation.node, message, severity=Severity.WARNING, fix=fix)
-            elif operation.name == f"{_CUDNN}benchmark =" and _sets(operation, True):
+            elif operation.what is _BENCHMARK and _sets(operation, True):
                 yield from self._contradiction(facts, operation)
 
     def _contradiction(self, facts: Facts, benchmark: Operation) -> Iterator[Finding]:
         document = facts.document
-        flags = [one for one in facts.operations if one.name in (benchmark.name, f"{_CUDNN}deterministic =")]
-        others = [one for one in flags if one is not benchmark]
-        if len(others) != 1 or others[0].name == benchmark.name or not _sets(others[0], True):
+        others = [one for one in facts.operations_of(_BENCHMARK, _DETERMINISTIC) if one is not benchmark]
+        if len(others) != 1 or others[0].what is _BENCHMARK or not _sets(others[0], True):
             return
         other = others[0]
         if {context.functions for context in other.contexts} != {one.functions for one in benchmark.contexts}:
@@ -91,7 +87,7 @@ class CudnnFlags(Rule):
         yield self.finding(facts, benchmark.node, message, fix=fix, related=[related])
 
     def _fix(self, facts: Facts, operation: Operation, value: str) -> Fix | None:
-        node = assigned_value(operation.statement)
+        node = operation.assigned
         if node is None:
             return None
         edit = replace_node(facts.document, node, value)
@@ -100,10 +96,9 @@ class CudnnFlags(Rule):
 
 def _is_set_again(facts: Facts, operation: Operation) -> bool:
     """Whether a switch is turned in another place, too, as around a part that needs it so."""
-    others = [one for one in facts.operations if one.name == operation.name and one is not operation]
+    others = [one for one in facts.operations_of(operation.what) if one is not operation]
     return any(not _sets(one, False) for one in others)
 
 
 def _sets(operation: Operation, value: bool) -> bool:
-    given = operation.get("", 0)
-    return isinstance(given, Constant) and given.value is value and not operation.guarded
+    return operation.gives("value", value, 0) and not operation.guarded

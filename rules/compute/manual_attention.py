@@ -1,4 +1,4 @@
-"""ACC430."""
+"""Attention that is computed step by step."""
 
 from __future__ import annotations
 

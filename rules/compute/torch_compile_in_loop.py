@@ -1,14 +1,14 @@
-"""ACC421."""
+"""Models that are compiled again in each pass of a loop."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation, OperationContext
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Module
 
 
 class TorchCompileInLoop(Rule):
@@ -59,7 +59,7 @@ class TorchCompileInLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for operation in facts.named(["torch.compile"]):
+        for operation in facts.operations_of(Call("torch.compile")):
             if operation.guarded or not all(context.inner is not None for context in operation.contexts):
                 continue
             code = facts.document.code(operation.node)
@@ -71,12 +71,12 @@ class TorchCompileInLoop(Rule):
                 yield self.finding(facts, operation.node, message)
 
     def _nests(self, operation: Operation, context: OperationContext) -> bool:
-        given = context.get("model", 0)
-        return isinstance(given, Module) and given.compiled is operation.node
+        given = context.given("model", 0).module
+        return given is not None and given.compiled is operation.node
 
     def _is_in_every_step(self, context: OperationContext) -> bool:
-        given, loop = context.get("model", 0), context.loop
-        if loop is None or loop is not context.inner or not isinstance(given, Module):
+        given, loop = context.given("model", 0).module, context.loop
+        if loop is None or loop is not context.inner or given is None:
             return False
         built, around = given.document.span(given.node), loop.document.span(loop.node)
         inside = given.document is loop.document and around.start <= built.start and built.end <= around.end

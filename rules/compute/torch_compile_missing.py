@@ -1,19 +1,21 @@
-"""ACC420."""
+"""Models that are trained without being compiled."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import AnyCall, Decorates, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.training_loops import Training, trainings
 from accel_advisor.rule import Rule
 
 _COMPILES = (
-    *("torch.compile", "@torch.compile", ".compile", "torch.jit.script", "torch.jit.trace", "@torch.jit.script"),
-    *("torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.make_graphed_callables", "torch.export.export"),
-    *("torch.compiler.disable", "@torch.compiler.disable", "torch._dynamo.disable", "@torch._dynamo.disable"),
-    *("torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly"),
+    AnyCall("compile"),
+    *calls("torch.jit.script", "torch.jit.trace", "torch.compiler.disable", "torch._dynamo.disable"),
+    *calls("torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.make_graphed_callables", "torch.export.export"),
+    *calls("torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly"),
+    *map(Decorates, ("torch.jit.script", "torch.compiler.disable", "torch._dynamo.disable")),
 )
 _PYTHONS = (((3, 12), (2, 4)), ((3, 13), (2, 6)), ((3, 14), (2, 10)))
 """Versions of Python, and the first torch that compiles on each."""
