@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from accel_advisor.records.actions import Act, Action, AnyCall, any_calls
+from accel_advisor.records.actions import Act, Action, AnyCall, any_calls, calls
 from accel_advisor.values.places import Place, is_cuda_capable
 from accel_advisor.values.values import Value
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from accel_advisor.records.loaders import Loop
 
-CLOCKS = frozenset(
-    {"time.time", "time.perf_counter", "time.monotonic", "time.time_ns", "time.perf_counter_ns", "time.monotonic_ns"}
-    | {"timeit.default_timer"}
+CLOCKS = calls(
+    *("time.time", "time.perf_counter", "time.monotonic", "time.time_ns", "time.perf_counter_ns", "time.monotonic_ns"),
+    "timeit.default_timer",
 )
 """Functions that read the clock of the host."""
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import ArgumentPlace, Facts, ModuleCall, ModuleCallContext
-from accel_advisor.records.loaders import loader_of
 from accel_advisor.rule import Rule
-from accel_advisor.values.places import is_cuda_capable, is_host
-from accel_advisor.values.values import Module, Tensor
 
-_DEFAULTS = ("torch.set_default_device", "torch.set_default_tensor_type")
+_DEFAULTS = calls("torch.set_default_device", "torch.set_default_tensor_type")
 _OTHER_TARGETS = ("torch.nn.CTCLoss", "torch.nn.AdaptiveLogSoftmaxWithLoss")
 
 
@@ -91,34 +89,31 @@ class BatchNotOnModelDevice(Rule):
         """Whether an argument is on the host and meets weights that are on the GPU."""
         if context.escaped or context.moves_inputs or not self._on_host(argument):
             return False
-        return bool(context.place) and is_cuda_capable(context.place) and facts.must_be_with_weights(argument)
+        return context.on_accelerator and facts.must_be_with_weights(argument)
 
     def _is_target(self, facts: Facts, context: ModuleCallContext, argument: ArgumentPlace) -> bool:
         """Whether an argument of a loss is a target on the host, and the model's output is on the GPU."""
-        module, output = context.module, context.arguments[0].value
-        if isinstance(module, Module) and module.kind in _OTHER_TARGETS:
+        if context.model is not None and context.model.kind in _OTHER_TARGETS:
             return False
         if argument.position != 1 and argument.keyword != "target":
             return False
-        on_gpu = isinstance(output, Tensor) and bool(output.place) and is_cuda_capable(output.place)
-        return on_gpu and self._on_host(argument)
+        return context.arguments[0].given.on_accelerator and self._on_host(argument)
 
     def _on_host(self, argument: ArgumentPlace) -> bool:
-        value = argument.value
-        if not isinstance(value, Tensor) or value.scalar or not is_host(value.place):
+        given = argument.given
+        loader = given.batch_of
+        if given.is_scalar or not given.on_host:
             return False
-        loader = loader_of(value)
         if loader is None:
-            return value.born is not None
+            return given.born is not None
         dataset = loader.dataset
         clean = dataset is not None and dataset.plain and dataset.on_host
-        return value.proven and clean and not loader.moved_by and not loader.rewritten
+        return given.is_plain_tensor and clean and not loader.moved_by and not loader.rewritten
 
     def _report(self, facts: Facts, call: ModuleCall, argument: ArgumentPlace) -> Finding:
         document = facts.document
-        what, value = document.code(argument.node), argument.value
-        module = call.contexts[0].module
-        loader = loader_of(value)
+        what = document.code(argument.node)
+        module, loader = call.contexts[0].model, argument.given.batch_of
         owner = "the model's output" if call.loss else f"`{document.code(call.node.func)}`"
         source = f", from `{loader.label}`," if loader is not None else ""
         message = (
@@ -126,6 +121,6 @@ class BatchNotOnModelDevice(Rule):
             f"machine that has one; move `{what}` to the same device first"
         )
         related = []
-        if isinstance(module, Module) and module.document is document and not call.loss:
+        if module is not None and module.document is document and not call.loss:
             related.append(Related(document.filename, document.span(module.node), "the model is built here"))
         return self.finding(facts, argument.node, message, related=related)

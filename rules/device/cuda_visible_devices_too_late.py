@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.actions import SetsItem, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
 
-STARTS = frozenset(
-    "torch.cuda." + name
-    for name in (
-        "is_available device_count current_device get_device_name get_device_properties get_device_capability init "
-        "set_device mem_get_info synchronize"
-    ).split()
+STARTS = calls(
+    *("torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.current_device", "torch.cuda.get_device_name"),
+    *("torch.cuda.get_device_properties", "torch.cuda.get_device_capability", "torch.cuda.init"),
+    *("torch.cuda.set_device", "torch.cuda.mem_get_info", "torch.cuda.synchronize"),
 )
-_CHILDREN = (
+_CHILDREN = calls(
     *("subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call", "subprocess.check_output"),
     *("os.system", "os.fork", "multiprocessing.Process", "multiprocessing.Pool", "torch.multiprocessing.Process"),
     *("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes", "joblib.Parallel", "ray.remote"),
 )
 """What starts processes, for which the variable may be meant."""
-SETS = "os.environ['CUDA_VISIBLE_DEVICES'] ="
+SETS = SetsItem("os.environ", "CUDA_VISIBLE_DEVICES")
 
 
 class CudaVisibleDevicesTooLate(Rule):
@@ -71,9 +70,9 @@ class CudaVisibleDevicesTooLate(Rule):
         moves = {one.node for one in facts.transfers if one.kinds == {"cuda"}}
         started: Operation | None = None
         for operation in facts.operations:
-            if operation.name in STARTS or operation.node in moves:
+            if operation.what in STARTS or operation.node in moves:
                 started = started or operation
-            elif operation.name == SETS and started is not None and self._after(started, operation):
+            elif operation.what is SETS and started is not None and self._after(started, operation):
                 document = facts.document
                 first = document.code(started.node)
                 message = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
-from accel_advisor.values.devices import device_kinds
 
 
 class DefaultDeviceWithDataloader(Rule):
@@ -55,9 +55,8 @@ class DefaultDeviceWithDataloader(Rule):
             for loader in each.loaders
             if (loader.fixed_workers or 0) > 0 and loader.constructor.delivers == "host"
         ]
-        for operation in facts.operations if loaders else ():
-            devices = [context.get("device", 0) for context in operation.contexts]
-            if operation.name == "torch.set_default_device" and all("cuda" in device_kinds(one) for one in devices):
+        for operation in facts.operations_of(Call("torch.set_default_device")) if loaders else ():
+            if all("cuda" in context.given("device", 0).device_kinds for context in operation.contexts):
                 message = (
                     f"`{facts.document.code(operation.node)}` makes the workers of `{loaders[0].label}` create CUDA "
                     f"tensors; use `with torch.device(...)` around the model instead"

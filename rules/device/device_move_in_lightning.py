@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.rule import Rule
-from accel_advisor.values.devices import device_kinds
 
 STEPS = frozenset({"training_step", "validation_step", "test_step", "predict_step", "forward"})
 
@@ -74,8 +73,7 @@ class DeviceMoveInLightning(Rule):
     def _written(self, transfer: Transfer) -> bool:
         if transfer.method == "cuda":
             return not transfer.node.args
-        targets = [context.target for context in transfer.contexts]
-        return transfer.method == "to" and all(device_kinds(one) == {"cuda"} for one in targets)
+        return transfer.method == "to" and all(one.device.device_kinds == {"cuda"} for one in transfer.contexts)
 
     def _in_step(self, transfer: Transfer) -> bool:
         return bool(transfer.contexts) and all(

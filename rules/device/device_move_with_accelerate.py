@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts, TransferContext
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Constant, Method, Opaque
 
 
 class DeviceMoveWithAccelerate(Rule):
@@ -64,12 +63,10 @@ class DeviceMoveWithAccelerate(Rule):
                 yield self.finding(facts, transfer.node, message)
 
     def _again(self, context: TransferContext) -> bool:
-        target = context.target
         if context.loader is None or context.loader.moved_by != "accelerate" or context.casts:
             return False
-        if not isinstance(target, Method) or target.name != "device" or not isinstance(target.receiver, Opaque):
+        accelerator = context.device.owner
+        if context.device.attribute != "device" or accelerator.made_by != "accelerate.Accelerator":
             return False
-        placing = dict(target.receiver.keywords).get("device_placement", Constant(True))
-        return (
-            target.receiver.name == "accelerate.Accelerator" and isinstance(placing, Constant) and bool(placing.value)
-        )
+        placing = accelerator.argument("device_placement")
+        return placing.absent or bool(placing.literal)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.actions import any_calls, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
 
-_KERNELS = tuple(f"torch.utils.cpp_extension.{name}" for name in ("load", "load_inline", "CUDAExtension"))
+_CHOICES = any_calls("is_available", "device_count", "current_accelerator", "init_process_group", "jit")
+_KERNELS = calls(*(f"torch.utils.cpp_extension.{name}" for name in ("load", "load_inline", "CUDAExtension")))
 """What builds CUDA code of the project's own."""
 
 
@@ -49,9 +51,7 @@ class HardCodedCuda(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each file once, at the first move."""
-        if facts.does(
-            ".is_available", ".device_count", ".current_accelerator", ".init_process_group", ".jit", *_KERNELS
-        ):
+        if facts.does(*_CHOICES, *_KERNELS):
             return
         guarded = {one.node for one in facts.operations if any(context.guarded for context in one.contexts)}
         moves = [one for one in facts.transfers if one.method in ("to", "cuda") and one.kinds == {"cuda"}]

@@ -7,20 +7,18 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.actions import Action, Call
 from accel_advisor.records.facts import Facts, ModuleCall, ModuleCallContext
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.values.places import is_cuda_capable, is_host
-from accel_advisor.values.values import Module, Tensor
 
-_WEIGHTED = frozenset(
-    "torch.nn." + name
-    for name in (
-        "CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss MultiLabelSoftMarginLoss functional.cross_entropy "
-        "functional.nll_loss functional.binary_cross_entropy functional.binary_cross_entropy_with_logits"
-    ).split()
-)
-"""Losses that take ``weight``: first, or after the input and the target."""
+_LOSSES = ("CrossEntropyLoss", "NLLLoss", "BCELoss", "BCEWithLogitsLoss", "MultiLabelSoftMarginLoss")
+_FUNCTIONS = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
+_WEIGHTED: dict[Action, int] = {
+    **{Call(f"torch.nn.{name}"): 0 for name in _LOSSES},
+    **{Call(f"torch.nn.functional.{name}"): 2 for name in _FUNCTIONS},
+}
+"""Losses that take ``weight``, and at which position: first, or after the input and the target."""
 
 
 class LossWeightOnCpu(Rule):
@@ -69,37 +67,30 @@ class LossWeightOnCpu(Rule):
         """Reports each loss once, at the weights."""
         if facts.frameworks:
             return
-        built = {one.node: one for one in facts.operations}
+        built = {one.node: one for one in facts.operations_of(*_WEIGHTED)}
         seen: set[cst.CSTNode] = set()
         for call in facts.module_calls:
             if not call.loss or call.framework or not call.contexts:
                 continue
-            module = call.contexts[0].module
-            source = built.get(module.node if isinstance(module, Module) else call.node)
+            module = call.contexts[0].model
+            source = built.get(module.node if module is not None else call.node)
             weights = self._on_host(source) if source is not None else None
             if weights is not None and weights not in seen and all(map(self._on_gpu, call.contexts)):
                 seen.add(weights)
                 yield self._report(facts, weights, call)
 
     def _on_host(self, source: Operation) -> cst.BaseExpression | None:
-        if source.name not in _WEIGHTED:
-            return None
-        function = source.name.startswith("torch.nn.functional.")
-        for name, position in (("weight", 2 if function else 0), ("pos_weight", None)):
+        for name, position in (("weight", _WEIGHTED[source.what]), ("pos_weight", None)):
             given = [context.argument(name, position) for context in source.contexts]
-            places = [one is not None and self._is_host(one.value) for one in given]
+            places = [one is not None and one.given.on_host and not one.given.is_scalar for one in given]
             first = given[0].node if given and given[0] is not None else None
             if places and all(places) and first is not None:
                 return first.value
         return None
 
-    def _is_host(self, value: object) -> bool:
-        return isinstance(value, Tensor) and is_host(value.place) and not value.scalar
-
     def _on_gpu(self, context: ModuleCallContext) -> bool:
-        moved = isinstance(context.module, Module) and not is_host(context.place)
-        output = context.arguments[0].value if context.arguments else None
-        on_gpu = isinstance(output, Tensor) and bool(output.place) and is_cuda_capable(output.place)
+        moved = context.model is not None and not context.on_host
+        on_gpu = any(output.given.on_accelerator for output in context.arguments[:1])
         return on_gpu and not moved and not context.escaped
 
     def _report(self, facts: Facts, weights: cst.BaseExpression, call: ModuleCall) -> Finding:

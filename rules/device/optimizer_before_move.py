@@ -7,14 +7,15 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.actions import AnyCall, Call, Within, calls
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.given import Module
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
 from accel_advisor.syntax.shapes import assigns_item
-from accel_advisor.values.values import Module, Opaque, Value
 
-EAGER = frozenset({"torch.optim.Adagrad"})
-_SHARDS = ("torch.distributed.fsdp.fully_shard", "torch.distributed.fsdp.FullyShardedDataParallel")
+EAGER = Call("torch.optim.Adagrad")
+_SHARDS = calls("torch.distributed.fsdp.fully_shard", "torch.distributed.fsdp.FullyShardedDataParallel")
 
 
 class OptimizerBeforeMove(Rule):
@@ -63,7 +64,7 @@ class OptimizerBeforeMove(Rule):
             return
         if any(assigns_item(one.statement) for one in facts.transfers):
             return  # the state may be moved by hand
-        moves = {one.node for one in facts.transfers if all("cuda" in context.kinds for context in one.contexts)}
+        moves = {one.node for one in facts.transfers if all(context.to_cuda for context in one.contexts)}
         yield from self._sharded_later(facts)
         for index, operation in enumerate(facts.operations):
             model = self._has_state(operation)
@@ -77,11 +78,11 @@ class OptimizerBeforeMove(Rule):
         """Optimizers that hold parameters which a wrapper replaces after it."""
         document = facts.document
         for index, operation in enumerate(facts.operations):
-            package, _, last = operation.name.rpartition(".")
-            if package != "torch.optim" or not last[:1].isupper() or len(operation.contexts) != 1:
+            what = operation.what
+            if what.owner != "torch.optim" or not what.name[:1].isupper() or len(operation.contexts) != 1:
                 continue
-            model = _model_of(operation.contexts[0].get("params", 0))
-            wraps = {one.node for one in facts.named(_SHARDS) if isinstance(one.node, cst.Call)}
+            model = operation.given("params", 0).parameters_of
+            wraps = {one.node for one in facts.operations_of(*_SHARDS) if isinstance(one.node, cst.Call)}
             wrap = self._moved_later(facts.operations[index + 1 :], operation, model, wraps) if model else None
             if wrap is not None:
                 message = (
@@ -96,14 +97,10 @@ class OptimizerBeforeMove(Rule):
         if len(operation.contexts) != 1:
             return None
         context = operation.contexts[0]
-        if operation.name in EAGER:
-            return _model_of(context.get("params", 0))
-        if operation.name.startswith("torch.optim.") and operation.name.endswith(".load_state_dict"):
-            optimizer = context.receiver
-            given = dict(optimizer.keywords).get("params") if isinstance(optimizer, Opaque) else None
-            if isinstance(optimizer, Opaque) and optimizer.arguments:
-                given = optimizer.arguments[0]
-            return _model_of(given)
+        if operation.what is EAGER:
+            return context.given("params", 0).parameters_of
+        if operation.does(Within("torch.optim")) and operation.does(AnyCall("load_state_dict")):
+            return context.subject.argument("params", 0).parameters_of
         return None
 
     def _moved_later(
@@ -111,12 +108,13 @@ class OptimizerBeforeMove(Rule):
     ) -> Operation | None:
         found = None
         for operation in later:
+            optimizes = operation.does(Within("torch.optim"))
             for context in operation.contexts:
                 together = context.functions == first.contexts[0].functions and not context.guarded
-                subject = context.receiver if context.receiver is not None else context.get("module", 0)
-                if operation.node in moves and subject is model and together:
+                subject = context.given("module", 0) if context.subject.absent else context.subject
+                if operation.node in moves and subject.module is model and together:
                     found = found or operation
-                if found and operation.name.startswith("torch.optim.") and _model_of(context.get("params", 0)) is model:
+                if found and optimizes and context.given("params", 0).parameters_of is model:
                     return None
         return found
 
@@ -129,9 +127,3 @@ class OptimizerBeforeMove(Rule):
         )
         related = [Related(document.filename, document.span(move.node), "the model moves here")]
         return self.finding(facts, operation.node, message, related=related)
-
-
-def _model_of(value: Value | None) -> Module | None:
-    if isinstance(value, Opaque) and value.name == "module.parameters" and isinstance(value.arguments[0], Module):
-        return value.arguments[0]
-    return None

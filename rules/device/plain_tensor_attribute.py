@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.actions import Act
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.given import Birth, Class
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.mixing import Meeting, meetings
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, replace_node
 from accel_advisor.syntax.shapes import methods_of
-from accel_advisor.values.values import Birth, Class, Module, Tensor
 
 
 class PlainTensorAttribute(Rule):
@@ -74,10 +74,10 @@ class PlainTensorAttribute(Rule):
         if facts.trains and not facts.placed:
             return
         kept: dict[Birth, list[Operation]] = {}
-        for operation in facts.operations:
-            value = operation.contexts[0].get("value", 0) if operation.name == "Module.attribute =" else None
-            if isinstance(value, Tensor) and value.born is not None:
-                kept.setdefault(value.born, []).append(operation)
+        for operation in facts.operations_of(Act.SETS_MODULE_ATTRIBUTE):
+            born = operation.contexts[0].value.born
+            if born is not None:
+                kept.setdefault(born, []).append(operation)
         seen: set[Birth] = set()
         for meeting in meetings(facts):
             born = meeting.born
@@ -96,11 +96,10 @@ class PlainTensorAttribute(Rule):
             other is not assigned
             and isinstance(other.node, cst.Attribute)
             and other.node.attr.value == assigned.node.attr.value
-            and isinstance(context.receiver, Module)
-            and context.receiver.cls is not None
-            and owner in context.receiver.cls.lineage()
-            for one in facts.program
-            for other in one.named(["Module.attribute ="])
+            and (module := context.subject.module) is not None
+            and module.cls is not None
+            and owner in module.cls.lineage()
+            for other in facts.program.operations_of(Act.SETS_MODULE_ATTRIBUTE)
             for context in other.contexts
         )
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import add_keyword
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.mixing import Meeting, meetings
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, add_keyword
 
-EXACT = frozenset({"torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye", "torch.arange"})
+EXACT = calls("torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye", "torch.arange")
 
 
 class TensorCreatedOnCpuInForward(Rule):
@@ -63,16 +63,16 @@ class TensorCreatedOnCpuInForward(Rule):
         """Reports each factory call once."""
         if facts.trains and not facts.placed:
             return
-        made = {one.node: one.name for one in facts.operations}
+        exact = {one.node for one in facts.operations_of(*EXACT)}
         seen: set[cst.CSTNode] = set()
         for meeting in meetings(facts):
             born = meeting.born
             inside = "forward" in born.functions and "__init__" not in born.functions
             if inside and born.document is facts.document and born.node not in seen and born.owner is not None:
                 seen.add(born.node)
-                yield self._report(facts, meeting, made.get(born.node, ""))
+                yield self._report(facts, meeting, born.node in exact)
 
-    def _report(self, facts: Facts, meeting: Meeting, factory: str) -> Finding:
+    def _report(self, facts: Facts, meeting: Meeting, exact: bool) -> Finding:
         document, call = facts.document, meeting.born.node
         near = isinstance(meeting.other, cst.Name)
         device = f"{document.code(meeting.other)}.device" if near and meeting.other is not None else None
@@ -80,7 +80,7 @@ class TensorCreatedOnCpuInForward(Rule):
         known = device is not None and self._is_parameter(facts, meeting)
         edit = add_keyword(document, call, "device", device) if device is not None and known else None
         if edit is not None:
-            applicability = Applicability.SAFE if factory in EXACT else Applicability.UNSAFE
+            applicability = Applicability.SAFE if exact else Applicability.UNSAFE
             fix = Fix(f"Create it with `device={device}`", (edit,), applicability)
         where = f"`device={device}`" if known else "the device of what it is used with"
         use = document.code(meeting.node)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
@@ -55,15 +56,14 @@ class CatAccumulateInLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for operation in facts.operations:
-            if operation.name in ("torch.cat", "torch.concat", "torch.hstack", "torch.vstack"):
-                holder = self._holder(facts, operation) if operation.at_every_step else None
-                if holder is not None and self._only_grows(facts, operation, holder):
-                    message = (
-                        f"`{holder}` is copied whole at every step, which is quadratic in their number; append to a "
-                        f"list and call `{operation.name}` once behind the loop"
-                    )
-                    yield self.finding(facts, operation.node, message)
+        for operation in facts.operations_of(*calls("torch.cat", "torch.concat", "torch.hstack", "torch.vstack")):
+            holder = self._holder(facts, operation) if operation.at_every_step else None
+            if holder is not None and self._only_grows(facts, operation, holder):
+                message = (
+                    f"`{holder}` is copied whole at every step, which is quadratic in their number; append to a "
+                    f"list and call `{operation.what.full}` once behind the loop"
+                )
+                yield self.finding(facts, operation.node, message)
 
     def _only_grows(self, facts: Facts, operation: Operation, holder: str) -> bool:
         """Whether there are many passes, and none needs what is kept, or makes it anew."""

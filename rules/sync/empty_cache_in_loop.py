@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import remove_statement
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Action, Call, any_calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, remove_statement
 
-CLEANERS = {
-    "torch.cuda.empty_cache": "gives the allocator's cache back and pays for it again at the next batch",
-    "gc.collect": "walks all Python objects",
+CLEANERS: dict[Action, str] = {
+    Call("torch.cuda.empty_cache"): "gives the allocator's cache back and pays for it again at the next batch",
+    Call("gc.collect"): "walks all Python objects",
 }
-MEASURES = (
-    *(".memory_allocated", ".memory_reserved", ".max_memory_allocated", ".max_memory_reserved", ".memory_cached"),
-    *(".reset_peak_memory_stats", ".mem_get_info", ".memory_summary", ".memory_stats", ".memory_snapshot"),
+MEASURES = any_calls(
+    *("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved", "memory_cached"),
+    *("reset_peak_memory_stats", "mem_get_info", "memory_summary", "memory_stats", "memory_snapshot"),
 )
 
 
@@ -71,8 +71,8 @@ class EmptyCacheInLoop(Rule):
         """Reports each call once."""
         if facts.does(*MEASURES):
             return
-        for operation in facts.operations:
-            if operation.name in CLEANERS and operation.at_every_step and self._uses_a_model(operation):
+        for operation in facts.operations_of(*CLEANERS):
+            if operation.at_every_step and self._uses_a_model(operation):
                 yield self._report(facts, operation)
 
     def _uses_a_model(self, operation: Operation) -> bool:
@@ -81,7 +81,7 @@ class EmptyCacheInLoop(Rule):
 
     def _report(self, facts: Facts, operation: Operation) -> Finding:
         document = facts.document
-        code, harm = document.code(operation.node), CLEANERS[operation.name]
+        code, harm = document.code(operation.node), CLEANERS[operation.what]
         message = f"`{code}` {harm}, at every step; drop it, or call it once an epoch"
         loop = operation.contexts[0].inner
         edit = None

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import insert_after
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.actions import Act, Call, Method
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation, OperationContext
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import ABSENT, Tensor, Value, options_of
+from accel_advisor.rule import Rule, insert_after
 
+APPEND = Method("list", "append")
+GRAD = Call("torch.autograd.grad")
 Graph = frozenset[cst.CSTNode]
 
 
@@ -72,15 +73,18 @@ class LossAccumulationKeepsGraph(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each accumulation once."""
         learns = [
-            (operation, context, _graph(context.receiver))
-            for operation in facts.operations
-            if operation.name == "Tensor.backward"
+            (operation, context, context.subject.graph)
+            for operation in facts.operations_of(Method("Tensor", "backward"))
             for context in operation.contexts
         ]
-        if not learns or facts.does("torch.autograd.grad") or any(self._retains(context) for _, context, _ in learns):
+        if (
+            not learns
+            or facts.does(Call("torch.autograd.grad"))
+            or any(self._retains(context) for _, context, _ in learns)
+        ):
             return
         differentiated: Graph = frozenset().union(*(graph for _, _, graph in learns))
-        for operation in facts.operations:
+        for operation in facts.operations_of(APPEND, Act.AUGMENTS, Act.ADDS):
             kept = self._kept(facts, operation)
             if kept is None or operation.node in differentiated or self._begins_anew(operation, kept[0]):
                 continue
@@ -89,20 +93,20 @@ class LossAccumulationKeepsGraph(Rule):
                 yield self._report(facts, operation, kept, backward)
 
     def _retains(self, context: OperationContext) -> bool:
-        return any(context.get(name, at) != ABSENT for name, at in (("retain_graph", 1), ("create_graph", 2)))
+        return any(not context.given(name, at).absent for name, at in (("retain_graph", 1), ("create_graph", 2)))
 
     def _kept(self, facts: Facts, operation: Operation) -> tuple[str, cst.BaseExpression] | None:
         """What goes on from one pass to the next, and the expression that an operation adds to it."""
         node, statement, code = operation.node, operation.statement, facts.document.code
-        if operation.name == "list.append":
+        if operation.what is APPEND:
             assert isinstance(node, cst.Call)
             assert isinstance(node.func, cst.Attribute)
             return (code(node.func.value), node.args[0].value) if len(node.args) == 1 else None
-        if not any(node in _graph(one.receiver) | _graph(one.get("value", 0)) for one in operation.contexts):
+        if not any(node in one.subject.graph | one.value.graph for one in operation.contexts):
             return None
-        if operation.name == "+=" and isinstance(node, cst.AugAssign):
+        if operation.what is Act.AUGMENTS and isinstance(node, cst.AugAssign):
             return code(node.target), node.value
-        if operation.name == "+" and isinstance(node, cst.BinaryOperation) and isinstance(statement, cst.Assign):
+        if operation.what is Act.ADDS and isinstance(node, cst.BinaryOperation) and isinstance(statement, cst.Assign):
             holders = [code(target.target) for target in statement.targets]
             if statement.value is node and holders == [code(node.left)]:
                 return holders[0], node.right
@@ -121,7 +125,7 @@ class LossAccumulationKeepsGraph(Rule):
     ) -> Operation | None:
         found = None
         for context in operation.contexts:
-            added = _graph(context.get("value", 0))
+            added = context.value.graph
             found = next((one for one, at, graph in learns if graph & added and at.inner is context.inner), None)
             if found is None or context.inner is None:
                 return None
@@ -144,8 +148,3 @@ class LossAccumulationKeepsGraph(Rule):
         fix = Fix("Add `.detach()`", (edit,), Applicability.SAFE) if edit is not None else None
         related = [Related(document.filename, document.span(backward.node), "it is differentiated here")]
         return self.finding(facts, operation.node, message, fix=fix, related=related)
-
-
-def _graph(value: Value | None) -> Graph:
-    options = options_of(value) if value is not None else ()
-    return frozenset().union(*(one.grown for one in options if isinstance(one, Tensor)))

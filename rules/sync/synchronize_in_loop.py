@@ -6,15 +6,18 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import remove_statement
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import AnyCall, Call, any_calls, calls, within
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.facts import Facts
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Constant
+from accel_advisor.rule import Rule, remove_statement
 
-WAITS = frozenset({"torch.cuda.synchronize", "torch.accelerator.synchronize"})
-PROFILERS = ("torch.profiler.", "torch.autograd.profiler.", "torch.cuda.profiler.", "torch.cuda.nvtx.", "nvtx.")
+WAITS = calls("torch.cuda.synchronize", "torch.accelerator.synchronize")
+MEASURES = (
+    *any_calls("Event", "Stream", "stream", "Timer", "process_time"),
+    *(*CLOCKS, Call("datetime.datetime.now")),
+    *within("torch.profiler", "torch.autograd.profiler", "torch.cuda.profiler", "torch.cuda.nvtx", "nvtx"),
+)
 
 
 class SynchronizeInLoop(Rule):
@@ -64,7 +67,7 @@ class SynchronizeInLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        found = [one for one in facts.operations if one.name in WAITS and one.at_every_step]
+        found = [one for one in facts.operations_of(*WAITS) if one.at_every_step]
         if not found or self._needed(facts):
             return
         for operation in found:
@@ -80,12 +83,9 @@ class SynchronizeInLoop(Rule):
             yield self.finding(facts, operation.node, message, fix=fix)
 
     def _needed(self, facts: Facts) -> bool:
-        if facts.does(".Event", ".Stream", ".stream", ".Timer", ".process_time", "datetime.datetime.now", *CLOCKS):
+        """Whether the program measures, keeps several streams, or copies to the host asynchronously."""
+        if facts.does(*MEASURES):
             return True
-        if facts.program.beginning(*PROFILERS):
-            return True
-        staged = [one for one in facts.program.ending(".copy_") if one.gives("non_blocking", True, 1)]
-        if staged:
-            return True
+        staged = facts.program.operations_of(AnyCall("copy_"))
         moves = [transfer for each in facts.program for transfer in each.transfers if transfer.kinds == {"cpu"}]
-        return any(isinstance(one.non_blocking, Constant) and one.non_blocking.value is True for one in moves)
+        return any(one.gives("non_blocking", True, 1) for one in staged) or any(one.asynchronous for one in moves)

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.actions import Call, Method, calls
 from accel_advisor.records.facts import Facts, LoaderCall, Loop, Transfer
 from accel_advisor.records.queries.graph_loaders import are_gathered_elsewhere
 from accel_advisor.rule import Rule
-from accel_advisor.values.places import is_host
-from accel_advisor.values.values import Device
 
-CLOCKS = ("time.time", "time.perf_counter", "time.monotonic", "time.perf_counter_ns", "torch.cuda.Event")
-RECORDS = "torch.cuda.Event.record"
+EVENTS = (Call("torch.cuda.Event"), Method("torch.cuda.Event", "record"))
+CLOCKS = calls("time.time", "time.perf_counter", "time.monotonic", "time.perf_counter_ns")
 
 
 class BlockingHostToDeviceCopy(Rule):
@@ -92,8 +91,8 @@ class BlockingHostToDeviceCopy(Rule):
     def _timed(self, facts: Facts) -> set[Loop | None]:
         """Loops that synchronize and read the clock: they may measure this very copy."""
         clocks, waits = (
-            {context.loop for operation in facts.named(names) for context in operation.contexts}
-            for names in ((*CLOCKS, RECORDS), ("torch.cuda.synchronize", "torch.cuda.Event", RECORDS))
+            {context.loop for operation in facts.operations_of(*found, *EVENTS) for context in operation.contexts}
+            for found in (CLOCKS, calls("torch.cuda.synchronize"))
         )
         return clocks & waits
 
@@ -104,7 +103,7 @@ class BlockingHostToDeviceCopy(Rule):
             return False
         for context in transfer.contexts:
             loader = context.loader
-            if loader is None or context.loop is None or not is_host(context.source):
+            if loader is None or context.loop is None or not context.from_host:
                 return False
             if not context.path and loader.suffers("unpinnable"):
                 return False  # a class of the project, whose `to` may take no such argument
@@ -114,7 +113,7 @@ class BlockingHostToDeviceCopy(Rule):
                 return False
             if not loader.pins and self._is_made_there(loader):
                 return False  # what is pinned must be on the host
-            if "cuda" not in context.kinds or "unknown" in context.kinds:
+            if not context.to_cuda or "unknown" in context.kinds:
                 return False
         return bool(transfer.contexts)
 
@@ -171,7 +170,7 @@ class BlockingHostToDeviceCopy(Rule):
             return "True"
         device = transfer.device
         named = isinstance(device, (cst.Name, cst.Attribute))
-        if named and all(isinstance(context.target, Device) for context in transfer.contexts):
+        if named and all(context.device.is_device for context in transfer.contexts):
             assert device is not None
             return f'{facts.document.code(device)}.type == "cuda"'
         return None

@@ -6,17 +6,16 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import add_keyword
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Call, calls
 from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.given import Given
 from accel_advisor.records.operations import Operation, OperationContext
-from accel_advisor.rule import Rule
-from accel_advisor.values.places import is_host
-from accel_advisor.values.values import ABSENT, Configured, Constant, Device, Method, Value
+from accel_advisor.rule import Rule, add_keyword
 
-EXACT = frozenset({"torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye"})
-RANDOM = frozenset({"torch.rand", "torch.randn", "torch.randint", "torch.randperm"})
-STEPPED = frozenset({"torch.arange", "torch.linspace", "torch.logspace"})
+EXACT = calls("torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye")
+RANDOM = calls("torch.rand", "torch.randn", "torch.randint", "torch.randperm")
+STEPPED = calls("torch.arange", "torch.linspace", "torch.logspace")
 
 
 class CreateOnCpuThenMove(Rule):
@@ -61,7 +60,7 @@ class CreateOnCpuThenMove(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each move once."""
-        made = {one.node: one for one in facts.operations if one.name in EXACT | RANDOM | STEPPED}
+        made = {one.node: one for one in facts.operations_of(*EXACT, *RANDOM, *STEPPED)}
         for transfer in facts.transfers:
             func = transfer.node.func
             factory = made.get(func.value) if isinstance(func, cst.Attribute) else None
@@ -72,13 +71,13 @@ class CreateOnCpuThenMove(Rule):
         if transfer.method not in ("to", "cuda") or not transfer.contexts or transfer.discarded:
             return False  # what is thrown away was made to start CUDA, or to measure it
         return all(
-            is_host(context.source) and not context.casts and context.kinds != {"cpu"} and _is_device(context.target)
+            context.from_host and not context.casts and context.kinds != {"cpu"} and _is_device(context.device)
             for context in transfer.contexts
         )
 
     def _plain(self, factory: Operation) -> bool:
         unwanted = ("device", "out", "generator", "pin_memory", "requires_grad")
-        return all(context.get(name) == ABSENT for context in factory.contexts for name in unwanted)
+        return all(context.given(name).absent for context in factory.contexts for name in unwanted)
 
     def _report(self, facts: Facts, transfer: Transfer, factory: Operation) -> Finding:
         document = facts.document
@@ -104,7 +103,7 @@ class CreateOnCpuThenMove(Rule):
         )
 
     def _applicability(self, factory: Operation) -> Applicability:
-        if factory.name in EXACT or (factory.name == "torch.arange" and all(map(_counts, factory.contexts))):
+        if factory.what in EXACT or (factory.what is Call("torch.arange") and all(map(_counts, factory.contexts))):
             return Applicability.SAFE
         return Applicability.UNSAFE
 
@@ -124,14 +123,10 @@ def _at_every_step(facts: Facts, context: OperationContext) -> bool:
 
 
 def _counts(context: OperationContext) -> bool:
-    values = [argument.value for _, argument in context.arguments]
-    return all(isinstance(one, Constant) and type(one.value) is int for one in values)
+    return all(type(one.literal) is int for one in context.values)
 
 
-def _is_device(target: Value) -> bool:
+def _is_device(target: Given) -> bool:
     """Whether the target of a move is a device for certain, and no dtype or tensor."""
-    if isinstance(target, Configured):
-        target = target.default
-    if isinstance(target, Constant):
-        return isinstance(target.value, (str, int))
-    return isinstance(target, Device) or (isinstance(target, Method) and target.name == "device")
+    target = target.default
+    return target.is_device or target.attribute == "device" or isinstance(target.literal, (str, int))

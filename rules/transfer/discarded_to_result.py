@@ -6,15 +6,18 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Action, AnyCall, Call, Method
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.facts import Facts, Transfer
-from accel_advisor.records.operations import Operation, OperationContext
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Tensor
+from accel_advisor.records.operations import Operation
+from accel_advisor.rule import Rule, replace_node
 
-CASTS = {"Tensor.half": "torch.float16", "Tensor.bfloat16": "torch.bfloat16", "Tensor.double": "torch.float64"}
+CASTS: dict[Action, str] = {
+    Method("Tensor", "half"): "torch.float16",
+    Method("Tensor", "bfloat16"): "torch.bfloat16",
+    Method("Tensor", "double"): "torch.float64",
+}
 
 
 class DiscardedToResult(Rule):
@@ -59,31 +62,27 @@ class DiscardedToResult(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each discarded move once."""
-        measures = facts.does(".synchronize") and facts.does(*CLOCKS, "torch.cuda.Event")
+        measures = facts.does(AnyCall("synchronize")) and facts.does(*CLOCKS, Call("torch.cuda.Event"))
         for transfer in facts.transfers:
             discarded = transfer.discarded and _is_kept(transfer.node)
             if discarded and transfer.method in ("to", "cuda") and self._moves_a_tensor(transfer):
                 if measures and all(context.loader is None for context in transfer.contexts):
                     continue  # the copy itself may be what is measured
                 yield self._report(facts, transfer.node, "stays where it is")
-        for operation in facts.named(CASTS):
+        for operation in facts.operations_of(*CASTS):
             discarded = operation.discarded and _is_kept(operation.node) and self._changes(operation)
-            if discarded and all(self._is_tensor(context) for context in operation.contexts):
+            if discarded and all(context.subject.is_plain_tensor for context in operation.contexts):
                 assert isinstance(operation.node, cst.Call)
                 yield self._report(facts, operation.node, "keeps its dtype")
 
-    def _is_tensor(self, context: OperationContext) -> bool:
-        return isinstance(context.receiver, Tensor) and context.receiver.proven
-
     def _changes(self, operation: Operation) -> bool:
         """Whether a cast gives another dtype than the tensor is known to have."""
-        tensors = [one.receiver for one in operation.contexts if isinstance(one.receiver, Tensor)]
-        return all(one.born is None or one.born.dtype != CASTS[operation.name] for one in tensors)
+        births = [context.subject.born for context in operation.contexts]
+        return all(born is None or born.dtype != CASTS[operation.what] for born in births)
 
     def _moves_a_tensor(self, transfer: Transfer) -> bool:
         return bool(transfer.contexts) and all(
-            isinstance(context.receiver, Tensor) and context.proven and context.destination != context.source
-            for context in transfer.contexts
+            context.moved.is_tensor and context.proven and not context.stays for context in transfer.contexts
         )
 
     def _report(self, facts: Facts, call: cst.Call, fate: str) -> Finding:

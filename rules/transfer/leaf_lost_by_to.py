@@ -6,19 +6,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import add_keyword
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import AnyCall, any_calls, calls
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
-from accel_advisor.syntax.shapes import assigned_value
-from accel_advisor.tables.catalog import TENSOR_FACTORIES
-from accel_advisor.values.devices import device_kinds
-from accel_advisor.values.places import is_host
-from accel_advisor.values.values import Constant, Qualified, Tensor
+from accel_advisor.rule import Rule, add_keyword
 
-PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
-FLOATS = frozenset(f"torch.{name}" for name in ("zeros", "ones", "rand", "randn", "empty", "eye", "linspace"))
+PARAMETERS = calls("torch.nn.Parameter", "torch.nn.parameter.Parameter")
+FLOATS = calls(*(f"torch.{name}" for name in ("zeros", "ones", "rand", "randn", "empty", "eye", "linspace")))
 """Factories that make tensors of the default dtype."""
 CASTS = {"double": "torch.float64", "half": "torch.float16", "bfloat16": "torch.bfloat16"}
 OTHERS = frozenset({*CASTS.values(), "torch.double", "torch.half"})
@@ -68,13 +63,13 @@ class LeafLostByTo(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each move once."""
-        if facts.does(".retain_grad"):
+        if facts.does(AnyCall("retain_grad")):
             return
-        made = {one.node: one for one in facts.operations if one.name in PARAMETERS or one.name in TENSOR_FACTORIES}
+        made = {one.node: one for one in facts.operations if one.makes_tensor or one.what in PARAMETERS}
         targets = {one.node: one for one in facts.transfers}
         for move in facts.operations:
             call = move.node
-            if not isinstance(call, cst.Call) or assigned_value(move.statement) is not call:
+            if not isinstance(call, cst.Call) or move.assigned is not call:
                 continue
             leaf = made.get(call.func.value) if isinstance(call.func, cst.Attribute) else None
             if leaf is None or leaf.node is call or not self._is_leaf(leaf):
@@ -83,55 +78,52 @@ class LeafLostByTo(Rule):
             dtype = self._cast(facts, made, leaf, move)
             if dtype is not None:
                 yield self._report(facts, call, leaf, f"make it with `dtype={dtype}`")
-            elif not move.name.endswith((".to", ".cuda")) or not self._from_host(leaf, transfer):
+            elif not move.does(*any_calls("to", "cuda")) or not self._from_host(leaf, transfer):
                 continue
             elif transfer is not None:
-                if all("cuda" in context.kinds for context in transfer.contexts):
+                if all(context.to_cuda for context in transfer.contexts):
                     yield self._moved(facts, call, leaf, transfer)
-            elif leaf.name in PARAMETERS and not self._stays(move):
+            elif leaf.what in PARAMETERS and not self._stays(move):
                 yield self._report(facts, call, leaf, WITH_MODULE)
 
     def _moved(self, facts: Facts, call: cst.Call, leaf: Operation, move: Transfer) -> Finding:
-        if leaf.name in PARAMETERS:
+        if leaf.what in PARAMETERS:
             return self._report(facts, call, leaf, WITH_MODULE)
         device = '"cuda"' if move.device is None else facts.document.code(move.device)
         return self._report(facts, call, leaf, f"pass `device={device}` to the factory", device)
 
     def _cast(self, facts: Facts, made: dict[cst.CSTNode, Operation], leaf: Operation, cast: Operation) -> str | None:
         """The dtype that a leaf of the default one is turned into; None where it stays what it is, for all we know."""
-        dtype = CASTS.get(cast.name.rpartition(".")[2])
-        if cast.name.endswith(".to"):
-            targets = [one for one in (cast.get("dtype"), cast.get("dtype", 0)) if isinstance(one, Qualified)]
-            dtype = targets[0].name if targets else None
-        if dtype not in OTHERS or facts.does("torch.set_default_dtype", "torch.set_default_tensor_type"):
+        dtype = CASTS.get(cast.what.name)
+        if cast.what.name == "to":
+            dtype = cast.given("dtype").named or cast.given("dtype", 0).named
+        if dtype not in OTHERS or facts.does(*calls("torch.set_default_dtype", "torch.set_default_tensor_type")):
             return None
-        if leaf.name in PARAMETERS:
+        if leaf.what in PARAMETERS:
             held = leaf.node.args[0].value if isinstance(leaf.node, cst.Call) and leaf.node.args else None
             leaf = made.get(held, leaf) if held is not None else leaf
-        return dtype if leaf.name in FLOATS and leaf.lacks("dtype") else None
+        return dtype if leaf.what in FLOATS and leaf.lacks("dtype") else None
 
     def _is_leaf(self, leaf: Operation) -> bool:
-        if leaf.name in PARAMETERS:
+        if leaf.what in PARAMETERS:
             return not leaf.gives("requires_grad", False, 1)
-        given = [context.get("requires_grad") for context in leaf.contexts]
-        return all(isinstance(one, Constant) and one.value is True for one in given)
+        return all(context.given("requires_grad").is_literal(True) for context in leaf.contexts)
 
     def _from_host(self, leaf: Operation, move: Transfer | None) -> bool:
         """Whether a leaf is made on the host, for all we know: where it is on the device already, a move returns it."""
-        if leaf.name in PARAMETERS:
-            held = [context.get("data", 0) for context in leaf.contexts]
-            return all(is_host(one.place) for one in held if isinstance(one, Tensor))
-        return move is None or all(is_host(context.source) for context in move.contexts)
+        if leaf.what in PARAMETERS:
+            held = [context.given("data", 0) for context in leaf.contexts]
+            return all(one.on_host for one in held if one.is_tensor)
+        return move is None or all(context.from_host for context in move.contexts)
 
     def _stays(self, move: Operation) -> bool:
-        target = [context.get("device", 0) for context in move.contexts]
-        if move.name.endswith(".cuda"):
+        if move.what.name == "cuda":
             return False
-        return not all("cuda" in device_kinds(one) for one in target)
+        return not all("cuda" in context.given("device", 0).device_kinds for context in move.contexts)
 
     def _report(self, facts: Facts, call: cst.Call, leaf: Operation, remedy: str, device: str | None = None) -> Finding:
         document = facts.document
-        what = "Parameter" if leaf.name in PARAMETERS else "tensor that requires gradients"
+        what = "Parameter" if leaf.what in PARAMETERS else "tensor that requires gradients"
         fix = None
         if device is not None:
             assert isinstance(leaf.node, cst.Call)

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Act
 from accel_advisor.records.facts import Facts, Transfer, TransferContext
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Constant, Device
+from accel_advisor.rule import Rule, replace_node
 
 
 class NonBlockingToMps(Rule):
@@ -59,17 +58,16 @@ class NonBlockingToMps(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        if not facts.target.runs_on("macos") or facts.does("exit on a kind of device"):
+        if not facts.target.runs_on("macos") or facts.does(Act.EXITS_BY_DEVICE):
             return
         for transfer in facts.transfers:
-            asynchronous = isinstance(transfer.non_blocking, Constant) and transfer.non_blocking.value is True
-            if not asynchronous or transfer.method != "to" or not transfer.contexts:
+            if not transfer.asynchronous or transfer.method != "to" or not transfer.contexts:
                 continue
             if all(self._goes_to_mps(context) for context in transfer.contexts):
                 yield self._report(facts, transfer)
 
     def _goes_to_mps(self, context: TransferContext) -> bool:
-        return "mps" in context.kinds and context.source != context.destination and not context.guarded
+        return "mps" in context.kinds and not context.stays and not context.guarded
 
     def _report(self, facts: Facts, transfer: Transfer) -> Finding:
         document = facts.document
@@ -87,7 +85,7 @@ class NonBlockingToMps(Rule):
         if len(given) != 1 or not isinstance(transfer.device, (cst.Name, cst.Attribute)):
             return None
         device = facts.document.code(transfer.device)
-        typed = all(isinstance(context.target, Device) for context in transfer.contexts)
+        typed = all(context.device.is_device for context in transfer.contexts)
         expression = f'{device}.type == "cuda"' if typed else f'str({device}).startswith("cuda")'
         edit = replace_node(facts.document, given[0].value, expression)
         applicability = Applicability.SAFE if typed else Applicability.UNSAFE

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import Method, calls
 from accel_advisor.records.facts import Facts, Transfer
-from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Opaque, Tensor
 
-THREADS = (
+THREADS = calls(
     *("threading.Thread", "concurrent.futures.ThreadPoolExecutor", "concurrent.futures.thread.ThreadPoolExecutor"),
     *("multiprocessing.dummy.Pool", "multiprocessing.pool.ThreadPool", "asyncio.to_thread"),
     *("prefetch_generator.BackgroundGenerator", "prefetch_generator.background"),
@@ -67,7 +66,7 @@ class PinMemoryInHotLoop(Rule):
         """Reports each loop once."""
         if facts.does(*THREADS):
             return
-        pinned = {one.node for one in facts.operations if one.name == "Tensor.pin_memory" and self._in_loop(one)}
+        pinned = {one.node for one in facts.operations_of(Method("Tensor", "pin_memory")) if self._in_loop(one)}
         seen: set[object] = set()
         for move in facts.transfers:
             call = move.node
@@ -75,7 +74,7 @@ class PinMemoryInHotLoop(Rule):
             if (
                 source not in pinned
                 or self._is_for_the_next_step(facts, move)
-                or not all("cuda" in context.kinds for context in move.contexts)
+                or not all(context.to_cuda for context in move.contexts)
             ):
                 continue
             loop = move.contexts[0].loop
@@ -85,10 +84,9 @@ class PinMemoryInHotLoop(Rule):
 
     def _in_loop(self, operation: Operation) -> bool:
         for context in operation.contexts:
-            batch = context.receiver
-            loader = loader_of(batch)
-            own = loader is not None and loader.plain_samples and isinstance(batch, Tensor) and batch.proven
-            streams = any(isinstance(one, Opaque) and "tream" in one.name for one in context.around)
+            loader = context.subject.batch_of
+            own = loader is not None and loader.plain_samples and context.subject.is_plain_tensor
+            streams = any("tream" in one.made_by for one in context.regions)
             if not own or context.loop is None or streams:
                 return False
         return bool(operation.contexts)

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Tensor
+from accel_advisor.rule import Rule, replace_node
 
 
 class TorchTensorOfTensor(Rule):
@@ -51,8 +49,8 @@ class TorchTensorOfTensor(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for operation in facts.operations:
-            if operation.name == "torch.tensor" and operation.contexts and self._of_tensor(operation):
+        for operation in facts.operations_of(Call("torch.tensor")):
+            if all(context.given("data", 0).is_plain_tensor for context in operation.contexts):
                 call = operation.node
                 assert isinstance(call, cst.Call)
                 document = facts.document
@@ -66,7 +64,3 @@ class TorchTensorOfTensor(Rule):
                     f"`{document.code(call)}` copies a tensor that `{source}` is already, and warns; write `{instead}`"
                 )
                 yield self.finding(facts, call, message, fix=fix)
-
-    def _of_tensor(self, operation: Operation) -> bool:
-        values = [context.get("data", 0) for context in operation.contexts]
-        return all(isinstance(one, Tensor) and one.proven for one in values)

@@ -10,8 +10,6 @@ from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.values.places import is_host
-from accel_advisor.values.values import Tensor
 
 
 class TransferInComprehension(Rule):
@@ -67,6 +65,5 @@ class TransferInComprehension(Rule):
 
     def _from_host(self, transfer: Transfer) -> bool:
         return bool(transfer.contexts) and all(
-            isinstance(one.receiver, Tensor) and one.proven and is_host(one.source) and "cuda" in one.kinds
-            for one in transfer.contexts
+            one.moved.is_tensor and one.proven and one.from_host and one.to_cuda for one in transfer.contexts
         )

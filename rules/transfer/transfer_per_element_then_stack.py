@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.rule import Rule
-from accel_advisor.values.places import is_host
-from accel_advisor.values.values import Tensor
 
 
 class TransferPerElementThenStack(Rule):
@@ -52,8 +51,8 @@ class TransferPerElementThenStack(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
         moves = {one.node: one for one in facts.transfers if self._from_host(one)}
-        for operation in facts.operations:
-            if operation.name not in ("torch.stack", "torch.cat") or not isinstance(operation.node, cst.Call):
+        for operation in facts.operations_of(*calls("torch.stack", "torch.cat")):
+            if not isinstance(operation.node, cst.Call):
                 continue
             first = operation.node.args[0].value if operation.node.args else None
             move = moves.get(first.elt) if isinstance(first, (cst.ListComp, cst.GeneratorExp)) else None  # type: ignore[call-overload]
@@ -62,8 +61,7 @@ class TransferPerElementThenStack(Rule):
 
     def _from_host(self, move: Transfer) -> bool:
         return bool(move.contexts) and all(
-            isinstance(one.receiver, Tensor) and is_host(one.source) and "cuda" in one.kinds and not one.casts
-            for one in move.contexts
+            one.moved.is_tensor and one.from_host and one.to_cuda and not one.casts for one in move.contexts
         )
 
     def _report(self, facts: Facts, call: cst.Call, move: Transfer) -> Finding:

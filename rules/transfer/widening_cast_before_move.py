@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Action, Method
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import OperationContext
-from accel_advisor.rule import Rule
-from accel_advisor.values.places import is_host
-from accel_advisor.values.values import Tensor
+from accel_advisor.rule import Rule, replace_node
 
 BYTES = {
     "torch.uint8": 1,
@@ -30,7 +28,12 @@ BYTES = {
     "torch.float64": 8,
     "torch.double": 8,
 }
-CASTS = {"float": 4, "double": 8, "long": 8, "int": 4}
+CASTS: dict[Action, int] = {
+    Method("Tensor", "float"): 4,
+    Method("Tensor", "double"): 8,
+    Method("Tensor", "long"): 8,
+    Method("Tensor", "int"): 4,
+}
 
 
 class WideningCastBeforeMove(Rule):
@@ -72,22 +75,20 @@ class WideningCastBeforeMove(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each move once."""
-        casts = {one.node: one for one in facts.operations if one.name.removeprefix("Tensor.") in CASTS}
+        casts = {one.node: one for one in facts.operations_of(*CASTS)}
         for transfer in facts.transfers:
             func = transfer.node.func
             cast = casts.get(func.value) if isinstance(func, cst.Attribute) else None
             if cast is None or transfer.method not in ("to", "cuda") or not transfer.contexts:
                 continue
-            width = CASTS[cast.name.removeprefix("Tensor.")]
-            moves = all("cuda" in one.kinds and not one.casts for one in transfer.contexts)
+            width = CASTS[cast.what]
+            moves = all(one.to_cuda and not one.casts for one in transfer.contexts)
             if moves and cast.contexts and all(self._narrow(one, width) for one in cast.contexts):
                 yield self._report(facts, transfer.node, cast.node)
 
     def _narrow(self, context: OperationContext, width: int) -> bool:
-        tensor = context.receiver
-        if not isinstance(tensor, Tensor) or tensor.born is None or not is_host(tensor.place):
-            return False
-        return BYTES.get(tensor.born.dtype or "", width) < width
+        born = context.subject.born
+        return born is not None and context.subject.on_host and BYTES.get(born.dtype or "", width) < width
 
     def _report(self, facts: Facts, move: cst.Call, cast: cst.CSTNode) -> Finding:
         document = facts.document

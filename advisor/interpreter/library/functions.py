@@ -78,7 +78,7 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
         recorder.framework(machine.document, framework)
     if name == "lightning.cli.LightningCLI":
         _note_trainer(machine, arguments, node)
-    if name in CLOCKS:
+    if Call(name) in CLOCKS:
         return machine.frame.run.clock.read(node, machine.frame.loops)
     taker = TAKERS.get(name)
     if taker is not None:
