@@ -21,12 +21,11 @@ from accel_advisor.project.requirements import Declared, declared
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.source.document import Document, DocumentError
 from accel_advisor.syntax.nesting import deep_stack
-from accel_advisor.tables.catalog import MODULE_BASES
 from accel_advisor.tables.frameworks import LIBRARIES
+from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
+from accel_advisor.tables.torch_modules import MODULE_BASES
 from accel_advisor.values.places import WITH_MODEL, place_of_input
 from accel_advisor.values.values import Class, Function, Instance, Module, Tensor, Value
-
-_TENSOR_NAMES = frozenset({"torch.Tensor", "Tensor", "torch.FloatTensor", "torch.LongTensor"})
 
 MOST_CONSULTED = 100
 MOST_CONSULTED_CHARACTERS = 1_000_000
@@ -309,7 +308,7 @@ def _inputs(forward: Function) -> Iterator[tuple[str, bool]]:
     """Parameters of a module's ``forward`` that may be tensors, and whether an annotation says that they are."""
     for param in forward.node.params.params[1:]:
         annotation = param.annotation.annotation if param.annotation is not None else None
-        plain = dotted(annotation) in _TENSOR_NAMES
+        plain = dotted(annotation) in TENSOR_CLASSES
         if param.default is None and (annotation is None or plain):
             yield param.name.value, plain
 

@@ -23,15 +23,15 @@ from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.dataset_facts import Cost, DatasetFacts, Veto
 from accel_advisor.syntax.shapes import self_attribute
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.tables.catalog import (
+from accel_advisor.tables.known_datasets import (
     DATASET_WRAPPERS,
     DISK_DATASETS,
     GRAPHS_IN_FILES,
     MEMORY_DATASETS,
-    SAMPLE_COSTS,
     STORED_DATASETS,
-    TENSOR_FACTORIES,
 )
+from accel_advisor.tables.sample_work import SAMPLE_COSTS
+from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
 from accel_advisor.values.devices import device_kinds
 from accel_advisor.values.values import (
     UNKNOWN,

@@ -12,7 +12,8 @@ from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.dataset_facts import Hold, Veto, VetoKind
 from accel_advisor.syntax.shapes import methods_of, self_attribute
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.tables.catalog import HANDLES, OBJECT_LISTS, RANDOM_STATES
+from accel_advisor.tables.python_functions import FEEDS, GIVES_CONTENTS
+from accel_advisor.tables.sample_work import HANDLES, OBJECT_LISTS, RANDOM_STATES, SAME_IN_EVERY_WORKER
 from accel_advisor.values.values import (
     Class,
     Configured,
@@ -33,19 +34,6 @@ if TYPE_CHECKING:
 
 ENTRANCES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 """Methods of a data set that workers call."""
-
-_FEEDS = frozenset(
-    "iter enumerate zip map filter reversed sorted list tuple set itertools.chain itertools.islice".split()
-)
-"""Callables that yield what their arguments yield."""
-
-_READERS = ("open", "range", "io.", "gzip.", "bz2.", "csv.", "json.", "glob.", "os.", "pathlib.", "numpy.", "pandas.")
-"""Library callables whose result is the same in every worker."""
-
-_CONTENTS = frozenset(
-    "items keys values read readlines split splitlines strip iterrows itertuples glob iterdir".split()
-)
-"""Methods that give what their receiver holds."""
 
 
 def sample_methods(cls: Class) -> dict[str, tuple[Class, cst.FunctionDef]]:
@@ -170,7 +158,7 @@ def may_differ_by_rank(held: Value) -> bool:
     """Whether what a data set keeps may be worth something else in another process: its rank, say."""
     if isinstance(held, Configured):
         return bool(held.variable)
-    return isinstance(held, Unknown) or (isinstance(held, Opaque) and not held.name.startswith(_READERS))
+    return isinstance(held, Unknown) or (isinstance(held, Opaque) and not held.name.startswith(SAME_IN_EVERY_WORKER))
 
 
 def reads_everything(machine: Interpreter, instance: Instance) -> bool:
@@ -235,7 +223,7 @@ def _is_common(
     if name is not None:
         held = machine.store.get(instance, name)
         if isinstance(held, Opaque):
-            return held.name.startswith(_READERS)
+            return held.name.startswith(SAME_IN_EVERY_WORKER)
         return isinstance(held, (Sequence, Iterated, Tensor, Constant, Configured, Mapping))
     if isinstance(node, cst.Subscript):
         return common(node.value)
@@ -249,15 +237,15 @@ def _is_common(
     method = self_attribute(node.func)
     if method is not None:
         return method in sample_methods(instance.cls)
-    if isinstance(node.func, cst.Attribute) and node.func.attr.value in _CONTENTS:
+    if isinstance(node.func, cst.Attribute) and node.func.attr.value in GIVES_CONTENTS:
         return common(node.func.value)
     callee = value_of(machine, owner.scope.globals, node.func)
     if not isinstance(callee, Qualified):
         return False
-    if callee.name in _FEEDS:
+    if callee.name in FEEDS:
         fed = node.args[1:] if callee.name in ("map", "filter") else node.args
         return all(common(arg.value) for arg in fed if not isinstance(arg.value, (cst.Integer, cst.Lambda)))
-    return callee.name.startswith(_READERS)
+    return callee.name.startswith(SAME_IN_EVERY_WORKER)
 
 
 def _bindings(function: cst.FunctionDef, name: str) -> Iterator[cst.BaseExpression | None]:

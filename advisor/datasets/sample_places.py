@@ -9,6 +9,7 @@ import libcst as cst
 from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.syntax.shapes import self_attribute, touches_devices
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.sample_work import HOST_LIBRARIES
 from accel_advisor.values.places import HOST
 from accel_advisor.values.store import ESCAPED
 from accel_advisor.values.values import (
@@ -33,12 +34,6 @@ from accel_advisor.values.values import (
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.interpreter import Interpreter
-
-_ON_THE_HOST = frozenset(
-    "torchvision torchaudio numpy pandas PIL cv2 sklearn scipy albumentations librosa h5py "
-    "glob os pathlib json csv random collections re math itertools functools".split()
-)
-"""Libraries whose functions and objects put nothing onto an accelerator by themselves."""
 
 
 def made_on_host(machine: Interpreter, dataset: Opaque) -> bool:
@@ -106,4 +101,4 @@ def _may_be_elsewhere(machine: Interpreter, value: Value) -> bool:
 
 
 def _stays(name: str) -> bool:
-    return "." not in name or name.partition(".")[0] in _ON_THE_HOST or name.startswith("torch.utils.data.")
+    return "." not in name or name.partition(".")[0] in HOST_LIBRARIES or name.startswith("torch.utils.data.")

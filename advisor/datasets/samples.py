@@ -9,7 +9,7 @@ from accel_advisor.datasets.hazards import ENTRANCES
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.calls import call_function, class_member
 from accel_advisor.records.operations import Argument
-from accel_advisor.tables.catalog import DATASET_WRAPPERS
+from accel_advisor.tables.known_datasets import DATASET_WRAPPERS
 from accel_advisor.values.values import (
     UNKNOWN,
     Bound,

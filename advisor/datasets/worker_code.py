@@ -16,7 +16,8 @@ from accel_advisor.records.actions import Within, calls
 from accel_advisor.records.dataset_facts import WorkerIssue
 from accel_advisor.syntax.shapes import methods_of
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.tables.catalog import HARMLESS_CUDA
+from accel_advisor.tables.sample_work import LOCKS
+from accel_advisor.tables.torch_functions import ASKS_FOR_CUDA, HARMLESS_CUDA
 from accel_advisor.values.devices import device_kinds
 from accel_advisor.values.values import (
     Bound,
@@ -40,12 +41,6 @@ if TYPE_CHECKING:
 _SEEDERS = calls("numpy.random.seed", "random.seed", "torch.manual_seed")
 _SPARSE = ("to_sparse", "sparse_", "nested_tensor")
 """Beginnings of names that make tensors which cannot be pinned."""
-_LOCKS = frozenset(
-    f"{module}.{name}"
-    for module in ("threading", "multiprocessing")
-    for name in ("Lock", "RLock", "Condition", "Semaphore", "Event", "local")
-)
-_ASKING = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.is_initialized"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +149,7 @@ def _uses_device(operation: Operation) -> bool:
     if operation.makes_tensor:
         return all("cuda" in device_kinds(context.get("device")) for context in operation.contexts)
     stateful = operation.does(Within("torch.cuda")) and not operation.does(Within("torch.cuda.amp"))
-    return stateful and operation.what.full not in HARMLESS_CUDA | _ASKING
+    return stateful and operation.what.full not in HARMLESS_CUDA | ASKS_FOR_CUDA
 
 
 def _is_constant(machine: Interpreter, function: WorkerFunction, call: cst.Call) -> bool:
@@ -194,7 +189,7 @@ def _unpicklable(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIss
         for attribute, held in machine.store.entries(value).items():
             if isinstance(held, Function) and _is_local(held):
                 yield WorkerIssue("unpicklable", f"{cls.name}.{attribute}", held.document, held.node)
-            elif isinstance(held, Opaque) and held.name in _LOCKS:
+            elif isinstance(held, Opaque) and held.name in LOCKS:
                 yield WorkerIssue("unpicklable", f"{cls.name}.{attribute}", cls.document, cls.node.name)
 
 

@@ -11,6 +11,7 @@ from accel_advisor.interpreter.iteration import entries
 from accel_advisor.interpreter.library.external_settings import is_command
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.wrappers import TRANSPARENT_DECORATORS
 from accel_advisor.values.store import OPEN
 from accel_advisor.values.values import (
     ABSENT,
@@ -105,30 +106,9 @@ def _splat(machine: Interpreter, arguments: Arguments, value: Value) -> None:
         arguments.keywords[key] = Argument(found, None, home)
 
 
-_TRANSPARENT = (
-    "torch.no_grad",
-    "torch.inference_mode",
-    "torch.enable_grad",
-    "staticmethod",
-    "classmethod",
-    "property",
-    "functools.",
-    "torch.compile",
-    "abc.abstractmethod",
-    "torch.autocast",
-    "typing.",
-    "torch.jit.",
-    "hydra.main",
-    "click.",
-    "typer.",
-    "record",
-    "torch.distributed.elastic.",
-)
-
-
 def _is_transparent(decorator: Value) -> bool:
     name = decorator.name if isinstance(decorator, (Qualified, Opaque)) else ""
-    return name.startswith(_TRANSPARENT)
+    return name.startswith(TRANSPARENT_DECORATORS)
 
 
 def returns_what_it_returns(function: Function) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accel_advisor.tables.catalog import LEAVES_AUTOGRAD, STOPS_AUTOGRAD
+from accel_advisor.tables.wrappers import LEAVES_AUTOGRAD, STOPS_AUTOGRAD
 from accel_advisor.values.values import Choice, Constant, Device, Iterated, Loader, Opaque, Qualified, Value
 
 

@@ -22,8 +22,10 @@ from accel_advisor.interpreter.resolution import member_of
 from accel_advisor.records.facts import CallSite
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Argument
-from accel_advisor.tables.catalog import DATASET_WRAPPERS, MODULE_BASES, canonical
-from accel_advisor.tables.frameworks import CONSTRUCTORS
+from accel_advisor.tables.canonical_names import canonical
+from accel_advisor.tables.known_datasets import DATASET_WRAPPERS
+from accel_advisor.tables.loader_libraries import CONSTRUCTORS
+from accel_advisor.tables.torch_modules import MODULE_BASES
 from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.store import ESCAPED, OPEN
 from accel_advisor.values.values import (

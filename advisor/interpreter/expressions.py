@@ -16,7 +16,7 @@ from accel_advisor.interpreter.library.dicts import merged_mapping, update_mappi
 from accel_advisor.interpreter.library.external_settings import settings_in
 from accel_advisor.records.actions import Act, Reads
 from accel_advisor.records.clock import Moment
-from accel_advisor.tables.catalog import COMPUTES_NUMBERS
+from accel_advisor.tables.python_functions import COMPUTES_NUMBERS
 from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.store import ANY, OPEN, Scope
 from accel_advisor.values.values import (

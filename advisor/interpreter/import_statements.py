@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.tables.catalog import canonical
+from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.values.values import UNKNOWN, Pending, Qualified
 
 if TYPE_CHECKING:

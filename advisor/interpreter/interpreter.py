@@ -17,7 +17,7 @@ from accel_advisor.interpreter.recorder import Recorder
 from accel_advisor.interpreter.unread_cells import forget, stretches
 from accel_advisor.records.facts import CallSite, Loop
 from accel_advisor.syntax.exits import Left
-from accel_advisor.tables.catalog import SETS_DEFAULT_DEVICE
+from accel_advisor.tables.torch_functions import SETS_DEFAULT_DEVICE
 from accel_advisor.values.places import HOST, SOMEWHERE, Place
 from accel_advisor.values.store import Layer, Scope, Store
 from accel_advisor.values.values import (

@@ -30,8 +30,10 @@ from accel_advisor.records.operations import Argument, Operation, OperationConte
 from accel_advisor.records.queries.attention import Attentions
 from accel_advisor.records.queries.layers import Layers
 from accel_advisor.syntax.shapes import moves_itself, touches_devices
-from accel_advisor.tables.catalog import HARMLESS_CUDA
-from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, Constructor
+from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
+from accel_advisor.tables.loader_libraries import Constructor
+from accel_advisor.tables.torch_functions import HARMLESS_CUDA
+from accel_advisor.tables.torch_modules import STATELESS
 from accel_advisor.values.values import ABSENT, UNKNOWN, Birth, Class, Instance, Value, join
 
 if TYPE_CHECKING:
@@ -39,16 +41,6 @@ if TYPE_CHECKING:
     from accel_advisor.interpreter.interpreter import Interpreter
     from accel_advisor.source.document import Document
     from accel_advisor.values.store import Scope
-
-_STATELESS = frozenset(
-    "torch.nn." + name
-    for name in (
-        "ReLU LeakyReLU GELU SiLU Sigmoid Tanh Softmax LogSoftmax Softplus ELU Hardtanh ReLU6 Dropout "
-        "Dropout2d Dropout3d Flatten Unflatten Identity MaxPool1d MaxPool2d MaxPool3d AvgPool2d "
-        "AdaptiveAvgPool1d AdaptiveAvgPool2d Upsample AdaptiveMaxPool2d PixelShuffle ZeroPad2d "
-        "ReflectionPad2d CosineSimilarity UpsamplingBilinear2d Softmax2d"
-    ).split()
-)
 
 
 class Recorder:
@@ -352,7 +344,7 @@ class Recorder:
 
     def stateless(self, kind: str) -> bool:
         """Whether a module of torch has neither parameters nor buffers, so that it computes where its input lives."""
-        return kind in _STATELESS
+        return kind in STATELESS
 
 
 def _reached(start: set[str], edges: dict[str, set[str]]) -> set[str]:

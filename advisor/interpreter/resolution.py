@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.library.external_settings import flag
-from accel_advisor.tables.catalog import canonical
+from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.values.values import UNKNOWN, Method, Namespace, Pending, Qualified, SourceModule, Value
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from accel_advisor.interpreter.library.methods import mutates_in_place
 from accel_advisor.records.actions import Act, Call, Decorates
 from accel_advisor.syntax.exits import Left
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.tables.catalog import PASS_THROUGH
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
+from accel_advisor.tables.python_functions import PASS_THROUGH
 from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.store import OPEN, Scope
 from accel_advisor.values.values import (

@@ -21,8 +21,9 @@ from accel_advisor.records.loaders import CallSite, LoaderCall, LoaderContext, L
 from accel_advisor.records.operations import Argument, Operation
 from accel_advisor.records.transfers import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.tables.catalog import PARALLEL_WRAPPERS, SETS_DEFAULT_DEVICE
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, ON_HOST
+from accel_advisor.tables.torch_functions import SETS_DEFAULT_DEVICE
+from accel_advisor.tables.torch_modules import PARALLEL_WRAPPERS
 from accel_advisor.values.places import union_of
 from accel_advisor.values.values import Device, Module
 

@@ -13,8 +13,8 @@ from accel_advisor.records.given import Given
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.shapes import names_read_in, renewed_in, takes_out
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.tables.catalog import DATASET_LENGTHS
-from accel_advisor.tables.frameworks import TORCH_LOADER
+from accel_advisor.tables.known_datasets import DATASET_LENGTHS
+from accel_advisor.tables.loader_libraries import TORCH_LOADER
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.places import union_of
 from accel_advisor.values.tensors import BatchSource
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from accel_advisor.finding import Edit
     from accel_advisor.records.transfers import Transfer
     from accel_advisor.source.document import Document
-    from accel_advisor.tables.frameworks import Constructor
+    from accel_advisor.tables.loader_libraries import Constructor
     from accel_advisor.values.values import Filed, Mapping
 
 

@@ -11,7 +11,7 @@ from accel_advisor.editing.edits import add_keyword
 from accel_advisor.records.actions import Action, Asked, calls
 from accel_advisor.records.given import Given
 from accel_advisor.syntax.shapes import assigned_value
-from accel_advisor.tables.catalog import TENSOR_FACTORIES
+from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.values import ABSENT, Constant, Opaque, Qualified, Unknown, Value, join_all, options_of
 

@@ -8,7 +8,7 @@ from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.tables.catalog import PARALLEL_WRAPPERS
+from accel_advisor.tables.torch_modules import PARALLEL_WRAPPERS
 from accel_advisor.values.values import Constant, Sequence, options_of
 
 

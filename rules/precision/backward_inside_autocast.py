@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.precision import AUTOCASTS, is_off
+from accel_advisor.records.queries.precision import is_off
 from accel_advisor.rule import Rule
+from accel_advisor.tables.torch_functions import AUTOCASTS
 from accel_advisor.values.values import ABSENT, Opaque
 
 _CUSTOM = re.compile(r"\bautograd\.Function\b|\bautograd import .*\bFunction\b|\bautograd\.function import\b")

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.precision import AUTOCASTS, is_on
+from accel_advisor.records.queries.precision import is_on
 from accel_advisor.rule import Rule
+from accel_advisor.tables.torch_functions import AUTOCASTS
 from accel_advisor.values.devices import device_kinds
 from accel_advisor.values.values import Module, Opaque, Value
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation, OperationContext
-from accel_advisor.records.queries.precision import DOUBLES, is_exact
+from accel_advisor.records.queries.precision import is_exact
 from accel_advisor.records.queries.training_loops import trainings
 from accel_advisor.rule import Rule
+from accel_advisor.tables.tensor_methods import DOUBLES
 from accel_advisor.values.values import Constant, Module, Qualified, Value
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, speaks_of
+from accel_advisor.records.queries.precision import speaks_of
 from accel_advisor.records.queries.training_loops import trainings
 from accel_advisor.rule import Rule
+from accel_advisor.tables.tensor_methods import COMPLEX, DOUBLES, HALVES
 
 _DECIDES = (
     *("torch.autocast", ".autocast", "@torch.autocast", "torch.amp.GradScaler", "torch.cuda.amp.GradScaler"),

@@ -10,7 +10,7 @@ from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.rule import Rule
-from accel_advisor.tables.frameworks import TORCH_LOADER
+from accel_advisor.tables.loader_libraries import TORCH_LOADER
 from accel_advisor.values.values import ABSENT, Constant, Opaque, Tensor
 
 LARGE_BATCH = 64

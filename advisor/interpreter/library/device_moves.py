@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from accel_advisor.interpreter.arguments import Arguments
     from accel_advisor.interpreter.interpreter import Interpreter
 
-MOVES = frozenset({"to", "cuda", "cpu", "xpu", "type", "npu"})
-"""Methods that move what they are called on."""
-
 
 def transfer(machine: Interpreter, receiver: Value, name: str, arguments: Arguments, node: cst.Call) -> Place | None:
     """Records a call that moves something, and returns where it goes; None where it moves nothing."""

@@ -14,6 +14,7 @@ from accel_advisor.interpreter.library.settings_classes import (
     optional,
     replaced,
 )
+from accel_advisor.tables.settings_libraries import FILE_READERS, NAMESPACES, OPTION_DECORATORS, PARSERS, RUNNERS
 from accel_advisor.values.values import (
     UNKNOWN,
     Choice,
@@ -36,25 +37,7 @@ if TYPE_CHECKING:
     from accel_advisor.interpreter.arguments import Arguments
     from accel_advisor.interpreter.interpreter import Interpreter
 
-PARSERS = frozenset(
-    f"{name}.ArgumentParser" for name in ("argparse", "configargparse", "jsonargparse", "simple_parsing")
-) | {"configargparse.ArgParser"}
-NAMESPACES = frozenset({"types.SimpleNamespace", "argparse.Namespace"})
-DICTS = frozenset(
-    {"dict", "collections.OrderedDict", "easydict.EasyDict", "addict.Dict", "munch.Munch", "munch.munchify", "box.Box"}
-    | {"omegaconf.OmegaConf.create", "ml_collections.ConfigDict", "ml_collections.config_dict.ConfigDict"}
-    | {"yacs.config.CfgNode", "fvcore.common.config.CfgNode"}
-)
-"""Callables that make a dict of their arguments, whose entries some of them give as attributes, too."""
 
-FILE_READERS = frozenset(
-    {"yaml.safe_load", "yaml.load", "yaml.full_load", "yaml.unsafe_load", "json.load", "json.loads", "toml.load"}
-    | {"tomllib.load", "tomllib.loads", "tomli.load", "toml.loads", "omegaconf.OmegaConf.load"}
-)
-RUNNERS = frozenset({"typer.run", "fire.Fire", "tyro.cli", "jsonargparse.CLI", "jsonargparse.auto_cli", "defopt.run"})
-"""Callables that call a function, or build a class, with what the command line says."""
-
-_OPTION_DECORATORS = frozenset({"click.option", "rich_click.option", "asyncclick.option"})
 _FLAGS = "absl.flags.FLAGS"
 
 
@@ -93,7 +76,7 @@ def command_options(
     for decorator in decorators:
         if not isinstance(decorator, Opaque):
             continue
-        if decorator.name in _OPTION_DECORATORS:
+        if decorator.name in OPTION_DECORATORS:
             declared = _click_option(decorator)
             if declared is not None:
                 found[declared[0]] = declared[1]
@@ -109,7 +92,7 @@ def command_options(
 
 def is_command(function: Function) -> bool:
     """Whether a function gets its arguments from a command line alone, whatever it is called with."""
-    return any(isinstance(one, Opaque) and one.name in _OPTION_DECORATORS for one in function.decorators)
+    return any(isinstance(one, Opaque) and one.name in OPTION_DECORATORS for one in function.decorators)
 
 
 def _click_option(decorator: Opaque) -> tuple[str, Configured] | None:

@@ -9,27 +9,28 @@ import libcst as cst
 
 from accel_advisor.interpreter.iteration import element_of, entries
 from accel_advisor.interpreter.library.dicts import update_mapping
-from accel_advisor.interpreter.library.external_settings import DICTS, call_configuration
+from accel_advisor.interpreter.library.external_settings import call_configuration
 from accel_advisor.interpreter.library.loader_construction import build_loader, take_loaders
-from accel_advisor.interpreter.library.methods import MASKS, mutates_in_place
+from accel_advisor.interpreter.library.methods import mutates_in_place
 from accel_advisor.records.actions import Act, Call
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
-from accel_advisor.tables.catalog import (
-    COMPUTES_NUMBERS,
-    HARMLESS_CALLS,
+from accel_advisor.tables.frameworks import FRAMEWORK_CALLS, FRAMEWORK_CLASSES, TAKERS
+from accel_advisor.tables.loader_libraries import CONSTRUCTORS
+from accel_advisor.tables.python_functions import COMPUTES_NUMBERS, HARMLESS_CALLS, PASS_THROUGH
+from accel_advisor.tables.settings_libraries import DICTS
+from accel_advisor.tables.tensor_methods import MASKS
+from accel_advisor.tables.torch_functions import (
     LOSS_FUNCTIONS,
-    MODULE_ALIASES,
-    PASS_THROUGH,
     READS_TENSOR,
     SAVES,
     SETS_DEFAULT_DEVICE,
+    SHAPED_FACTORIES,
     SIZED_FACTORIES,
     TENSOR_FACTORIES,
     TENSOR_FUNCTIONS,
-    WRAPPERS_THAT_MOVE_INPUTS,
 )
-from accel_advisor.tables.frameworks import CONSTRUCTORS, FRAMEWORK_CALLS, FRAMEWORK_CLASSES, TAKERS
+from accel_advisor.tables.torch_modules import MODULE_ALIASES, WRAPPERS_THAT_MOVE_INPUTS
 from accel_advisor.values.devices import device_kinds, is_first
 from accel_advisor.values.places import HOST, SOMEWHERE, Place
 from accel_advisor.values.store import ANY, ESCAPED, OPEN, TAKES_AS_GIVEN
@@ -300,12 +301,8 @@ def _factory_place(machine: Interpreter, name: str, arguments: Arguments) -> Pla
     return machine.frame.default_place
 
 
-_SIZED = frozenset("torch." + name for name in "zeros ones empty full rand randn".split())
-"""Factories whose first argument is a size: an empty one makes a tensor without dimensions."""
-
-
 def _is_scalar(name: str, arguments: Arguments) -> bool:
-    if name in _SIZED:
+    if name in SHAPED_FACTORIES:
         size = arguments.get("size", 0)
         return isinstance(size, Sequence) and not size.items
     if name not in ("torch.tensor", "torch.as_tensor", "torch.scalar_tensor") or not arguments.positional:

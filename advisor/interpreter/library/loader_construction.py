@@ -13,7 +13,8 @@ from accel_advisor.records.facts import LoaderContext
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.shapes import names_bound_in, names_read_in
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.tables.frameworks import LIBRARIES, Constructor
+from accel_advisor.tables.frameworks import LIBRARIES
+from accel_advisor.tables.loader_libraries import Constructor
 from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.values import Class, Function, Loader, Qualified, Value
 

@@ -10,7 +10,7 @@ from accel_advisor.interpreter.calls import call_function, class_member
 from accel_advisor.interpreter.library.loader_construction import build_loader
 from accel_advisor.records.facts import CallSite
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.tables.frameworks import CONSTRUCTORS, Constructor
+from accel_advisor.tables.loader_libraries import CONSTRUCTORS, Constructor
 from accel_advisor.values.values import UNKNOWN, Class, Function, Instance, Value
 
 if TYPE_CHECKING:

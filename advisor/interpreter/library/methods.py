@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.iteration import element_at, element_of, may_rewrite
-from accel_advisor.interpreter.library.device_moves import MOVES, arrives_later, transfer
+from accel_advisor.interpreter.library.device_moves import arrives_later, transfer
 from accel_advisor.interpreter.library.dicts import mapping_method
 from accel_advisor.interpreter.library.external_settings import parser_method
 from accel_advisor.interpreter.library.opaque_methods import call_inherited_method, call_opaque_method, give_away
@@ -17,7 +17,8 @@ from accel_advisor.records import actions
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import becomes
 from accel_advisor.records.loaders import loader_of
-from accel_advisor.tables.catalog import TENSOR_METHODS, WRAPPERS_THAT_MOVE_INPUTS
+from accel_advisor.tables.tensor_methods import CASTS, GRAPHLESS, MASKS, MOVES, SHAPES, TENSOR_METHODS
+from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE, WRAPPERS_THAT_MOVE_INPUTS
 from accel_advisor.values.places import HOST, SOMEWHERE, Place, is_host
 from accel_advisor.values.store import ANY, ESCAPED, TAKES_AS_GIVEN
 from accel_advisor.values.values import (
@@ -46,34 +47,6 @@ if TYPE_CHECKING:
     from accel_advisor.interpreter.interpreter import Interpreter
     from accel_advisor.records.operations import Argument
 
-KEEPS = frozenset(
-    {"train", "eval", "half", "float", "bfloat16", "double", "requires_grad_", "share_memory", "compile", "type"}
-)
-"""Methods of a module that return the module and leave it where it is."""
-READS_MODULE = frozenset(
-    {"parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad", "modules", "named_modules"}
-    | {"children", "named_children", "buffers", "named_buffers", "register_forward_hook", "apply", "__len__"}
-)
-
-
-CASTS = {
-    "float": "torch.float32",
-    "double": "torch.float64",
-    "half": "torch.float16",
-    "bfloat16": "torch.bfloat16",
-    "long": "torch.int64",
-    "int": "torch.int32",
-    "short": "torch.int16",
-    "byte": "torch.uint8",
-    "bool": "torch.bool",
-}
-"""Methods of a tensor that change its dtype and leave it where it is."""
-MASKS = frozenset({"eq", "ne", "gt", "lt", "ge", "le", "isnan", "isfinite", "isinf", "logical_not"})
-"""Methods of a tensor that give truth values."""
-SHAPES = frozenset({"size", "dim", "numel", "view", "unsqueeze", "reshape", "permute", "transpose", "contiguous"})
-"""Methods and attributes that only a tensor has, of all that is given to a module."""
-GRAPHLESS = MASKS | {"argmax", "argmin", "any", "all", "nonzero", "argsort"}
-"""Methods of a tensor that no gradient flows through."""
 
 CHANGES = frozenset({"append", "extend", "insert", "add", "update", "setdefault", "pop", "remove", "clear", "sort"})
 """Methods that change a list or a dict."""

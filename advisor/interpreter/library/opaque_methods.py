@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.library.device_moves import MOVES, transfer
+from accel_advisor.interpreter.library.device_moves import transfer
 from accel_advisor.interpreter.library.loader_construction import take_loaders
 from accel_advisor.interpreter.library.settings_classes import is_record
 from accel_advisor.tables.frameworks import PREPARES, TAKERS
+from accel_advisor.tables.tensor_methods import MOVES
 from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.store import ESCAPED
 from accel_advisor.values.values import (

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from accel_advisor.syntax.shapes import fields_of
+from accel_advisor.tables.settings_libraries import CONFIGURED_BASES, FIELD_MAKERS, RECORD_BASES, RECORD_DECORATORS
 from accel_advisor.values.values import (
     ABSENT,
     UNKNOWN,
@@ -24,16 +25,6 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     from accel_advisor.interpreter.arguments import Arguments
     from accel_advisor.interpreter.interpreter import Interpreter
-
-FIELD_MAKERS = frozenset(
-    {"dataclasses.field", "pydantic.Field", "attr.ib", "attr.field", "attrs.field", "msgspec.field"}
-)
-RECORD_DECORATORS = ("dataclasses.dataclass", "attr.", "attrs.", "pydantic.dataclasses.dataclass", "chex.dataclass")
-RECORD_BASES = frozenset(
-    {"typing.NamedTuple", "pydantic.BaseModel", "pydantic.BaseSettings", "pydantic_settings.BaseSettings"}
-    | {"msgspec.Struct", "tap.Tap", "typed_argument_parser.Tap"}
-)
-_CONFIGURED_BASES = frozenset({"pydantic.BaseSettings", "pydantic_settings.BaseSettings", "tap.Tap"})
 
 
 def is_record(cls: Class) -> bool:
@@ -74,7 +65,7 @@ def fill_record(machine: Interpreter, instance: Instance, arguments: Arguments) 
             machine.store.set(instance, key, argument.value)
         else:
             machine.store.set(instance, key, UNKNOWN)
-    if instance.cls.library_bases() & _CONFIGURED_BASES:
+    if instance.cls.library_bases() & CONFIGURED_BASES:
         configure(machine, instance, given=frozenset(arguments.keywords))
 
 

@@ -8,25 +8,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from accel_advisor.records.actions import Call, Within, any_calls, calls, within
+from accel_advisor.tables.torch_functions import ENABLED_AT
 from accel_advisor.values.values import Constant, Module, Opaque, Qualified, Value, options_of
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
 
-DOUBLES = frozenset({"torch.float64", "torch.double", "torch.DoubleTensor", "torch.cuda.DoubleTensor"})
-HALVES = frozenset({"torch.float16", "torch.half", "torch.bfloat16"})
-COMPLEX = frozenset(f"torch.{name}" for name in ("chalf", "cfloat", "cdouble", "complex32", "complex64", "complex128"))
-AUTOCASTS = frozenset({"torch.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"})
 
-_ENABLED = {
-    "torch.autocast": 2,
-    "torch.cuda.amp.autocast": 0,
-    "torch.cpu.amp.autocast": 0,
-    "torch.amp.GradScaler": 5,
-    "torch.cuda.amp.GradScaler": 4,
-    "torch.cpu.amp.GradScaler": 4,
-}
-"""The position of ``enabled`` in the calls that make an autocast region or a gradient scaler."""
 _EXACT = (
     *any_calls("gradcheck", "gradgradcheck"),
     *calls("torch.autograd.grad", "torch.autograd.functional.hessian", "torch.autograd.functional.jacobian"),
@@ -54,7 +42,7 @@ def is_on(facts: Facts, made: Opaque) -> bool:
 
 
 def _enabled(made: Opaque) -> Value:
-    position = _ENABLED.get(made.name, len(made.arguments))
+    position = ENABLED_AT.get(made.name, len(made.arguments))
     given = made.arguments[position] if position < len(made.arguments) else Constant(True)
     return dict(made.keywords).get("enabled", given)
 

@@ -13,7 +13,7 @@ from accel_advisor.analysis.project import analyze
 from accel_advisor.finding import Edit
 from accel_advisor.records.facts import Facts, LoaderCall, LoaderContext
 from accel_advisor.source.document import Document, DocumentError
-from accel_advisor.tables.frameworks import SETTINGS
+from accel_advisor.tables.loader_libraries import SETTINGS
 from accel_advisor.tune.applying.origins import KnobPlan, Setting, plan_knob
 
 

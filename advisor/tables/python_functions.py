@@ -1,0 +1,37 @@
+"""Functions of Python and of small libraries: which hand on what they are given, and which give numbers.
+
+From the documentation of Python 3.14 (https://docs.python.org/3/library/) and of the libraries that are named.
+"""
+
+from __future__ import annotations
+
+PASS_THROUGH = frozenset(
+    {"tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.std.tqdm", "tqdm.asyncio.tqdm", "tqdm.rich.tqdm"}
+    | {"rich.progress.track", "alive_progress.alive_it", "itertools.cycle", "itertools.islice", "itertools.chain"}
+    | {"iter", "reversed", "list", "tuple", "sorted", "more_itertools.peekable", "fastprogress.progress_bar"}
+    | {"progressbar.progressbar", "torch.utils.data.Subset"}
+)
+"""Callables that yield what their first argument yields."""
+
+COMPUTES_NUMBERS = frozenset(
+    {"min", "max", "abs", "round", "os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count"}
+    | {"torch.cuda.device_count", "torch.get_num_threads", "psutil.cpu_count", "operator"}
+)
+"""Callables whose result is a number that a literal can replace; ``operator`` stands for arithmetic."""
+
+HARMLESS_CALLS = frozenset(
+    {"print", "len", "type", "isinstance", "id", "repr", "str", "sum", "any", "all", "hasattr", "dir", "next", "super"}
+    | {"torch.save", "torch.nn.init.normal_", "torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_"}
+    | {"torchinfo.summary", "torchsummary.summary", "pprint.pprint", "logging.info", "copy.copy", "range", "vars"}
+)
+"""Callees that neither keep, move nor wrap what they are given."""
+
+FEEDS = frozenset(
+    "iter enumerate zip map filter reversed sorted list tuple set itertools.chain itertools.islice".split()
+)
+"""Callables that yield what their arguments yield."""
+
+GIVES_CONTENTS = frozenset(
+    "items keys values read readlines split splitlines strip iterrows itertuples glob iterdir".split()
+)
+"""Methods that give what their receiver holds."""

@@ -1,0 +1,55 @@
+"""Methods of tensors, and their dtypes.
+
+From the documentation of torch 2.13 (https://docs.pytorch.org/docs/stable/tensors.html).
+"""
+
+from __future__ import annotations
+
+TENSOR_CLASSES = frozenset({"torch.Tensor", "Tensor", "torch.FloatTensor", "torch.LongTensor"})
+"""How annotations name a tensor."""
+
+TENSOR_METHODS = frozenset(
+    (
+        "float double half bfloat16 long int short bool byte view reshape flatten squeeze unsqueeze permute "
+        "transpose contiguous detach clone expand repeat view_as expand_as t mean sum max min argmax softmax "
+        "log_softmax sigmoid relu tanh exp log sqrt abs pow clamp add sub mul div matmul mm bmm eq ne gt lt ge le "
+        "masked_fill gather index_select type_as requires_grad_ narrow chunk split unbind roll flip cumsum norm "
+        "std var prod any all isnan isfinite isinf logical_not argmin topk sort argsort nonzero unique "
+        "masked_select"
+    ).split()
+)
+"""Methods that exist on tensors, and give a tensor that lives where the receiver lives."""
+
+CASTS = {
+    "float": "torch.float32",
+    "double": "torch.float64",
+    "half": "torch.float16",
+    "bfloat16": "torch.bfloat16",
+    "long": "torch.int64",
+    "int": "torch.int32",
+    "short": "torch.int16",
+    "byte": "torch.uint8",
+    "bool": "torch.bool",
+}
+"""Methods of a tensor that change its dtype and leave it where it is."""
+
+MASKS = frozenset({"eq", "ne", "gt", "lt", "ge", "le", "isnan", "isfinite", "isinf", "logical_not"})
+"""Methods of a tensor that give truth values."""
+
+SHAPES = frozenset({"size", "dim", "numel", "view", "unsqueeze", "reshape", "permute", "transpose", "contiguous"})
+"""Methods and attributes that only a tensor has, of all that is given to a module."""
+
+GRAPHLESS = MASKS | {"argmax", "argmin", "any", "all", "nonzero", "argsort"}
+"""Methods of a tensor that no gradient flows through."""
+
+MOVES = frozenset({"to", "cuda", "cpu", "xpu", "type", "npu"})
+"""Methods that move what they are called on."""
+
+DOUBLES = frozenset({"torch.float64", "torch.double", "torch.DoubleTensor", "torch.cuda.DoubleTensor"})
+"""Names of double precision."""
+
+HALVES = frozenset({"torch.float16", "torch.half", "torch.bfloat16"})
+"""Names of half precision."""
+
+COMPLEX = frozenset(f"torch.{name}" for name in ("chalf", "cfloat", "cdouble", "complex32", "complex64", "complex128"))
+"""Names of complex dtypes."""

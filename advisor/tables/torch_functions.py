@@ -1,0 +1,72 @@
+"""Functions of torch: which make tensors, which compute, which wait for a device.
+
+From the documentation of torch 2.13 (https://docs.pytorch.org/docs/stable/torch.html).
+"""
+
+from __future__ import annotations
+
+TENSOR_FACTORIES = frozenset(
+    f"torch.{name}"
+    for name in (
+        "zeros ones empty full eye arange linspace logspace rand randn randint randperm tensor as_tensor "
+        "range from_numpy scalar_tensor tril_indices triu_indices hann_window"
+    ).split()
+)
+"""Functions that make a tensor of something else."""
+
+SIZED_FACTORIES = frozenset(f"torch.{name}" for name in "zeros ones empty full eye rand randn randperm".split())
+"""Factories whose first argument is the size, or its first dimension."""
+
+SHAPED_FACTORIES = frozenset("torch." + name for name in "zeros ones empty full rand randn".split())
+"""Factories whose first argument is a size: an empty one makes a tensor without dimensions."""
+
+TENSOR_FUNCTIONS = frozenset(
+    f"torch.{name}"
+    for name in (
+        "cat stack add sub mul div matmul mm bmm exp log sqrt abs sum mean max min clamp relu sigmoid tanh "
+        "softmax log_softmax sin cos pow where sort topk argmax argmin flatten reshape transpose permute "
+        "squeeze unsqueeze split chunk zeros_like ones_like rand_like randn_like empty_like full_like "
+        "bernoulli normal einsum cumsum logical_and logical_or logical_not isnan isfinite norm outer ger "
+        "floor round sign eq ne gt lt ge le isinf any all argsort nonzero argwhere unique masked_select std var prod"
+    ).split()
+)
+"""Functions that make a tensor of tensors."""
+
+LOSS_FUNCTIONS = frozenset(
+    f"torch.nn.functional.{name}"
+    for name in (
+        "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss binary_cross_entropy kl_div huber_loss "
+        "binary_cross_entropy_with_logits gaussian_nll_loss hinge_embedding_loss margin_ranking_loss"
+    ).split()
+)
+"""Functions that compute a loss."""
+
+READS_TENSOR = frozenset({"float", "int", "bool", "print"})
+"""Builtins that copy a tensor to the host, and wait for it."""
+
+SAVES = frozenset({"torch.save", "safetensors.torch.save_file"})
+"""Functions that write their first argument to a file."""
+
+SETS_DEFAULT_DEVICE = frozenset({"torch.set_default_device", "torch.set_default_tensor_type"})
+"""Calls after which tensors and modules may be made on an accelerator, wherever in the program."""
+
+HARMLESS_CUDA = frozenset(
+    "torch.cuda." + name for name in ("manual_seed manual_seed_all seed seed_all empty_cache get_device_name").split()
+)
+"""Calls that are no evidence that a program runs on a GPU."""
+
+ASKS_FOR_CUDA = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.is_initialized"})
+"""Calls that ask for a GPU without using it."""
+
+AUTOCASTS = frozenset({"torch.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"})
+"""Context managers that compute in a smaller precision."""
+
+ENABLED_AT = {
+    "torch.autocast": 2,
+    "torch.cuda.amp.autocast": 0,
+    "torch.cpu.amp.autocast": 0,
+    "torch.amp.GradScaler": 5,
+    "torch.cuda.amp.GradScaler": 4,
+    "torch.cpu.amp.GradScaler": 4,
+}
+"""The position of ``enabled`` in the calls that make an autocast region or a gradient scaler."""

@@ -1,0 +1,52 @@
+"""Modules: base classes, wrappers, layers without state, and what their methods do.
+
+From the documentation of torch 2.13 (https://docs.pytorch.org/docs/stable/nn.html).
+"""
+
+from __future__ import annotations
+
+MODULE_BASES = frozenset({"torch.nn.Module", "lightning.LightningModule", "torch.jit.ScriptModule"})
+"""Classes that modules inherit from."""
+
+MODULE_ALIASES = frozenset({"torch.compile", "torch.jit.script", "torch.nn.utils.spectral_norm"})
+"""Callables that return a module which lives where their argument lives."""
+
+WRAPPERS_THAT_MOVE_INPUTS = frozenset(
+    {
+        "torch.nn.DataParallel",
+        "torch.nn.parallel.DataParallel",
+        "torch.nn.parallel.DistributedDataParallel",
+        "torch.distributed.fsdp.FullyShardedDataParallel",
+        "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel",
+    }
+)
+"""Module wrappers whose forward moves its inputs to the module's device (targets stay where they are)."""
+
+PARALLEL_WRAPPERS = (
+    "torch.nn.parallel.DistributedDataParallel",
+    "torch.distributed.fsdp.FullyShardedDataParallel",
+    "torch.distributed.fsdp.fully_shard",
+)
+"""What makes several processes train one model, each on its own samples."""
+
+KEEPS = frozenset(
+    {"train", "eval", "half", "float", "bfloat16", "double", "requires_grad_", "share_memory", "compile", "type"}
+)
+"""Methods of a module that return the module and leave it where it is."""
+
+READS_MODULE = frozenset(
+    {"parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad", "modules", "named_modules"}
+    | {"children", "named_children", "buffers", "named_buffers", "register_forward_hook", "apply", "__len__"}
+)
+"""Methods of a module that neither move nor replace it."""
+
+STATELESS = frozenset(
+    "torch.nn." + name
+    for name in (
+        "ReLU LeakyReLU GELU SiLU Sigmoid Tanh Softmax LogSoftmax Softplus ELU Hardtanh ReLU6 Dropout "
+        "Dropout2d Dropout3d Flatten Unflatten Identity MaxPool1d MaxPool2d MaxPool3d AvgPool2d "
+        "AdaptiveAvgPool1d AdaptiveAvgPool2d Upsample AdaptiveMaxPool2d PixelShuffle ZeroPad2d "
+        "ReflectionPad2d CosineSimilarity UpsamplingBilinear2d Softmax2d"
+    ).split()
+)
+"""Layers without parameters and buffers: nothing of them lies on a device."""
