@@ -1,4 +1,4 @@
-"""ACC402."""
+"""Mixed precision under names that torch is taking away."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
+from accel_advisor.records.actions import Asked, Call, Decorates, Sets
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, replace_node
 
 _POSITIONS = ("enabled", "dtype", "cache_enabled")
 _SINCE = {"autocast": (1, 10), "GradScaler": (2, 3), "custom_fwd": (2, 4), "custom_bwd": (2, 4)}
 
 _PATCHES = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:torch_xla|torch_npu|intel_extension_for_pytorch)\b", re.M)
 """Imports that put their own into ``torch.cuda``."""
-_NEW = ("torch.autocast", "torch.amp.GradScaler", "@torch.amp.custom_fwd", "@torch.amp.custom_bwd")
+_NEW: tuple[Asked, ...] = (
+    *(Call("torch.autocast"), Call("torch.amp.GradScaler")),
+    *(Decorates("torch.amp.custom_fwd"), Decorates("torch.amp.custom_bwd")),
+)
+_OLD: tuple[Asked, ...] = tuple(
+    kind(f"torch.{device}.amp.{name}") for kind in (Call, Decorates) for device in ("cuda", "cpu") for name in _SINCE
+)
 
 
 class AmpDeprecatedApi(Rule):
@@ -65,18 +71,13 @@ class AmpDeprecatedApi(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for operation in facts.operations:
-            package, _, last = operation.name.removeprefix("@").rpartition(".")
-            if package not in ("torch.cuda.amp", "torch.cpu.amp") or last not in _SINCE:
+        new_ones = {one.node for one in facts.operations_of(*_NEW)}
+        for operation in facts.operations_of(*_OLD):
+            package, last = operation.what.owner, operation.what.name
+            if not facts.supports(_SINCE[last]) or facts.does(Call(f"torch.amp.{last}")):
                 continue
-            if (
-                not facts.supports(_SINCE[last])
-                or facts.does(f"torch.amp.{last}")
-                or _leaves_torch(facts, f"{package}.{last}")
-            ):
-                continue
-            if any(one.node is operation.node and one.name in _NEW for one in facts.operations):
-                continue  # the new name where torch has it
+            if operation.node in new_ones or _leaves_torch(facts, package, last):
+                continue  # the new name where torch has it, or another library's
             device = package.split(".")[1]
             new = f'torch.autocast("{device}", ...)' if last == "autocast" else f"torch.amp.{last}"
             if last == "GradScaler":
@@ -103,9 +104,9 @@ class AmpDeprecatedApi(Rule):
         return Fix(f"Use `{new}`", tuple(edits), Applicability.SAFE)
 
 
-def _leaves_torch(facts: Facts, name: str) -> bool:
+def _leaves_torch(facts: Facts, package: str, name: str) -> bool:
     """Whether the old name may stand for something else: a library puts its own in its place, or the program does."""
-    return facts.does(f"{name} =") or any(_PATCHES.search(one.document.text) for one in facts.program)
+    return facts.does(Sets(package, name)) or any(_PATCHES.search(one.document.text) for one in facts.program)
 
 
 def _arguments(facts: Facts, call: cst.Call, last: str, device: str) -> Iterator[Edit]:

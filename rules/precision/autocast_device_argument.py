@@ -1,15 +1,14 @@
-"""ACC403."""
+"""`torch.autocast` with a `torch.device`, or with no device."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.editing.edits import insert_after
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import ABSENT, Device
+from accel_advisor.rule import Rule, insert_after
 
 
 class AutocastDeviceArgument(Rule):
@@ -53,13 +52,11 @@ class AutocastDeviceArgument(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for operation in facts.operations:
-            if operation.name != "torch.autocast":
-                continue
-            given = [context.get("device_type", 0) for context in operation.contexts]
-            if all(isinstance(value, Device) for value in given):
+        for operation in facts.operations_of(Call("torch.autocast")):
+            given = [context.given("device_type", 0) for context in operation.contexts]
+            if all(value.is_device for value in given):
                 yield self._report(facts, operation)
-            elif all(value == ABSENT for value in given):
+            elif all(value.absent for value in given):
                 message = (
                     f"`{facts.document.code(operation.node)}` raises TypeError, because it does not say for which "
                     f'device; pass `"cuda"`, or the `type` of your device'

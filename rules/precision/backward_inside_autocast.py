@@ -1,4 +1,4 @@
-"""ACC407."""
+"""Backward passes inside of an autocast region."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import AnyCall, Call, within
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.precision import is_off
+from accel_advisor.records.queries.precision import AUTOCASTS, is_off
 from accel_advisor.rule import Rule
-from accel_advisor.tables.torch_functions import AUTOCASTS
-from accel_advisor.values.values import ABSENT, Opaque
 
+_GRADIENTS = (Call("torch.autograd.grad"), *within("torch.autograd.functional", "torch.func"))
 _CUSTOM = re.compile(r"\bautograd\.Function\b|\bautograd import .*\bFunction\b|\bautograd\.function import\b")
 
 
@@ -62,14 +62,12 @@ class BackwardInsideAutocast(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each backward pass once."""
-        if facts.does("torch.autograd.grad") or facts.program.beginning("torch.autograd.functional.", "torch.func."):
+        if facts.does(*_GRADIENTS):
             return
         if any(_CUSTOM.search(one.document.text) for one in facts.program):
             return  # its backward may count on being cast
-        for operation in facts.operations:
-            if not operation.name.endswith(".backward") or operation.get("create_graph", 2) != ABSENT:
-                continue
-            if operation.framework is None and self._is_inside(operation):
+        for operation in facts.operations_of(AnyCall("backward")):
+            if operation.framework is None and operation.lacks("create_graph", 2) and self._is_inside(operation):
                 message = (
                     f"`{facts.document.code(operation.node)}` runs under autocast, which only the forward pass and the "
                     f"loss need; end the `with` block before it"
@@ -78,7 +76,7 @@ class BackwardInsideAutocast(Rule):
 
     def _is_inside(self, operation: Operation) -> bool:
         for context in operation.contexts:
-            casts = [one for one in context.around if isinstance(one, Opaque) and one.name in AUTOCASTS]
+            casts = [one for one in context.regions if one.made_by in AUTOCASTS]
             if not casts:
                 return False
             if any(is_off(one) for one in casts):

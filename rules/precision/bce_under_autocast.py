@@ -1,18 +1,17 @@
-"""ACC406."""
+"""Binary cross entropy of probabilities under autocast."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.precision import is_on
+from accel_advisor.records.given import Given
+from accel_advisor.records.queries.precision import AUTOCASTS, is_on
 from accel_advisor.rule import Rule
-from accel_advisor.tables.torch_functions import AUTOCASTS
-from accel_advisor.values.devices import device_kinds
-from accel_advisor.values.values import Module, Opaque, Value
 
-_FUNCTION = "torch.nn.functional.binary_cross_entropy"
+_FUNCTION = Call("torch.nn.functional.binary_cross_entropy")
 
 
 class BceUnderAutocast(Rule):
@@ -59,13 +58,13 @@ class BceUnderAutocast(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loss once."""
-        called = {id(one.node) for one in facts.operations if one.name == _FUNCTION}
+        called = {id(one.node) for one in facts.operations_of(_FUNCTION)}
         for call in facts.module_calls:
-            kinds = [context.module.kind for context in call.contexts if isinstance(context.module, Module)]
+            kinds = [context.model.kind for context in call.contexts if context.model is not None]
             function = id(call.node) in called
             if not function and (len(kinds) != len(call.contexts) or set(kinds) != {"torch.nn.BCELoss"}):
                 continue
-            if all(_casts_on_cuda(facts, context.around) for context in call.contexts):
+            if all(_casts_on_cuda(facts, context.regions) for context in call.contexts):
                 instead = "binary_cross_entropy_with_logits" if function else "BCEWithLogitsLoss"
                 message = (
                     f"`{facts.document.code(call.node)}` raises RuntimeError under autocast, which forbids it for "
@@ -74,14 +73,14 @@ class BceUnderAutocast(Rule):
                 yield self.finding(facts, call.node, message)
 
 
-def _casts_on_cuda(facts: Facts, around: tuple[Value, ...]) -> bool:
+def _casts_on_cuda(facts: Facts, regions: tuple[Given, ...]) -> bool:
     """Whether the innermost autocast region is certainly one for CUDA, and on."""
-    for value in reversed(around):
-        if not isinstance(value, Opaque) or not value.name.endswith("autocast"):
+    for region in reversed(regions):
+        if not region.made_by.endswith("autocast"):
             continue
-        if value.name == "torch.autocast":
-            device = dict(value.keywords).get("device_type", value.arguments[0] if value.arguments else None)
-            if device is None or device_kinds(device) != {"cuda"}:
+        if region.made_by == "torch.autocast":
+            device = region.argument("device_type", 0)
+            if device.absent or device.device_kinds != {"cuda"}:
                 return False
-        return value.name in AUTOCASTS - {"torch.cpu.amp.autocast"} and is_on(facts, value)
+        return region.made_by in AUTOCASTS - {"torch.cpu.amp.autocast"} and is_on(facts, region)
     return False

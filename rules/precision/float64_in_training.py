@@ -1,17 +1,20 @@
-"""ACC418."""
+"""Models that are trained in float64."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import Method, calls, methods
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.given import Given, Module
 from accel_advisor.records.operations import Operation, OperationContext
-from accel_advisor.records.queries.precision import is_exact
+from accel_advisor.records.queries.precision import DOUBLES, is_exact
 from accel_advisor.records.queries.training_loops import trainings
 from accel_advisor.rule import Rule
-from accel_advisor.tables.tensor_methods import DOUBLES
-from accel_advisor.values.values import Constant, Module, Qualified, Value
+
+_DEFAULTS = calls("torch.set_default_dtype", "torch.set_default_tensor_type")
+_CASTS = methods("Module", "to", "type")
 
 
 class Float64InTraining(Rule):
@@ -79,22 +82,20 @@ class Float64InTraining(Rule):
                 yield self.finding(facts, operation.node, message)
 
     def _sets_default(self, operation: Operation) -> bool:
-        named = operation.name in ("torch.set_default_dtype", "torch.set_default_tensor_type")
-        return named and all(_is_double(context.get("d", 0)) for context in operation.contexts)
+        return operation.what in _DEFAULTS and all(_is_double(context.given("d", 0)) for context in operation.contexts)
 
 
 def _doubles(operation: Operation) -> bool:
     """Whether a call makes a module's parameters float64."""
-    if operation.name == "Module.double":
+    if operation.what is Method("Module", "double"):
         return True
-    given = [value for context in operation.contexts for value in (context.get("dtype", 0), context.get("dtype", 1))]
-    return operation.name in ("Module.to", "Module.type") and any(_is_double(value) for value in given)
+    given = [context.given("dtype", position) for context in operation.contexts for position in (0, 1)]
+    return operation.what in _CASTS and any(_is_double(value) for value in given)
 
 
-def _is_double(value: Value) -> bool:
-    name = value.name if isinstance(value, Qualified) else value.value if isinstance(value, Constant) else None
-    return name in DOUBLES
+def _is_double(value: Given) -> bool:
+    return value.named in DOUBLES or value.is_literal(*DOUBLES)
 
 
 def _module_of(context: OperationContext) -> Module | None:
-    return context.receiver.plain if isinstance(context.receiver, Module) else None
+    return context.subject.module.plain if context.subject.module is not None else None

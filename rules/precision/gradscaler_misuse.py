@@ -1,15 +1,15 @@
-"""ACC405."""
+"""Gradient scalers that raise, do nothing or train wrongly."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import AnyCall, Method, calls, methods
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.precision import hands_scaler_over, is_on
+from accel_advisor.records.queries.precision import hands_scaler_over, is_of_scaler, is_on
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import ABSENT, Opaque, Qualified
 
 _HALF = frozenset({"torch.float16", "torch.half"})
 
@@ -77,7 +77,7 @@ class GradScalerMisuse(Rule):
         """Reports each habit at the call that shows it."""
         if hands_scaler_over(facts):
             return
-        steps = [one for one in facts.operations if one.name.endswith("GradScaler.step") and _always_on(facts, one)]
+        steps = [one for one in facts.operations if is_of_scaler(one, "step") and _always_on(facts, one)]
         for step in steps:
             yield from self._half_parameters(facts, step)
             yield from self._no_update(facts, step)
@@ -85,17 +85,15 @@ class GradScalerMisuse(Rule):
         yield from self._bfloat16(facts)
 
     def _half_parameters(self, facts: Facts, step: Operation) -> Iterator[Finding]:
-        optimizer = step.get("optimizer", 0)
-        if not isinstance(optimizer, Opaque) or not optimizer.arguments:
+        model = step.given("optimizer", 0).argument("params", 0).parameters_of
+        if model is None:
             return
-        parameters = optimizer.arguments[0]
-        if not isinstance(parameters, Opaque) or parameters.name != "module.parameters":
-            return
-        casts = [one for one in facts.operations if all(c.receiver in parameters.arguments for c in one.contexts)]
-        last = next((one for one in reversed(casts) if one.name in ("Module.half", "Module.float", "Module.to")), None)
+        casts = facts.operations_of(*methods("Module", "half", "float", "to"))
+        own = [one for one in casts if all(context.subject.module == model for context in one.contexts)]
+        last = own[-1] if own else None
         if last is None or last.guarded or facts.operations.index(last) > facts.operations.index(step):
             return
-        if last.name == "Module.half" or _casts_to_half(last):
+        if last.what is Method("Module", "half") or _casts_to_half(last):
             code = facts.document.code(last.node)
             message = (
                 f"`{code}` makes the parameters float16, whose gradients the scaler refuses to unscale, so that "
@@ -105,7 +103,7 @@ class GradScalerMisuse(Rule):
 
     def _no_update(self, facts: Facts, step: Operation) -> Iterator[Finding]:
         in_loop = all(context.inner is not None for context in step.contexts)
-        if in_loop and not facts.does(".update"):
+        if in_loop and not facts.does(AnyCall("update")):
             code = facts.document.code(step.node)
             message = (
                 f"`{code}` is never followed by `update()`, so that the second one raises RuntimeError and the scale "
@@ -114,11 +112,9 @@ class GradScalerMisuse(Rule):
             yield self.finding(facts, step.node, message)
 
     def _unscaled(self, facts: Facts, steps: list[Operation]) -> Iterator[Finding]:
-        if facts.does(".scale"):
+        if facts.does(AnyCall("scale")):
             return
-        for backward in facts.operations:
-            if backward.name not in ("Tensor.backward", "?.backward"):
-                continue
+        for backward in facts.operations_of(Method("Tensor", "backward"), Method("?", "backward")):
             step = next((one for one in steps if one.runs_with(backward)), None)
             if step is not None:
                 message = (
@@ -129,16 +125,14 @@ class GradScalerMisuse(Rule):
                 yield self.finding(facts, backward.node, message, severity=Severity.WARNING)
 
     def _bfloat16(self, facts: Facts) -> Iterator[Finding]:
-        casts = facts.program.ending(".autocast")
-        if not casts or not all(one.get("dtype", 1) == Qualified("torch.bfloat16") for one in casts):
+        casts = facts.program.operations_of(AnyCall("autocast"))
+        if not casts or not all(one.given("dtype", 1).named == "torch.bfloat16" for one in casts):
             return
-        scales = [one for one in facts.operations if one.name.endswith("GradScaler.scale")]
+        scales = [one for one in facts.operations if is_of_scaler(one, "scale")]
         if not scales or not all(_always_on(facts, one) for one in scales):
             return
-        for operation in facts.operations:
-            if operation.name not in ("torch.amp.GradScaler", "torch.cuda.amp.GradScaler"):
-                continue
-            if operation.get("enabled") != ABSENT:
+        for operation in facts.operations_of(*calls("torch.amp.GradScaler", "torch.cuda.amp.GradScaler")):
+            if not operation.lacks("enabled"):
                 continue
             message = (
                 f"`{facts.document.code(operation.node)}` scales the loss for bfloat16, which has the range of float32 "
@@ -151,10 +145,8 @@ class GradScalerMisuse(Rule):
 
 def _always_on(facts: Facts, method: Operation) -> bool:
     """Whether it is certainly called on a scaler that was made without ``enabled``, or with a literal True."""
-    scalers = [context.receiver for context in method.contexts]
-    return all(isinstance(one, Opaque) and is_on(facts, one) for one in scalers)
+    return all(is_on(facts, context.subject) for context in method.contexts)
 
 
 def _casts_to_half(operation: Operation) -> bool:
-    dtypes = [operation.get("dtype", 0), operation.get("dtype", 1)]
-    return any(isinstance(one, Qualified) and one.name in _HALF for one in dtypes)
+    return any(operation.given("dtype", position).named in _HALF for position in (0, 1))

@@ -1,23 +1,25 @@
-"""ACC417."""
+"""Training in float32 throughout."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import AnyCall, AnySets, calls, methods, within
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.precision import speaks_of
+from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, speaks_of
 from accel_advisor.records.queries.training_loops import trainings
 from accel_advisor.rule import Rule
-from accel_advisor.tables.tensor_methods import COMPLEX, DOUBLES, HALVES
 
 _DECIDES = (
-    *("torch.autocast", ".autocast", "@torch.autocast", "torch.amp.GradScaler", "torch.cuda.amp.GradScaler"),
-    *("Module.half", "Module.bfloat16", "Module.double", "Tensor.half", "Tensor.bfloat16", "Tensor.double"),
-    *("torch.set_default_dtype", "torch.set_default_tensor_type", "torch.view_as_complex", "torch.complex"),
-    *("torch.stft", "torch.set_float32_matmul_precision", ".allow_tf32 =", ".fp32_precision ="),
+    *(AnyCall("autocast"), AnySets("allow_tf32"), AnySets("fp32_precision")),
+    *calls("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.set_float32_matmul_precision"),
+    *methods("Module", "half", "bfloat16", "double"),
+    *methods("Tensor", "half", "bfloat16", "double"),
+    *calls("torch.set_default_dtype", "torch.set_default_tensor_type", "torch.view_as_complex", "torch.complex"),
+    *calls("torch.stft"),
+    *within("torch.fft", "gym", "gymnasium", "stable_baselines3", "ray.rllib", "torchrl"),
 )
-_OTHERS = ("torch.fft.", "gym.", "gymnasium.", "stable_baselines3.", "ray.rllib.", "torchrl.")
 
 
 class NoMixedPrecision(Rule):
@@ -76,7 +78,7 @@ class NoMixedPrecision(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a document once, at its first such loop."""
-        if facts.does(*_DECIDES) or facts.program.beginning(*_OTHERS) or speaks_of(facts, HALVES | DOUBLES | COMPLEX):
+        if facts.does(*_DECIDES) or speaks_of(facts, HALVES | DOUBLES | COMPLEX):
             return
         for training in trainings(facts):
             if training.convolves or training.attends:

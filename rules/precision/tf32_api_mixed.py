@@ -1,23 +1,24 @@
-"""ACC409."""
+"""TF32 set through one API and read through the other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.actions import AnySets, Call, Reads, Sets, Within
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
 
 _READS = (
-    "read torch.backends.cuda.matmul.allow_tf32",
-    "read torch.backends.cudnn.allow_tf32",
-    "torch.get_float32_matmul_precision",
+    Reads("torch.backends.cuda.matmul.allow_tf32"),
+    Reads("torch.backends.cudnn.allow_tf32"),
+    Call("torch.get_float32_matmul_precision"),
 )
 _OLD_WRITES = (
-    "torch.backends.cuda.matmul.allow_tf32 =",
-    "torch.backends.cudnn.allow_tf32 =",
-    "torch.set_float32_matmul_precision",
+    Sets("torch.backends.cuda.matmul", "allow_tf32"),
+    Sets("torch.backends.cudnn", "allow_tf32"),
+    Call("torch.set_float32_matmul_precision"),
 )
 
 
@@ -60,8 +61,8 @@ class Tf32ApiMixed(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each read, and each write that an older torch does not have, once."""
         written: Operation | None = None
-        for operation in facts.operations:
-            if operation.name.startswith("torch.backends.") and operation.name.endswith("fp32_precision ="):
+        for operation in facts.operations_of(AnySets("fp32_precision"), *_OLD_WRITES, *_READS):
+            if operation.does(AnySets("fp32_precision")) and operation.does(Within("torch.backends")):
                 if not facts.supports((2, 9)):
                     message = (
                         f"`{facts.document.code(operation.node)}` does not exist before torch 2.9, which this project "
@@ -69,9 +70,9 @@ class Tf32ApiMixed(Rule):
                     )
                     yield self.finding(facts, operation.node, message)
                 written = None if operation.guarded else operation
-            elif operation.name in _OLD_WRITES:
+            elif operation.what in _OLD_WRITES:
                 written = None
-            elif operation.name in _READS and written is not None and _follows(operation, written):
+            elif operation.what in _READS and written is not None and _follows(operation, written):
                 document = facts.document
                 message = (
                     f"`{document.code(operation.node)}` raises RuntimeError, because "

@@ -1,26 +1,26 @@
-"""ACC408."""
+"""Transformers trained without TF32."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.editing.edits import indentation_at, newline_of
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import AnyCall, AnySets, Call, calls, methods
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.queries.precision import is_exact
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Module
+from accel_advisor.rule import Rule, indentation_at, newline_of
 
-_LAYERS = (
+_LAYERS = calls(
     "torch.nn.Transformer",
     "torch.nn.TransformerEncoderLayer",
     "torch.nn.TransformerDecoderLayer",
     "torch.nn.MultiheadAttention",
 )
 _DECIDES = (
-    *("torch.set_float32_matmul_precision", ".allow_tf32 =", ".fp32_precision =", "torch.autocast", ".autocast"),
-    *("Module.half", "Module.bfloat16", "Module.double", "torch.set_default_dtype"),
-    *("torch.use_deterministic_algorithms", "torch.set_default_tensor_type"),
+    *(AnySets("allow_tf32"), AnySets("fp32_precision"), AnyCall("autocast")),
+    *methods("Module", "half", "bfloat16", "double"),
+    *calls("torch.set_float32_matmul_precision", "torch.set_default_dtype"),
+    *calls("torch.use_deterministic_algorithms", "torch.set_default_tensor_type"),
 )
 
 
@@ -81,9 +81,8 @@ class Tf32NotEnabled(Rule):
             return
         if not facts.trains or facts.frameworks or not facts.does(*_LAYERS) or facts.does(*_DECIDES):
             return
-        if is_exact(facts) or any(
-            not one.lacks("tf32") for one in facts.program.named("transformers.TrainingArguments")
-        ):
+        settings = facts.program.operations_of(Call("transformers.TrainingArguments"))
+        if is_exact(facts) or any(not one.lacks("tf32") for one in settings):
             return
         moves = [one for facts_ in facts.program for one in facts_.transfers if _moves_a_model(one)]
         if moves and moves[0].document is facts.document:
@@ -92,7 +91,7 @@ class Tf32NotEnabled(Rule):
     def _report(self, facts: Facts, move: Transfer) -> Finding:
         document, torch = facts.document, facts.torch_name
         call = f'{torch or "torch"}.set_float32_matmul_precision("high")'
-        kinds = [one.receiver.kind for one in move.contexts if isinstance(one.receiver, Module)]
+        kinds = [one.moved.module.kind for one in move.contexts if one.moved.module is not None]
         name = kinds[0].removeprefix("project:").rpartition(".")[2]
         message = f"the matrix products of `{name}` run in full float32, without the tensor cores; call `{call}`"
         start = document.span(move.statement).start.offset
@@ -105,4 +104,4 @@ class Tf32NotEnabled(Rule):
 
 
 def _moves_a_model(transfer: Transfer) -> bool:
-    return "cuda" in transfer.kinds and all(isinstance(context.receiver, Module) for context in transfer.contexts)
+    return "cuda" in transfer.kinds and all(context.moved.module is not None for context in transfer.contexts)

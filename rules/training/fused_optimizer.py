@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation, OperationContext
-from accel_advisor.records.queries.precision import speaks_of
+from accel_advisor.records.queries.precision import COMPLEX, speaks_of
 from accel_advisor.rule import Rule
-from accel_advisor.tables.tensor_methods import COMPLEX
 from accel_advisor.values.values import ABSENT, Constant, Module, Opaque
 
 _OPTIMIZERS = frozenset({"torch.optim.Adam", "torch.optim.AdamW", "torch.optim.SGD"})

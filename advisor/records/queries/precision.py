@@ -8,12 +8,26 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from accel_advisor.records.actions import Call, Within, any_calls, calls, within
-from accel_advisor.tables.torch_functions import ENABLED_AT
-from accel_advisor.values.values import Constant, Module, Opaque, Qualified, Value, options_of
+from accel_advisor.tables.tensor_methods import COMPLEX, DOUBLES, HALVES
+from accel_advisor.tables.torch_functions import AUTOCASTS, ENABLED_AT
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
+    from accel_advisor.records.given import Given
+    from accel_advisor.records.operations import Operation
 
+__all__ = [
+    "AUTOCASTS",
+    "COMPLEX",
+    "DOUBLES",
+    "HALVES",
+    "hands_scaler_over",
+    "is_exact",
+    "is_of_scaler",
+    "is_off",
+    "is_on",
+    "speaks_of",
+]
 
 _EXACT = (
     *any_calls("gradcheck", "gradgradcheck"),
@@ -28,47 +42,45 @@ _SUBJECTS = re.compile(
 )
 
 
-def is_off(made: Opaque) -> bool:
+def is_off(made: Given) -> bool:
     """Whether a region of autocast, or a scaler, is certainly made with ``enabled=False``."""
-    enabled = _enabled(made)
-    return isinstance(enabled, Constant) and enabled.value is False
+    return made.argument("enabled", ENABLED_AT.get(made.made_by)).is_literal(False)
 
 
-def is_on(facts: Facts, made: Opaque) -> bool:
+def is_on(facts: Facts, made: Given) -> bool:
     """Whether a region of autocast, or a scaler, is certainly made without ``enabled``, or with a literal True."""
-    enabled = _enabled(made)
-    unseen = any(context.open for call in facts.program.operations_of(Call(made.name)) for context in call.contexts)
-    return isinstance(enabled, Constant) and enabled.value is True and not unseen
+    enabled = made.argument("enabled", ENABLED_AT.get(made.made_by))
+    unseen = any(context.open for call in facts.program.operations_of(Call(made.made_by)) for context in call.contexts)
+    return bool(made.made_by) and (enabled.absent or enabled.is_literal(True)) and not unseen
 
 
-def _enabled(made: Opaque) -> Value:
-    position = ENABLED_AT.get(made.name, len(made.arguments))
-    given = made.arguments[position] if position < len(made.arguments) else Constant(True)
-    return dict(made.keywords).get("enabled", given)
+def is_of_scaler(operation: Operation, method: str) -> bool:
+    """Whether an operation calls this method of a gradient scaler."""
+    return operation.what.name == method and operation.what.owner.endswith("GradScaler")
 
 
 def hands_scaler_over(facts: Facts) -> bool:
     """Whether a gradient scaler is given to something outside of torch, which may scale, unscale or update with it."""
     return any(
-        isinstance(value, Opaque) and value.name.endswith(".GradScaler")
+        value.made_by.endswith(".GradScaler")
         for each in facts.program
         for operation in each.operations
         if not operation.does(Within("torch"))
         for context in operation.contexts
-        for _, argument in context.arguments
-        for value in options_of(argument.value)
+        for argument in context.values
+        for value in argument.alternatives
     )
 
 
 def speaks_of(facts: Facts, dtypes: Collection[str]) -> bool:
     """Whether any call of the program is given one of these dtypes."""
     return any(
-        isinstance(value, Qualified) and value.name in dtypes
+        value.named in dtypes
         for each in facts.program
         for operation in each.operations
         for context in operation.contexts
-        for _, argument in context.arguments
-        for value in options_of(argument.value)
+        for argument in context.values
+        for value in argument.alternatives
     )
 
 
@@ -81,6 +93,6 @@ def is_exact(facts: Facts) -> bool:
     paths = [PurePath(each.document.filename) for each in facts.program]
     names = [path.name if path.is_absolute() else str(path) for path in paths]  # folders above say nothing of a project
     names += [name for one in operations for context in one.contexts for name in context.functions]
-    models = (context.module for each in facts.program for call in each.module_calls for context in call.contexts)
-    names += [one.kind.rpartition(".")[2] for one in models if isinstance(one, Module)]
+    models = (context.model for each in facts.program for call in each.module_calls for context in call.contexts)
+    names += [one.kind.rpartition(".")[2] for one in models if one is not None]
     return any(_SUBJECTS.search(name) for name in names)
