@@ -61,9 +61,6 @@ RULES_STILL_IMPORT = tuple(f"{PACKAGE}.{name}" for name in ("editing", "values",
 DEBTS = {
     ("interpreter", "datasets"),
     ("records", "interpreter"),
-    ("records", "records.queries"),
-    ("records.queries", "datasets"),
-    ("records.queries", "interpreter"),
 }
 """Imports that run upwards and have to turn; nothing may be added."""
 

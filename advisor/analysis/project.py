@@ -12,6 +12,7 @@ from pathlib import Path
 
 import libcst as cst
 
+from accel_advisor.analysis.layer_reading import LayerReader
 from accel_advisor.datasets.samples import make_samples
 from accel_advisor.interpreter.arguments import Arguments, bind_parameters
 from accel_advisor.interpreter.calls import call_function, class_member
@@ -19,6 +20,7 @@ from accel_advisor.interpreter.import_statements import dotted
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.project.requirements import Declared, declared
 from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.layers import Layers
 from accel_advisor.source.document import Document, DocumentError
 from accel_advisor.syntax.nesting import deep_stack
 from accel_advisor.tables.frameworks import LIBRARIES
@@ -173,8 +175,9 @@ def analyze(documents: Sequence[Document], root: Path, known: Declared | None = 
     known = known or declared(root)
     analysis.consulted = project.consulted | known.read
     machine.recorder.finish(machine, analysis.consulted)
+    layers = Layers(LayerReader(machine).layers_of)
     for one in analysis.facts.values():
-        one.target = known.target
+        one.target, one.layers = known.target, layers
     return analysis
 
 

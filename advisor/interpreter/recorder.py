@@ -27,13 +27,10 @@ from accel_advisor.records.facts import (
 )
 from accel_advisor.records.inputs import Inputs
 from accel_advisor.records.operations import Argument, Operation, OperationContext
-from accel_advisor.records.queries.attention import Attentions
-from accel_advisor.records.queries.layers import Layers
 from accel_advisor.syntax.shapes import moves_itself, touches_devices
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.loader_libraries import Constructor
 from accel_advisor.tables.torch_functions import HARMLESS_CUDA
-from accel_advisor.tables.torch_modules import STATELESS
 from accel_advisor.values.values import ABSENT, UNKNOWN, Birth, Class, Instance, Value, join
 
 if TYPE_CHECKING:
@@ -86,9 +83,7 @@ class Recorder:
         everything = list(self.facts.values())
         operations = {key: one for (key, _), one in self._operations.items()}
         self._datasets.clear()  # what was described along the way may have been written to since
-        layers, attentions = Layers(machine), Attentions(machine)
         for facts, program in self._programs(everything):
-            facts.layers, facts.attentions = layers, attentions
             facts.program = program
             facts.handed_over = frozenset(self.handed_over)
             facts.consulted = consulted
@@ -341,10 +336,6 @@ class Recorder:
             known |= any(base == "?" for base in cls.library_bases())
             self._touching[id(cls.node)] = known
         return known
-
-    def stateless(self, kind: str) -> bool:
-        """Whether a module of torch has neither parameters nor buffers, so that it computes where its input lives."""
-        return kind in STATELESS
 
 
 def _reached(start: set[str], edges: dict[str, set[str]]) -> set[str]:

@@ -17,6 +17,7 @@ from accel_advisor.project.target import Target, Version
 from accel_advisor.records.actions import AnyCall, Asked, Call, Within, calls, translated
 from accel_advisor.records.call_graph import CallGraph
 from accel_advisor.records.inputs import Inputs
+from accel_advisor.records.layers import Layers
 from accel_advisor.records.loaders import CallSite, LoaderCall, LoaderContext, Loop
 from accel_advisor.records.operations import Argument, Operation
 from accel_advisor.records.transfers import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext
@@ -28,8 +29,6 @@ from accel_advisor.values.places import union_of
 from accel_advisor.values.values import Device, Module
 
 if TYPE_CHECKING:
-    from accel_advisor.records.queries.attention import Attentions
-    from accel_advisor.records.queries.layers import Layers
     from accel_advisor.source.document import Document
     from accel_advisor.values.store import Scope
     from accel_advisor.values.values import Birth
@@ -81,7 +80,6 @@ class Facts:
         reflects: whether names may be read by their text (``globals()``, ``eval``).
         consulted: other files of the project that were read to find this out.
         layers: what modules are made of.
-        attentions: what functions compute of attention, step by step.
         program: the facts of this document, of those that it imports, and of those that import it with theirs.
         inputs: what becomes of the inputs of each module.
         call_graph: which function of the project is called from where.
@@ -102,7 +100,6 @@ class Facts:
     reflects: bool = False
     consulted: frozenset[str] = frozenset()
     layers: Layers = field(init=False)
-    attentions: Attentions = field(init=False)
     program: Program = field(default_factory=lambda: Program())
     inputs: Inputs = field(default_factory=Inputs)
     call_graph: CallGraph = field(default_factory=CallGraph)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.attention import attentions
 from accel_advisor.rule import Rule
 
 _FUSED = ("scaled_dot_product_attention", "memory_efficient_attention", "flash_attn", "flex_attention")
@@ -65,8 +66,8 @@ class ManualAttention(Rule):
         Where results must stay the same to the last digit. The fused function scales by the root of the last dimension
         unless it is given `scale`, takes a mask as `attn_mask` or `is_causal`, and drops weights in evaluation too
         unless `dropout_p` is 0 there. The rule is silent where the scores or weights are used for anything else, where
-        something is added to them, where the queries are not seen to have four dimensions, and in files that mention
-        fused attention.
+        something is added to them, in functions that do not speak of four dimensions (`x.view(b, n, heads, -1)`), and
+        in files that mention fused attention.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
@@ -81,7 +82,7 @@ class ManualAttention(Rule):
         """Reports each attention at the product of its queries and keys."""
         if not facts.supports((2, 0)) or any(word in facts.document.text for word in _FUSED):
             return
-        for attention in facts.attentions.of(facts.document):
+        for attention in attentions(facts):
             mask = ", attn_mask" if attention.masked else ""
             message = (
                 f"the attention that begins with `{facts.document.code(attention.scores)}` writes all its weights to "

@@ -51,6 +51,7 @@ SILENT = {
     "the scores are returned": "s = q @ k.transpose(-2, -1)\nreturn s.softmax(-1) @ v, s",
     "the scores in a list": "s = q @ k.transpose(-2, -1)\nkept = [s]\nreturn s.softmax(-1) @ v, kept",
     "a bias": "return (q @ k.transpose(-2, -1) + self.bias).softmax(-1) @ v",
+    "a mask in place": "s = q @ k.mT\ns.masked_fill_(mask, float('-inf'))\nreturn self.softmax(s) @ v",
     "a bias in place": "s = q @ k.transpose(-2, -1)\ns += self.bias\nreturn s.softmax(-1) @ v",
     "a bias on a condition": (
         "s = q @ k.transpose(-2, -1)\nif mask is not None:\n    s = s + self.bias\nreturn s.softmax(-1) @ v"
@@ -65,10 +66,6 @@ SILENT = {
     "channels": "q = q.transpose(-2, -1)\nreturn (q @ k.transpose(-2, -1)).softmax(-1) @ v",
     "no values": "return (q @ k.transpose(-2, -1)).softmax(-1)",
     "no softmax": "return (q @ k.transpose(-2, -1)) @ v",
-    "no heads": "q, k, v = q[0], k[0], v[0]\nreturn (q @ k.transpose(-2, -1)).softmax(-1) @ v",
-    "dimensions that are not known": "q, k = self.watch(q), self.watch(k)\nreturn (q @ k.transpose(-2, -1)).softmax(-1) @ v",
-    "keys that are joined": "k = torch.cat([past, k])\nq = past\nreturn (q @ k.transpose(-2, -1)).softmax(-1) @ v",
-    "values one by one": ("w = (q @ k.transpose(-2, -1)).softmax(-1)\nfor one in past:\n    x = w @ one\nreturn x"),
     "dropout before the softmax": "return self.drop(q @ k.transpose(-2, -1)).softmax(-1) @ v",
     "a softmax of somebody else": "return self.watch.softmax(q @ k.transpose(-2, -1), -1) @ v",
     "fused where it can be": (
@@ -84,9 +81,6 @@ SILENT = {
     "the weights are returned after a loop is left": (
         "for k in past:\n    if k is v:\n        w = (q @ k.transpose(2, 3)).softmax(-1)\n        x = w @ v\n"
         "        break\nreturn x, w"
-    ),
-    "the weights of the pass before": (
-        "w = None\nfor k in past:\n    self.watch(w)\n    w = (q @ k.transpose(2, 3)).softmax(-1)\n    x = w @ v\nreturn x"
     ),
     "the weights are global": "global w\nw = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v",
     "the weights of a function within": (
@@ -118,7 +112,6 @@ if self.training:
     p = F.dropout(p, 0.1)
 return torch.matmul(p, v)
 """,
-    "a mask in place": f"s = q @ k.mT{MARK}\ns.masked_fill_(mask, float('-inf'))\nreturn self.softmax(s) @ v",
     "heads by view": f"""
 q = self.qkv(x).view(B, N, self.heads, -1).transpose(1, 2)
 k = self.qkv(x).view(B, -1, self.heads, self.head_dim).transpose(1, 2)
@@ -132,6 +125,7 @@ return rearrange(out, 'b h n d -> b n (h d)')
     "heads by unbind": f"q, k, v = qkv.unbind(0)\nreturn (q @ k.transpose(-2, -1)).softmax(-1) @ v{MARK}",
     "the name of the weights is used again": f"x = (q @ k.transpose(-2, -1)).softmax(-1){MARK}\nx = x @ v\nreturn x, x.shape",
     "in a loop": f"for k in past:\n    w = (q @ k.transpose(2, 3)).softmax(-1){MARK}\n    x = w @ v\nreturn x",
+    "keys that are transposed": f"k = k.mT\ns = torch.matmul(q, k){MARK}\nreturn self.softmax(s) @ v",
     "one on either way": f"""
 if mask is None:
     return (q @ k.transpose(-2, -1)).softmax(-1) @ v{MARK}
@@ -157,6 +151,11 @@ def test_names_of_a_function_hide_those_around_it(given: str, tmp_path: Path) ->
     function = (
         f"def attend(q, k, v, {given}):\n    return F.softmax(torch.matmul(q, k.transpose(2, 3)), -1) @ v{mark}\n"
     )
+    check_one("ACC430", HEAD + "        return x\n" + function, tmp_path)
+
+
+def test_silent_in_a_function_that_speaks_of_no_heads(tmp_path: Path) -> None:
+    function = "def attend(q, k, v):\n    return F.softmax(q @ k.transpose(-2, -1), -1) @ v\n"
     check_one("ACC430", HEAD + "        return x\n" + function, tmp_path)
 
 

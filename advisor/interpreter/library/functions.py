@@ -30,7 +30,7 @@ from accel_advisor.tables.torch_functions import (
     TENSOR_FACTORIES,
     TENSOR_FUNCTIONS,
 )
-from accel_advisor.tables.torch_modules import MODULE_ALIASES, WRAPPERS_THAT_MOVE_INPUTS
+from accel_advisor.tables.torch_modules import MODULE_ALIASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS
 from accel_advisor.values.devices import device_kinds, is_first
 from accel_advisor.values.places import HOST, SOMEWHERE, Place
 from accel_advisor.values.store import ANY, ESCAPED, OPEN, TAKES_AS_GIVEN
@@ -163,7 +163,7 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
     if _is_module_class(name):
         held = _flattened(arguments)
         children = [one for one in held if isinstance(one, Module)]
-        stateless = _is_stateless(machine, name)
+        stateless = name in STATELESS or name.endswith("Loss")
         if name == "torch.nn.Sequential" and len(children) == len(held):
             stateless = not any(one.has_state for one in children)
         module = Module(machine.document, node, name, has_state=not stateless)
@@ -244,10 +244,6 @@ def _note_saved_states(machine: Interpreter, saved: Value, node: cst.Call) -> No
             pending += machine.store.entries(one).values()
         elif isinstance(one, Choice):
             pending += one.options
-
-
-def _is_stateless(machine: Interpreter, name: str) -> bool:
-    return machine.recorder.stateless(name) or name.endswith("Loss")
 
 
 def _flattened(arguments: Arguments) -> list[Value]:

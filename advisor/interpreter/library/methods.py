@@ -18,7 +18,7 @@ from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import becomes
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.tables.tensor_methods import CASTS, GRAPHLESS, MASKS, MOVES, SHAPES, TENSOR_METHODS
-from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE, WRAPPERS_THAT_MOVE_INPUTS
+from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE, STATELESS, WRAPPERS_THAT_MOVE_INPUTS
 from accel_advisor.values.places import HOST, SOMEWHERE, Place, is_host
 from accel_advisor.values.store import ANY, ESCAPED, TAKES_AS_GIVEN
 from accel_advisor.values.values import (
@@ -274,8 +274,7 @@ def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node:
         first = arguments.positional[0].value if arguments.positional else UNKNOWN
         place = first.place if isinstance(first, Tensor) else SOMEWHERE
         return Tensor(place, scalar=True, grown=machine.grown(node))
-    stateless = module.kind.startswith("torch.nn.") and machine.recorder.stateless(module.kind)
-    if stateless and arguments.positional and isinstance(arguments.positional[0].value, Tensor):
+    if module.kind in STATELESS and arguments.positional and isinstance(arguments.positional[0].value, Tensor):
         return Tensor(arguments.positional[0].value.place, proven=False, grown=machine.grown(node))
     known = not (escaped or touches) or wrapper is not None
     if place == HOST and any(isinstance(one, Tensor) and one.place != HOST for one in arguments.values()):

@@ -1,159 +1,205 @@
-"""Attention that functions compute step by step: scores, their softmax, and the product of these weights with values.
+"""Attention that a function computes step by step: scores, their softmax, and the product of these weights with values.
 
-Each function is read for itself, and only where a rule asks. Names stand for what their last assignment gave them.
+Names are followed in the order of the text: each stands for what the last assignment above it gives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.queries.attention_terms import Expressions, Made
-from accel_advisor.records.queries.terms import (
-    Attention,
-    Names,
-    Number,
-    Scores,
-    Shaped,
-    either,
-    leave,
-)
-from accel_advisor.syntax.nesting import deep_stack
-from accel_advisor.syntax.shapes import self_attribute
+from accel_advisor.records.actions import calls
+from accel_advisor.syntax.shapes import assigned_value, names_bound_in, names_read_in, self_attribute
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.values.values import Class, Function
+from accel_advisor.values.values import Module
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
-    from accel_advisor.source.document import Document
+    from accel_advisor.records.facts import Facts
 
-_LOOPS = 3
-"""Loops within loops that are read twice."""
-
-
-class Attentions:
-    """Finds the attentions of documents."""
-
-    def __init__(self, machine: Interpreter) -> None:
-        self._machine = machine
-        self._attributes: dict[Class, dict[str, list[Made]]] = {}
-
-    def of(self, document: Document) -> list[Attention]:
-        """Those whose scores and weights are used for nothing else, in the order of the source."""
-        functions = {id(one.node): one for one in self._machine.functions if one.document is document}
-        with deep_stack():
-            found = [one for function in functions.values() for one in self._in(function)]
-        return [one for one in found if one.is_plain]
-
-    def _in(self, function: Function) -> list[Attention]:
-        owner = function.owner
-        if owner is not None and owner not in self._attributes:
-            self._attributes[owner] = _attributes(owner)
-        return _Reader(self._machine, function, self._attributes[owner] if owner is not None else {}).read()
+_SOFTMAX = ("torch.softmax", "torch.nn.functional.softmax")
+_MATMUL = "torch.matmul"
+_DROPS = ("torch.dropout", "torch.nn.functional.dropout", "torch.nn.Dropout", "torch.nn.Identity")
+_NUMBERS = frozenset({"sqrt", "size", "float", "int"})
+_INNER: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
+_SCALES = (cst.Multiply, cst.Divide, cst.MultiplyAssign, cst.DivideAssign)
 
 
-def _attributes(cls: Class) -> dict[str, list[Made]]:
-    """Everything that the methods of a class assign to its attributes."""
-    found: dict[str, list[Made]] = {}
-    for one in cls.lineage():
-        for assign in descendants(one.node, cst.Assign):
-            for target in assign.targets:
-                name = self_attribute(target.target)
-                if name is not None:
-                    found.setdefault(name, []).append((one.scope, assign.value))
+@dataclass(slots=True)
+class Attention:
+    """One attention that is computed step by step.
+
+    Attributes:
+        scores: the product of queries and keys.
+        masked: whether some scores are replaced before the softmax.
+        names: where scores and weights are read by a name, on the way to the values.
+    """
+
+    scores: cst.BaseExpression
+    masked: bool = False
+    names: list[cst.Name] = field(default_factory=list)
+
+
+def attentions(facts: Facts) -> Iterator[Attention]:
+    """The attentions of a document, in functions that work on heads, whose scores and weights are used for nothing
+    else."""
+    if "softmax" not in facts.document.python:
+        return
+    functions = facts.operations_of(*calls(*_SOFTMAX, *_DROPS, _MATMUL))
+    called = {id(one.node): one.what.full for one in functions}
+    for call in facts.module_calls:
+        for module in (context.module for context in call.contexts):
+            if isinstance(module, Module):
+                made = module.node.args if isinstance(module.node, cst.Call) else ()
+                over_last = module.kind == "torch.nn.Softmax" and _is_over_last(made)
+                called[id(call.node)] = module.kind if module.kind in _DROPS else _SOFTMAX[0] if over_last else ""
+    tree = facts.document.tree
+    classes = {id(one): owner for owner in descendants(tree, cst.ClassDef) for one in owner.body.body}
+    for function in filter(_has_heads, descendants(tree, cst.FunctionDef)):
+        yield from _Function(function, classes.get(id(function)), called).attentions()
+
+
+class _Function:
+    """The names of one function, and what it multiplies."""
+
+    def __init__(self, node: cst.FunctionDef, owner: cst.ClassDef | None, called: dict[int, str]) -> None:
+        self._body, self._owner, self._called = node.body, owner, called
+        self._order = {id(one): at for at, one in enumerate(descendants(node.body))}
+        self._bound: dict[str, list[tuple[int, cst.CSTNode]]] = {}
+        """The statements that bind a name, or may change what it stands for, and where they end."""
+        for one in descendants(node.body, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Expr, cst.For, cst.AsName):
+            end = max(self._order[id(part)] for part in descendants(one.iter if isinstance(one, cst.For) else one))
+            for name in names_read_in(one.target) if isinstance(one, cst.For) else names_bound_in(one):
+                self._bound.setdefault(name, []).append((end, one))
+        labels = {id(one.target) for one in descendants(node.body, cst.AssignTarget)}
+        labels |= {id(one.attr) for one in descendants(node.body, cst.Attribute)}
+        self._reads = [one for one in descendants(node.body, cst.Name) if id(one) not in labels]
+        hidden = descendants(node.body, *_INNER, cst.Global, cst.Nonlocal)
+        self._hidden = {name.value for one in hidden for name in descendants(one, cst.Name)}
+
+    def attentions(self) -> Iterator[Attention]:
+        """Those that end in a product, of what is used in no other way."""
+        for node in descendants(self._body, cst.BinaryOperation, cst.Call, but=_INNER):
+            factors = self._factors(node)
+            found = self._weights(factors[0]) if factors is not None else None
+            if found is not None and not self._hidden & {one.value for one in found.names}:
+                ways = {self._bound_by(one) for one in found.names}
+                if sum(self._bound_by(one) in ways for one in self._reads) == len(found.names):
+                    yield found
+
+    def _weights(self, node: cst.CSTNode | None) -> Attention | None:
+        """The attention whose weights an expression is."""
+        if isinstance(node, cst.Name):
+            return _through(self._weights(_given(self._bound_by(node))), node)
+        if not isinstance(node, cst.Call) or not node.args:
+            return None
+        called = self._called.get(id(node), "")
+        if called in _DROPS:
+            return self._weights(node.args[0].value)
+        if called in _SOFTMAX and (len(node.args) == 1 or _is_over_last(node.args[1:])):
+            return self._scores(node.args[0].value)
+        receiver = _receiver(node, "softmax")
+        return self._scores(receiver) if receiver is not None and _is_over_last(node.args) else None
+
+    def _scores(self, node: cst.CSTNode | None) -> Attention | None:
+        """The attention whose scores an expression is."""
+        if isinstance(node, cst.Name):
+            return _through(self._scores(_given(self._bound_by(node))), node)
+        if isinstance(node, cst.AugAssign):
+            scaled = isinstance(node.operator, _SCALES) and self._is_number(node.value)
+            return self._scores(node.target) if scaled else None
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, _SCALES):
+            return self._scores(node.left) if self._is_number(node.right) else None
+        if (
+            isinstance(node, cst.Call)
+            and isinstance(node.func, cst.Attribute)
+            and node.func.attr.value == "masked_fill"
+        ):
+            found = self._scores(node.func.value)
+            if found is not None:
+                found.masked = True
+            return found
+        factors = self._factors(node)
+        crossed = factors is not None and self._is_crossed(factors[1]) and not self._is_crossed(factors[0])
+        return Attention(node) if crossed and isinstance(node, cst.BaseExpression) else None
+
+    def _bound_by(self, name: cst.Name) -> cst.CSTNode | None:
+        """The last statement above the place where a name is read that binds it."""
+        above = [(end, one) for end, one in self._bound.get(name.value, ()) if end < self._order.get(id(name), 0)]
+        return max(above, key=lambda each: each[0])[1] if above else None
+
+    def _factors(self, node: cst.CSTNode | None) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
+        """What a matrix product multiplies."""
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.MatrixMultiply):
+            return node.left, node.right
+        receiver, given = _receiver(node, "matmul"), node.args if isinstance(node, cst.Call) else ()
+        if len(given) == 2 and self._called.get(id(node)) == _MATMUL:
+            return given[0].value, given[1].value
+        return (receiver, given[0].value) if receiver is not None and len(given) == 1 else None
+
+    def _is_crossed(self, node: cst.CSTNode | None) -> bool:
+        """Whether the last two dimensions of a tensor were exchanged."""
+        if isinstance(node, cst.Name):
+            return self._is_crossed(_given(self._bound_by(node)))
+        if isinstance(node, cst.Call) and _receiver(node, "transpose") is not None:
+            return {_integer(one.value) for one in node.args} in ({-1, -2}, {2, 3})
+        return isinstance(node, cst.Attribute) and node.attr.value == "mT"
+
+    def _is_number(self, node: cst.BaseExpression) -> bool:
+        """Whether a factor is made of numbers, roots and sizes: itself, or whatever its name or attribute is given."""
+        name = self_attribute(node)
+        given = [_given(self._bound_by(node))] if isinstance(node, cst.Name) else [node]
+        if name is not None:
+            assigns = descendants(self._owner, cst.Assign) if self._owner is not None else ()
+            given = [one.value for one in assigns if name in [self_attribute(each.target) for each in one.targets]]
+        return bool(given) and all(one is not None and _is_root(one) for one in given)
+
+
+def _through(found: Attention | None, name: cst.Name) -> Attention | None:
+    if found is not None:
+        found.names.append(name)
     return found
 
 
-class _Reader(Expressions):
-    """Reads the statements of one function."""
+def _given(statement: cst.CSTNode | None) -> cst.CSTNode | None:
+    """What an assignment gives the one name that it binds."""
+    named = isinstance(statement, cst.Assign) and isinstance(statement.targets[0].target, cst.Name)
+    return assigned_value(statement) if statement is not None and named else statement
 
-    def __init__(self, machine: Interpreter, function: Function, attributes: dict[str, list[Made]]) -> None:
-        super().__init__(machine, function, attributes)
-        self._function = function
-        self._loops = 0
 
-    def read(self) -> list[Attention]:
-        """All attentions that the function begins to compute."""
-        if isinstance(self._function.node, cst.FunctionDef):
-            self._block(self._function.node.body.body)
-        return self._found
+def _receiver(node: cst.CSTNode | None, method: str) -> cst.BaseExpression | None:
+    """What a method is called on; None where it is not that method."""
+    func = node.func if isinstance(node, cst.Call) else None
+    return func.value if isinstance(func, cst.Attribute) and func.attr.value == method else None
 
-    def _block(self, statements: Iterable[cst.CSTNode]) -> bool:
-        """Reads statements in order; whether control never comes out at the end."""
-        for one in statements:
-            if isinstance(one, cst.SimpleStatementLine):
-                if self._block(one.body):
-                    return True
-            elif isinstance(one, (cst.Return, cst.Raise)):
-                self._use(one)
-                return True
-            elif isinstance(one, cst.Assign):
-                value = self._value(one.value)
-                for target in one.targets:
-                    self._bind(target.target, value)
-            elif isinstance(one, cst.AnnAssign):
-                self._bind(one.target, self._value(one.value) if one.value is not None else None)
-            elif isinstance(one, cst.Expr):
-                self._value(one.value)  # thrown away, unless it works in place
-            elif isinstance(one, cst.AugAssign):
-                self._augment(one)
-            elif isinstance(one, cst.If):
-                self._use(one.test)
-                if self._branches([one.body.body, [one.orelse] if one.orelse is not None else []]):
-                    return True
-            elif isinstance(one, cst.Else):
-                if self._block(one.body.body):
-                    return True
-            elif isinstance(one, cst.With):
-                for item in one.items:
-                    self._use(item)
-                if self._block(one.body.body):
-                    return True
-            elif isinstance(one, (cst.For, cst.While)):
-                self._loop(one)
-            elif not isinstance(one, (cst.FunctionDef, cst.ClassDef)):
-                self._use(one)
-        return False
 
-    def _branches(self, bodies: list[Iterable[cst.CSTNode]]) -> bool:
-        before, ends = self._names, list[Names]()
-        for body in bodies:
-            self._names = dict(before)
-            if not self._block(body):
-                ends.append(self._names)
-        if not ends:
+def _has_heads(function: cst.FunctionDef) -> bool:
+    """Whether a function speaks of four dimensions, or more: fused kernels take no fewer."""
+    for call in descendants(function, cst.Call):
+        name = next(reversed([one.value for one in descendants(call.func, cst.Name)]), "")
+        if (name in ("view", "reshape", "permute") and len(call.args) > 3) or name == "rearrange":
             return True
-        names = dict.fromkeys(name for end in ends for name in end)
-        self._names = {name: either(end.get(name) for end in ends) for name in names}
-        return False
+        if name == "transpose" and 3 in [_integer(one.value) for one in call.args]:
+            return True
+    return False
 
-    def _loop(self, node: cst.For | cst.While) -> None:
-        """What is known before a loop may differ in its second pass, and scores that it uses are used many times."""
-        for name in {one.value for one in descendants(node, cst.Name)}:
-            leave(self._names.pop(name, None))
-        before, begun = dict(self._names), len(self._found)
-        self._loops += 1
-        self._block(node.body.body)
-        found, ends = self._found[begun:], [dict(self._names)]
-        if found and self._loops <= _LOOPS:
-            self._block(node.body.body)  # what a pass leaves behind may be used by the next one
-        for one in found if self._loops > _LOOPS else ():
-            one.seen = True
-        self._loops -= 1
-        self._found[begun:] = found
-        ends += [self._names, {}]
-        names = dict.fromkeys(name for end in ends for name in end)
-        self._names = {name: either(end.get(name) for end in ends) for name in names} | before
-        if node.orelse is not None:
-            self._block(node.orelse.body.body)
 
-    def _augment(self, node: cst.AugAssign) -> None:
-        factor = self._value(node.value)
-        leave(factor)
-        held = self._value(node.target)
-        scales = isinstance(node.operator, (cst.MultiplyAssign, cst.DivideAssign)) and factor == Number()
-        if not isinstance(held, Shaped) and not (isinstance(held, Scores) and scales):
-            leave(held)
-            self._bind(node.target, None)
+def _is_root(node: cst.CSTNode) -> bool:
+    """Whether an expression is made of numbers and their powers and roots, and of sizes."""
+    called = [one.func for one in descendants(node, cst.Call)]
+    names = {one.attr.value if isinstance(one, cst.Attribute) else getattr(one, "value", "") for one in called}
+    numbers = [*descendants(node, cst.Integer, cst.Float)]
+    return names <= _NUMBERS and bool(names or numbers)
+
+
+def _is_over_last(args: Sequence[cst.Arg]) -> bool:
+    """Whether the arguments of a softmax name the last of four dimensions."""
+    return any(_integer(one.value) in (-1, 3) for one in args)
+
+
+def _integer(node: cst.BaseExpression) -> int | None:
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+        return -int(node.expression.value, 0) if isinstance(node.expression, cst.Integer) else None
+    return int(node.value, 0) if isinstance(node, cst.Integer) else None
