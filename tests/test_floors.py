@@ -37,6 +37,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("tune.probe.containment",),
     ("tune.probe.measuring",),
     ("tune.probe.turning",),
+    ("tune.probe.knobs",),
     ("tune.probe",),
     ("tune.search", "tune.target"),
     ("tune.trial",),

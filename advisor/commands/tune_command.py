@@ -20,7 +20,7 @@ import click
 from accel_advisor.commands.failure import Failure, console_here
 from accel_advisor.commands.output_files import FALLEN, Outputs
 from accel_advisor.machine.machine import INSTALL_TORCH
-from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOBS, UnknownKnobError, parse_knobs
+from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOB_NAMES, UnknownKnobError, parse_knobs
 from accel_advisor.tune.target.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
 from accel_advisor.tune.target.remedies import remedy_for_memory, remedy_of
 from accel_advisor.tune.trial.interrupts import Interrupts
@@ -102,7 +102,7 @@ def _behind_dashes(own: list[str], words: str) -> str:
     default=",".join(KNOBS),
     metavar="NAMES",
     help=f"What may be changed, of: {', '.join(KNOBS)}; and of the training itself, only where it is named: "
-    f"{', '.join(TRAINING_KNOBS)}. `all` is all but batch_size.",
+    f"{', '.join(TRAINING_KNOB_NAMES)}. `all` is all but batch_size.",
 )
 @click.option("--unsafe-fixes", is_flag=True, help="With --apply: write knobs of the training, too.")
 @click.option("--explain", is_flag=True, help="Say where the loader spends its time, function by function.")
@@ -151,7 +151,7 @@ def tune(
     end, and nothing that it writes stays. Without SCRIPT, the script of the configuration is run (tune.script), or the
     one training script in this folder.
     """
-    from accel_advisor.tune.knobs.turns import most_starts
+    from accel_advisor.tune.knobs.turner import most_starts
     from accel_advisor.tune.trial.trial_errors import ScriptFailed, TrialError
     from accel_advisor.tune.tuner import Options, TuneError
     from accel_advisor.tune.tuner import tune as run
@@ -170,14 +170,14 @@ def tune(
     outputs.check()
     config, command = _command(script, module, ctx.meta[_ARGUMENTS])
     command = _launched(command, processes, nnodes)
-    if command.ranks is not None and chosen & set(TRAINING_KNOBS):
-        names = ", ".join(sorted(chosen & set(TRAINING_KNOBS)))
+    if command.ranks is not None and chosen & set(TRAINING_KNOB_NAMES):
+        names = ", ".join(sorted(chosen & set(TRAINING_KNOB_NAMES)))
         raise Failure(f"--knobs {names}: a knob of the training is tried in one process; leave out --nproc-per-node")
     if find_spec("torch") is None:
         raise Failure(INSTALL_TORCH)
     console = console_here()
     options = Options(chosen, budget, seed, apply, start_timeout, explain, unsafe_fixes)
-    if chosen & set(TRAINING_KNOBS):
+    if chosen & set(TRAINING_KNOB_NAMES):
         starts = most_starts(chosen)
         click.echo(f"Knobs of the training start the script at most {starts} times, beside the search.", err=True)
     with Interrupts() as interrupts:

@@ -72,6 +72,11 @@ class Machine:
         """Cores that can be kept busy: the affinity, less where a quota says so."""
         return self.affinity if self.quota is None else min(float(self.affinity), self.quota)
 
+    @property
+    def shares_cores(self) -> bool:
+        """Whether the control group limits the time on cores and not their number, so that others run on them, too."""
+        return self.quota is not None and self.quota < self.affinity
+
     def fingerprint(self, devices: tuple[Accelerator, ...] = ()) -> str:
         """The same for machines on which speeds can be compared: their kind, not their name, so that the next of a row
         of rented ones goes on where the last one ended."""

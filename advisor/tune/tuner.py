@@ -15,7 +15,7 @@ from accel_advisor.tune.applying.objections import Standing, standing_of
 from accel_advisor.tune.applying.proving import apply
 from accel_advisor.tune.applying.rewrite import Planner, display_name, recommend
 from accel_advisor.tune.knobs.turned_knobs import Turns
-from accel_advisor.tune.knobs.turns import Turner, run_turns
+from accel_advisor.tune.knobs.turner import Turner, try_knobs
 from accel_advisor.tune.probe.channel.wire import BASELINE, LoaderInfo, Ready, Settings
 from accel_advisor.tune.record.outcome import Outcome, Row
 from accel_advisor.tune.record.schema import Explanation
@@ -24,7 +24,7 @@ from accel_advisor.tune.search.diagnosis import diagnose
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.readings import Loop, Readings
 from accel_advisor.tune.search.search import BaselineError, Request, Search, block_seconds
-from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOBS, Limits, prefetch
+from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOB_NAMES, Limits, prefetch
 from accel_advisor.tune.search.statistics import Interval, interval
 from accel_advisor.tune.showing.explain import explain
 from accel_advisor.tune.target.command import Command
@@ -165,7 +165,7 @@ def tune(
     outcome.contained, outcome.leaked = tuple(sorted(session.contained)), tuple(sorted(session.leaked))
     outcome.timeline, outcome.samples, outcome.clock = tuple(session.timeline), tuple(session.samples), session.clock
     outcome.accelerators = accelerators() if outcome.device != "cpu" else ()
-    if options.knobs & set(TRAINING_KNOBS) and not interrupts.heard:
+    if options.knobs & set(TRAINING_KNOB_NAMES) and not interrupts.heard:
         _turn(command, options, outcome, machine, watch, interrupts)
     outcome.interrupted = interrupts.heard
     outcome.seconds = time.monotonic() - began
@@ -210,7 +210,7 @@ def _turn(
             say=lambda words: watch(words, None),
         )
         with suppress(KeyboardInterrupt), interrupts.heeded():
-            outcome.turns = run_turns(turner, options.knobs, write=options.apply and options.unsafe)
+            outcome.turns = try_knobs(turner, options.knobs, write=options.apply and options.unsafe)
         outcome.turns = outcome.turns or turner.turns or Turns(tuple(turner.tried))
     outcome.contained = tuple(sorted({*outcome.contained, *session.contained}))
     outcome.leaked = tuple(sorted({*outcome.leaked, *session.leaked}))

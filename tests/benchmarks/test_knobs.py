@@ -8,11 +8,11 @@ import pytest
 pytest.importorskip("torch")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from accel_advisor.tune.knobs.knobs import TURNED
+from accel_advisor.tune.search.settings import TRAINING_KNOB_NAMES
 from benchmarks.knob_workloads import WORKLOADS
 
 
-@pytest.mark.parametrize("knob", [knob.name for knob in TURNED])
+@pytest.mark.parametrize("knob", TRAINING_KNOB_NAMES)
 def test_a_knob_has_a_workload_on_which_it_pays_and_one_on_which_it_is_refused(knob: str) -> None:
     assert {workload.pays for workload in WORKLOADS.values() if workload.knob == knob} == {True, False}
 

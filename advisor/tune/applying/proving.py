@@ -98,10 +98,8 @@ def _run_once(
         fresh, purpose = readings.starts_anew(settings), Purpose.NEW_SOURCE if run.new else Purpose.OLD_SOURCE
         found: list[float] = []
         while len(found) < run.blocks and (len(found) < run.least or time.monotonic() - began < run.seconds):
-            answer = session.answer(Request(BASELINE, 8, block_seconds(budget), fresh, purpose))
-            if answer.block is None:
-                raise TrialError(answer.reason)
-            found.append(readings.charged_itself(settings, answer.block))
+            block = session.block(Request(BASELINE, 8, block_seconds(budget), fresh, purpose))
+            found.append(readings.charged_itself(settings, block))
         return tuple(found)
     finally:
         session.close()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from accel_advisor.finding import Edit
 from accel_advisor.tune.applying.rewrite import Rewrite
+from accel_advisor.tune.probe.knobs.knob import Knob
 from accel_advisor.tune.search.statistics import Interval
 from accel_advisor.tune.search.verification import Verification
 
@@ -15,8 +16,8 @@ class Turn:
     """A knob of the training, and what became of it.
 
     Attributes:
-        name: of the knob.
-        setting: what was tried, as it would be written.
+        knob: turned as it was tried.
+        setting: that, as it would be written.
         gain: how many times as fast the training ran with it, in samples; None where that was not measured.
         loss: by which share of itself the mean loss changed; None where it was not compared.
         warm_up: seconds that the start took beyond the script's own, compiling included; None where not measured.
@@ -27,7 +28,7 @@ class Turn:
         caution: what a person must know before taking it over.
     """
 
-    name: str
+    knob: Knob
     setting: str
     gain: Interval | None = None
     loss: float | None = None
@@ -37,6 +38,11 @@ class Turn:
     remedy: str = ""
     diff: str = ""
     caution: str = ""
+
+    @property
+    def name(self) -> str:
+        """The knob's, as ``--knobs`` takes it."""
+        return self.knob.name
 
     @property
     def faster(self) -> bool:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import sys
 from multiprocessing.connection import Client, Connection
-from typing import Any
+from typing import Any, NoReturn
 
 from accel_advisor.tune.probe.channel.connection import Session
-from accel_advisor.tune.probe.channel.wire import ScriptEnded
+from accel_advisor.tune.probe.channel.reasons import KnobRefused
+from accel_advisor.tune.probe.channel.wire import Refused, ScriptEnded
 from accel_advisor.tune.probe.containment.elsewhere import Elsewhere
 from accel_advisor.tune.probe.containment.overlay import Overlay
 from accel_advisor.tune.probe.containment.patches import Containment
 from accel_advisor.tune.probe.hooks import STATEFUL, Hooks
+from accel_advisor.tune.probe.knobs.training_knobs import Plan
 from accel_advisor.tune.probe.measuring.meter import Meter
 from accel_advisor.tune.probe.measuring.seen_loaders import Records
 from accel_advisor.tune.probe.script import runner
 from accel_advisor.tune.probe.script.import_watch import ImportHook
 from accel_advisor.tune.probe.server import Server
-from accel_advisor.tune.probe.turning.turning import Turning
+from accel_advisor.tune.probe.turning.compared_training import ComparedTraining
 
 
 class Child:
@@ -56,13 +58,17 @@ class Child:
         hooks = Hooks(server, self._records, meter)
         ImportHook("torch", hooks.install).install()
         if plan["knob"] is not None:
-            turning = Turning(plan["knob"], self._session)
-            self._session.turned = turning.told
-            ImportHook("torch", turning.install).install()
+            comparison = Plan.from_json(plan["knob"])
+            training = ComparedTraining(self._refuse, comparison.loader)
+            self._session.turned = training.outcome
+            ImportHook("torch", lambda: comparison.install(training)).install()
         ImportHook(STATEFUL, hooks.install_stateful).install()
 
+    def _refuse(self, reason: str) -> NoReturn:
+        self._session.refuse(Refused(KnobRefused(reason)))
+
     def run(self) -> None:
-        """Run the user's command to its end, and tell of it."""
+        """Run the user's command to its end, and report it."""
         plan = self._plan
         ending = runner.run(plan["script"], plan["module"], plan["args"], plan["cwd"])
         trained = max((record.credits for record in self._records.all), default=0) > 0

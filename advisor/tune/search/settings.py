@@ -6,24 +6,15 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
 from accel_advisor.tune.probe.channel.wire import Settings
+from accel_advisor.tune.probe.knobs.training_knobs import TRAINING_KNOBS
 
 KNOBS: tuple[str, ...] = ("num_workers", "prefetch_factor", "persistent_workers", "pin_memory", "non_blocking")
 """The knobs of a loader, free of meaning, under DataLoader's own argument names, in the order of trust."""
-TRAINING_KNOBS: tuple[str, ...] = (
-    "threads",
-    "thread_binding",
-    "tf32",
-    "cudnn_benchmark",
-    "fused_optimizer",
-    "channels_last",
-    "autocast",
-    "compile",
-    "batch_size",
-    "activation_checkpointing",
-)
+TRAINING_KNOB_NAMES: tuple[str, ...] = tuple(knob.name for knob in TRAINING_KNOBS)
 """Knobs of the training itself, which may change what it computes: each is turned only where it is named."""
+_ONLY_BY_NAME = frozenset(knob.name for knob in TRAINING_KNOBS if knob.only_by_name)
 ALL = "all"
-"""Names every knob but ``batch_size``: another one is another training."""
+"""Names every knob but those that make another training."""
 ACCELERATOR_KNOBS = frozenset({"pin_memory", "non_blocking"})
 """Knobs that do nothing where the model is on the CPU."""
 DEFAULT_PREFETCH = 2
@@ -46,15 +37,15 @@ def parse_knobs(text: str) -> frozenset[str]:
     Raises:
         UnknownKnobError: a name that is no knob, or no name at all.
     """
-    known = (*KNOBS, *TRAINING_KNOBS)
-    listed = f"the knobs are {', '.join(known)}, and {ALL} for all but batch_size"
+    known = (*KNOBS, *TRAINING_KNOB_NAMES)
+    listed = f"the knobs are {', '.join(known)}, and {ALL} for all but {', '.join(sorted(_ONLY_BY_NAME))}"
     names = [name.strip().replace("-", "_") for name in text.split(",") if name.strip()]
     for name in names:
         if name not in (*known, ALL):
             raise UnknownKnobError(f"unknown knob {name!r}: {listed}")
     if not names:
         raise UnknownKnobError(f"no knob is named: {listed}")
-    return frozenset(names) - {ALL} | (frozenset(known) - {"batch_size"} if ALL in names else frozenset())
+    return frozenset(names) - {ALL} | (frozenset(known) - _ONLY_BY_NAME if ALL in names else frozenset())
 
 
 def consistent(settings: Settings) -> Settings:

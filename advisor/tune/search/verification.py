@@ -12,12 +12,11 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 from accel_advisor.tune.search.allowance import FEW_BLOCKS, FEW_RUNS, LEAST_BLOCKS, RUNS, runs_seconds
-from accel_advisor.tune.search.statistics import MARGIN, Interval, gain_of_runs, pairs_for
+from accel_advisor.tune.search.paired_runs import ORDER, PairedRuns
+from accel_advisor.tune.search.statistics import MARGIN, Interval, pairs_for
 
 MOST_BLOCKS = 4
 """Blocks of one run at most: runs differ from each other more than blocks do."""
-
-_ORDER = ((True, False), (False, True), (False, True), (True, False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class Verification:
 
 
 class Comparison:
-    """New, old, old, new; where the answer is open then, the same again, the other way round, as far as there is time.
+    """Runs in the order of :data:`ORDER`, as far as there is time and the answer is open.
 
     Args:
         expected: the gain that the search found.
@@ -69,11 +68,10 @@ class Comparison:
 
     Attributes:
         blocks: in each run.
-        pairs: of runs so far.
     """
 
     def __init__(self, expected: Interval, *, start: float, block: float, limit: float, remedy: str) -> None:
-        self.pairs = 0
+        self._runs = PairedRuns()
         self._limit = limit
         self._remedy = remedy
         if runs_seconds(RUNS, LEAST_BLOCKS, start, block) <= limit:
@@ -84,15 +82,19 @@ class Comparison:
             self._least = FEW_BLOCKS
             self.blocks = max(FEW_BLOCKS, _room(FEW_RUNS, start, block, limit))
 
+    @property
+    def pairs(self) -> int:
+        """Pairs of runs so far."""
+        return self._runs.pairs
+
     def plan(self) -> Generator[Run, Ran, Verification]:
         """Yields what to run next; returns whether the gain showed."""
-        times: dict[bool, list[tuple[float, ...]]] = {False: [], True: []}
         found, spent, last = None, 0.0, 0.0
-        for runs in _ORDER:
+        for pair in ORDER:
             if found is not None and spent + last > self._limit:
                 break
             last = 0.0
-            for number, new in enumerate(runs):
+            for number, new in enumerate(pair):
                 ran = yield Run(new, self.blocks, self._least, (self._limit - spent - last) / (2 - number))
                 last += ran.seconds
                 if ran.late and found is not None:
@@ -100,11 +102,9 @@ class Comparison:
                 if ran.reason:
                     side = "new" if new else "old"
                     return Verification(False, None, f"the {side} source could not be measured: {ran.reason}")
-                times[new].append(ran.times)
+                self._runs.add(new, ran.times)
             spent += last
-            self.pairs += 1
-            _pair(times)
-            found = gain_of_runs(times[False], times[True])
+            found = self._runs.gain
             if found.high < 1:
                 return Verification(False, found, "the new source is slower")
             if 2 * self.pairs == RUNS and self._holds(found):
@@ -119,18 +119,11 @@ class Comparison:
     def _answer(self, found: Interval) -> Verification:
         if self._holds(found):
             return Verification(True, found)
-        if found.ratio > 1 and self.pairs < len(_ORDER):
+        if found.ratio > 1 and self.pairs < len(ORDER):
             reason = f"the time was too short to see the gain in runs of old and new source: {self._remedy}"
         else:
             reason = "the gain did not show when old and new source were run against each other"
         return Verification(False, found, reason)
-
-
-def _pair(times: dict[bool, list[tuple[float, ...]]]) -> None:
-    """Leaves as many blocks of either of the latest two runs as both have."""
-    both = min(len(runs[-1]) for runs in times.values())
-    for runs in times.values():
-        runs[-1] = runs[-1][:both]
 
 
 def _room(runs: int, start: float, block: float, limit: float) -> int:

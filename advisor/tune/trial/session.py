@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from accel_advisor.machine.gpus import Sample
-from accel_advisor.tune.probe.channel.wire import BASELINE, Ready, Stopped
+from accel_advisor.tune.probe.channel.wire import BASELINE, Block, Ready, Stopped
+from accel_advisor.tune.probe.knobs.training_knobs import Plan
 from accel_advisor.tune.search.purposes import Purpose, words
 from accel_advisor.tune.search.search import Answer, Request, Search
 from accel_advisor.tune.target.command import Command
@@ -49,7 +50,7 @@ class Session:
         contained, leaked: paths that the script wrote, over all trials that ended.
         notes: what could not be checked.
         sources: what further trials are to find in place of files of the script, by their paths.
-        knob: what further trials are to turn besides the loader's settings, as :class:`Trial` has it.
+        plan: what further trials are to turn besides the loader's settings, as :class:`Trial` has it.
         stopped: the last word of the latest trial that ended.
         start_seconds: that the first start took, until the loop was warm.
         samples: what the GPU did while trials ran, on the clock of the blocks; empty where there is none.
@@ -68,7 +69,7 @@ class Session:
         self.leaked: set[str] = set()
         self.notes: set[str] = set()
         self.sources: Mapping[Path, bytes] = {}
-        self.knob: Mapping[str, Any] | None = None
+        self.plan: Plan | None = None
         self.stopped = Stopped()
         self.start_seconds = 0.0
         self.timeline: list[Served] = []
@@ -117,7 +118,7 @@ class Session:
             start_timeout=self.start_timeout,
             extend_epochs=self._extend,
             sources=self.sources,
-            knob=self.knob,
+            plan=self.plan,
         )
         try:
             self.ready = self._trial.start()
@@ -158,6 +159,17 @@ class Session:
             Served(request.what, request.purpose, began, found.seconds, found.block, found.reason, cores)
         )
         return found
+
+    def block(self, request: Request) -> Block:
+        """As :meth:`answer`, for a block that nothing can stand in for.
+
+        Raises:
+            TrialError: also where it could not be measured.
+        """
+        answer = self.answer(request)
+        if answer.block is None:
+            raise CandidateError(answer.reason, out_of_memory=answer.out_of_memory)
+        return answer.block
 
     def _answer(self, request: Request) -> Answer:
         began = time.monotonic()

@@ -32,6 +32,7 @@ from accel_advisor.tune.probe.channel.wire import (
 )
 from accel_advisor.tune.probe.containment.layer import read_log
 from accel_advisor.tune.probe.guard import put_back
+from accel_advisor.tune.probe.knobs.training_knobs import Plan
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.disk_space import LOOK_SECONDS, Room
 from accel_advisor.tune.trial.endings import died, last_words, named, out_of_memory, slow_start, spoken
@@ -76,7 +77,7 @@ class Trial:
             hung; four times as long while its workers start.
         extend_epochs: never end an epoch: for scripts that end before they can be measured.
         sources: what the script is to find in place of some files of its own, by their paths.
-        knob: what :class:`accel_advisor.tune.probe.turning.turning.Turning` is to do; None for nothing.
+        plan: what the training is to be compared with, of its own knobs; None where it is not.
 
     Attributes:
         contained: paths that the script wrote and that went to the scratch overlay, known after the end.
@@ -95,7 +96,7 @@ class Trial:
         stall_timeout: float = 30.0,
         extend_epochs: bool = False,
         sources: Mapping[Path, bytes] | None = None,
-        knob: Mapping[str, Any] | None = None,
+        plan: Plan | None = None,
     ) -> None:
         self.command = command
         self.deadline = deadline
@@ -103,7 +104,7 @@ class Trial:
         self.stall_timeout = stall_timeout
         self.extend_epochs = extend_epochs
         self._sources = sources
-        self._knob = knob
+        self._plan = plan
         self._child: ChildProcess | None = None
         self._tree: Tree | None = None
         self._room: Room | None = None
@@ -150,7 +151,7 @@ class Trial:
             "args": list(command.args),
             "cwd": str(command.cwd),
             "extend_epochs": self.extend_epochs,
-            "knob": self._knob,
+            "knob": self._plan.to_json() if self._plan is not None else None,
         }
         folders = project_folders(command.cwd, command.script)
         if not folders:

@@ -130,7 +130,10 @@ def test_what_is_compiled_knows_nothing_of_the_clock(meter: Counting) -> None:
 
 @pytest.mark.parametrize(
     "wrap",
-    ["Hooks(None, None, Meter())._wrap_module(torch.nn.Module, torch.compiler)", "Turning(PLAN, None).install()"],
+    [
+        "Hooks(None, None, Meter())._wrap_module(torch.nn.Module, torch.compiler)",
+        "Plan(Autocast()).install(ComparedTraining(None))",
+    ],
 )
 def test_the_profiler_of_torch_finds_the_modules(wrap: str) -> None:
     """It reads them off the frame of the call, and takes the process down where they are missing."""
@@ -138,8 +141,9 @@ def test_the_profiler_of_torch_finds_the_modules(wrap: str) -> None:
         import torch
         from accel_advisor.tune.probe.hooks import Hooks
         from accel_advisor.tune.probe.measuring.meter import Meter
-        from accel_advisor.tune.probe.turning.turning import Turning
-        PLAN = {{"name": "autocast", "value": None}}
+        from accel_advisor.tune.probe.knobs.autocast_knob import Autocast
+        from accel_advisor.tune.probe.knobs.training_knobs import Plan
+        from accel_advisor.tune.probe.turning.compared_training import ComparedTraining
         {wrap}
         model = torch.nn.Sequential(torch.nn.Identity())
         with torch.profiler.profile(with_stack=True, with_modules=True):

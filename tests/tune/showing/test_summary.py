@@ -7,6 +7,9 @@ import pytest
 from accel_advisor.tune.applying.rewrite import Rewrite
 from accel_advisor.tune.knobs.turned_knobs import Turn, Turns
 from accel_advisor.tune.page.page import trial_page
+from accel_advisor.tune.probe.knobs.compile_knob import Compile
+from accel_advisor.tune.probe.knobs.fused_optimizer_knob import FusedOptimizer
+from accel_advisor.tune.probe.knobs.thread_binding_knob import ThreadBinding
 from accel_advisor.tune.record.record import record
 from accel_advisor.tune.record.stored import record_of
 from accel_advisor.tune.search.verification import Verification
@@ -60,10 +63,10 @@ def test_knobs_of_the_training_are_told_everywhere(
     assert found.recommendation is None
     rewrite = Rewrite({tmp_path / "train.py": b"old"}, {tmp_path / "train.py": b"new"}, "--- a\n+++ b\n-old\n+fused\n")
     tried = (
-        Turn("fused_optimizer", "fused=True", GAIN, 0.0001, 0.3, diff=rewrite.diff),
-        Turn("compile", "model.compile()", GAIN.inverse, 0.0, 12.5, refused="it is slower"),
+        Turn(FusedOptimizer(), "fused=True", GAIN, 0.0001, 0.3, diff=rewrite.diff),
+        Turn(Compile(), "model.compile()", GAIN.inverse, 0.0, 12.5, refused="it is slower"),
         Turn(
-            "thread_binding", "os.sched_setaffinity(0, {0})", GAIN, 0.0, 0.0, remedy="write it by hand", caution="mind"
+            ThreadBinding(), "os.sched_setaffinity(0, {0})", GAIN, 0.0, 0.0, remedy="write it by hand", caution="mind"
         ),
     )
     found.turns = Turns(tried, rewrite, verification, written)

@@ -22,8 +22,9 @@ from accel_advisor.tune import tuner
 from accel_advisor.tune.applying import proving
 from accel_advisor.tune.applying.rewrite import Recommendation, Rewrite
 from accel_advisor.tune.knobs.turned_knobs import Turn
-from accel_advisor.tune.knobs.turns import Turner
+from accel_advisor.tune.knobs.turner import Turner
 from accel_advisor.tune.probe.channel.wire import Frame, LoaderInfo, Settings
+from accel_advisor.tune.probe.knobs.threads_knob import Threads
 from accel_advisor.tune.record.outcome import Outcome, Row
 from accel_advisor.tune.search.statistics import Interval
 from accel_advisor.tune.search.verification import Verification
@@ -132,7 +133,7 @@ def test_files_are_whole_for_a_caller_who_lets_ctrl_c_through(tmp_path: Path) ->
 def test_what_is_known_of_the_knobs_is_what_stands_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The knobs of the training, from their last run on: one pays, and its patch is verified."""
     edit = Edit("train.py", Span(Location(10, 1, 11), Location(11, 1, 12)), "4")
-    monkeypatch.setattr(Turner, "_turned", lambda *_: Turn("threads", "WORKERS = 4", GAIN, edits=(edit,)))
+    monkeypatch.setattr(Turner, "_turned", lambda *_: Turn(Threads(4), "WORKERS = 4", GAIN, edits=(edit,)))
     found = set()
 
     def run(steps: Steps) -> None:

@@ -1,1 +1,1 @@
-"""A knob of the training, turned from outside."""
+"""What a knob of the training takes hold of in a script that knows nothing of it."""

@@ -1,15 +1,24 @@
-"""The patch of each knob of the training: where it lands, and that it is told in words where no place is certain."""
+"""The patch of each knob of the training: where it lands, and what is said where no place is certain."""
 
 from pathlib import Path
 
 import pytest
 
 from accel_advisor.tune.applying.rewrite import rewritten
-from accel_advisor.tune.knobs.binding import Split
-from accel_advisor.tune.knobs.knobs import TURNED, Patch, patch
+from accel_advisor.tune.knobs.source_patch import Patch, patch
 from accel_advisor.tune.probe.channel.wire import Frame, LoaderInfo, Settings, Site, Turned
+from accel_advisor.tune.probe.knobs.activation_checkpointing_knob import ActivationCheckpointing
+from accel_advisor.tune.probe.knobs.autocast_knob import Autocast
+from accel_advisor.tune.probe.knobs.batch_size_knob import BatchSize
+from accel_advisor.tune.probe.knobs.channels_last_knob import ChannelsLast
+from accel_advisor.tune.probe.knobs.compile_knob import Compile
+from accel_advisor.tune.probe.knobs.fused_optimizer_knob import FusedOptimizer
+from accel_advisor.tune.probe.knobs.knob import Knob
+from accel_advisor.tune.probe.knobs.tf32_knob import Tf32
+from accel_advisor.tune.probe.knobs.thread_binding_knob import ThreadBinding
+from accel_advisor.tune.probe.knobs.threads_knob import Threads
+from accel_advisor.tune.probe.knobs.training_knobs import TRAINING_KNOBS
 
-KNOBS = {knob.name: knob for knob in TURNED}
 MAIN = """\
 import argparse
 import torch
@@ -85,14 +94,12 @@ def site(root: Path, name: str, call: str, *names: str, function: str = "<module
     return Site(Frame(str(root / name), function, row, column, end_row, end_column), names)
 
 
-def planned(
-    root: Path, knob: str, *sites: Site, value: int | None = None, argv: tuple[str, ...] = (), blocks: str = "{}.layers"
-) -> Patch:
+def planned(root: Path, knob: Knob, *sites: Site, argv: tuple[str, ...] = (), blocks: str = "{}.layers") -> Patch:
     stack = (site(root, "main.py", "DataLoader(data, batch_size=args.batch)").frame,)
     info = LoaderInfo(0, "train", stack, Settings(), 16, 40, 1024, "__main__.Data", "fork")
-    told = (blocks,) if knob == "activation_checkpointing" else ()
-    turned = Turned((), (sites,) if sites else (), 1, "highest", False, 1, told)
-    return patch(KNOBS[knob], value, turned, info, device="cpu", root=root, argv=argv)
+    reached = (blocks,) if isinstance(knob, ActivationCheckpointing) else ()
+    turned = Turned((), (sites,) if sites else (), 1, "highest", False, 1, reached)
+    return patch(knob, turned, info, device="cpu", root=root, argv=argv)
 
 
 def added(root: Path, found: Patch) -> dict[str, list[str]]:
@@ -105,17 +112,17 @@ def added(root: Path, found: Patch) -> dict[str, list[str]]:
 
 
 def test_settings_of_the_process_stand_behind_the_imports(root: Path) -> None:
-    assert added(root, planned(root, "threads", value=4)) == {"main.py": ["torch.set_num_threads(4)"]}
-    assert added(root, planned(root, "tf32")) == {"main.py": ['torch.set_float32_matmul_precision("high")']}
+    assert added(root, planned(root, Threads(4))) == {"main.py": ["torch.set_num_threads(4)"]}
+    assert added(root, planned(root, Tf32())) == {"main.py": ['torch.set_float32_matmul_precision("high")']}
 
 
-def test_without_torch_by_name_it_is_told(root: Path) -> None:
+def test_without_torch_by_name_it_is_said(root: Path) -> None:
     (root / "main.py").write_text(MAIN.replace("import torch\n", ""))
-    found = planned(root, "threads", value=4)
+    found = planned(root, Threads(4))
     assert found == Patch(remedy="write `torch.set_num_threads(4)` behind the imports")
 
 
-SPLIT = Split((0, 1, 2), (3, 4), 3)
+SPLIT = ThreadBinding((0, 1, 2), (3, 4), 3)
 BOUND = [
     "import os",
     "os.sched_setaffinity(0, range(0, 3))",
@@ -128,7 +135,7 @@ def bound(root: Path, start_method: str = "fork", call: str = "DataLoader(data, 
     stack = (site(root, "main.py", call).frame,)
     info = LoaderInfo(0, "train", stack, Settings(), 16, 40, 1024, "__main__.Data", start_method)
     turned = Turned((), (), 1, "highest", False, 1)
-    return patch(KNOBS["thread_binding"], SPLIT, turned, info, device="cpu", root=root, argv=())
+    return patch(SPLIT, turned, info, device="cpu", root=root, argv=())
 
 
 def test_threads_are_bound_behind_the_imports_and_workers_at_the_loader(root: Path) -> None:
@@ -137,58 +144,57 @@ def test_threads_are_bound_behind_the_imports_and_workers_at_the_loader(root: Pa
     assert added(root, bound(root)) == {"main.py": BOUND[1:]}
 
 
-def test_what_binds_threads_is_told_where_it_cannot_be_written(root: Path) -> None:
-    told = Patch(
+def test_what_binds_threads_is_said_where_it_cannot_be_written(root: Path) -> None:
+    said = Patch(
         remedy="write `os.sched_setaffinity(0, range(0, 3)); torch.set_num_threads(3)` behind the imports, and let "
         "each worker of the loader start with `os.sched_setaffinity(0, {3, 4})`"
     )
-    assert bound(root, "spawn") == told
+    assert bound(root, "spawn") == said
     for arguments in ("data, worker_init_fn=seed", "data, **settings", "*settings"):
         call = f"DataLoader({arguments})"
         (root / "main.py").write_text(MAIN.replace("DataLoader(data, batch_size=args.batch)", call))
-        assert bound(root, call=call) == told
+        assert bound(root, call=call) == said
     (root / "main.py").write_text(MAIN.replace("import torch\n", ""))
-    assert bound(root) == told
+    assert bound(root) == said
 
 
 def test_an_optimizer_is_changed_where_it_is_built(root: Path) -> None:
     text = "optim.AdamW(\n        model.parameters(),\n        lr=1e-3,\n    )"
     sites = site(root, "main.py", "make()", function="main"), site(root, "build.py", text, function="make")
-    assert added(root, planned(root, "fused_optimizer", *sites)) == {"build.py": ["        fused=True,"]}
+    assert added(root, planned(root, FusedOptimizer(), *sites)) == {"build.py": ["        fused=True,"]}
 
 
-def test_an_optimizer_with_a_splat_is_told(root: Path) -> None:
+def test_an_optimizer_with_a_splat_is_named(root: Path) -> None:
     sites = (site(root, "build.py", "optim.SGD(model.parameters(), **more)", function="make"),)
-    assert planned(root, "fused_optimizer", *sites) == Patch(remedy="pass fused=True to the optimizer (build.py:6)")
+    assert planned(root, FusedOptimizer(), *sites) == Patch(remedy="pass fused=True to the optimizer (build.py:6)")
 
 
-@pytest.mark.parametrize("knob", ["compile", "channels_last", "autocast"])
-def test_a_model_is_changed_before_the_outermost_loop(root: Path, knob: str) -> None:
+@pytest.mark.parametrize("knob", [Compile(), ChannelsLast(), Autocast()])
+def test_a_model_is_changed_before_the_outermost_loop(root: Path, knob: Knob) -> None:
     inner = site(root, "main.py", "net(inputs)", "net", function="train")
     outer = site(root, "main.py", "train(model, optimizer)", "model", function="main")
     found = planned(root, knob, site(root, "main.py", "\nmain()"), outer, inner)
     (after,) = rewritten(found.edits, root).after.values()
-    statement = KNOBS[knob].statement.format(model="model", torch="torch", device="cpu")
-    assert f"    {statement}\n    for epoch in range(3):\n" in after.decode()
+    assert f"    {knob.shown('cpu')}\n    for epoch in range(3):\n" in after.decode()
 
 
-def test_a_model_without_a_name_is_told(root: Path) -> None:
+def test_a_model_without_a_name_is_named(root: Path) -> None:
     sites = site(root, "trainer.py", "self.epoch()", function="fit"), site(root, "trainer.py", "self.model(inputs)")
-    assert planned(root, "compile", *sites) == Patch(
+    assert planned(root, Compile(), *sites) == Patch(
         remedy="write `model.compile()` once before the training loop, for the model, which is called in trainer.py:4"
     )
 
 
 def test_a_name_that_is_come_by_in_a_loop_is_no_place(root: Path) -> None:
     inner = site(root, "trainer.py", " model(inputs)", "model", function="named")
-    assert planned(root, "compile", site(root, "trainer.py", "self.epoch()", function="fit"), inner).edits == ()
-    once = planned(root, "compile", site(root, "trainer.py", "self.named()", function="once"), inner)
+    assert planned(root, Compile(), site(root, "trainer.py", "self.epoch()", function="fit"), inner).edits == ()
+    once = planned(root, Compile(), site(root, "trainer.py", "self.named()", function="once"), inner)
     assert added(root, once) == {"trainer.py": ["        model.compile()"]}
 
 
 def test_what_names_torch_needs_its_name(root: Path) -> None:
     inner = site(root, "trainer.py", " model(inputs)", "model", function="named")
-    assert "write `model.forward = torch.autocast" in planned(root, "autocast", inner).remedy
+    assert "write `model.forward = torch.autocast" in planned(root, Autocast(), inner).remedy
 
 
 LOOP = [
@@ -207,7 +213,7 @@ def outer(root: Path) -> tuple[Site, Site]:
 
 
 def test_blocks_are_computed_again_by_a_loop_of_their_own(root: Path) -> None:
-    found = planned(root, "activation_checkpointing", *outer(root))
+    found = planned(root, ActivationCheckpointing(), *outer(root))
     assert added(root, found) == {"main.py": [*IMPORTS, *LOOP]}
     (after,) = rewritten(found.edits, root).after.values()
     assert "import functools\nimport torch.utils.checkpoint\nfrom build import make\n" in after.decode()
@@ -216,7 +222,7 @@ def test_blocks_are_computed_again_by_a_loop_of_their_own(root: Path) -> None:
 
 def test_a_name_that_is_taken_is_left_alone(root: Path) -> None:
     (root / "main.py").write_text(f"import functools\n{MAIN}\nblock = None\n")
-    found = planned(root, "activation_checkpointing", *outer(root))
+    found = planned(root, ActivationCheckpointing(), *outer(root))
     assert added(root, found) == {
         "main.py": [
             IMPORTS[1],
@@ -226,22 +232,22 @@ def test_a_name_that_is_taken_is_left_alone(root: Path) -> None:
     }
 
 
-def test_a_model_with_a_method_of_its_own_is_told_to(root: Path) -> None:
-    found = planned(root, "activation_checkpointing", *outer(root), blocks="{}.gradient_checkpointing_enable")
+def test_a_model_with_a_method_of_its_own_is_used(root: Path) -> None:
+    found = planned(root, ActivationCheckpointing(), *outer(root), blocks="{}.gradient_checkpointing_enable")
     statement = 'model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})'
     assert added(root, found) == {"main.py": [f"    {statement}"]}
 
 
 def test_a_larger_batch_goes_with_it_or_neither_is_changed(root: Path) -> None:
-    both = planned(root, "activation_checkpointing", *outer(root), value=32)
+    both = planned(root, ActivationCheckpointing(32), *outer(root))
     batch = 'parser.add_argument("--batch", type=int, default=32)'
     assert added(root, both) == {"main.py": [*IMPORTS, batch, *LOOP]}
-    given = planned(root, "activation_checkpointing", *outer(root), value=32, argv=("--batch", "16"))
+    given = planned(root, ActivationCheckpointing(32), *outer(root), argv=("--batch", "16"))
     assert given.edits == ()
     assert given.remedy.startswith(f"{REMEDY}, and ")
     assert "run the script with `--batch 32`" in given.remedy
     unnamed = site(root, "trainer.py", "self.epoch()", function="fit"), site(root, "trainer.py", "self.model(inputs)")
-    hidden = planned(root, "activation_checkpointing", *unnamed, value=32)
+    hidden = planned(root, ActivationCheckpointing(32), *unnamed)
     assert hidden.edits == ()
     assert (
         hidden.remedy
@@ -250,21 +256,22 @@ def test_a_larger_batch_goes_with_it_or_neither_is_changed(root: Path) -> None:
 
 
 def test_the_size_of_a_batch_is_changed_where_it_is_decided(root: Path) -> None:
-    found = planned(root, "batch_size", value=32)
+    found = planned(root, BatchSize(32))
     assert added(root, found) == {"main.py": ['parser.add_argument("--batch", type=int, default=32)']}
-    given = planned(root, "batch_size", value=32, argv=("--batch", "16"))
+    given = planned(root, BatchSize(32), argv=("--batch", "16"))
     assert given.edits == ()
     assert "run the script with `--batch 32`" in given.remedy
 
 
-def test_a_source_that_cannot_be_parsed_is_told(root: Path) -> None:
-    found = site(root, "main.py", "net(inputs)", "net", function="train")
+def test_a_source_that_cannot_be_parsed_is_named(root: Path) -> None:
+    place = site(root, "main.py", "net(inputs)", "net", function="train")
     (root / "main.py").write_text("def broken(:\n")
-    stack = (found.frame,)
+    stack = (place.frame,)
     info = LoaderInfo(0, "train", stack, Settings(), 16, 40, 1024, "__main__.Data", "fork")
-    turned = Turned((), ((found,),), 1, "highest", False, 1)
-    for knob in TURNED:
-        value = SPLIT if knob.name == "thread_binding" else 2
-        told = patch(knob, value, turned, info, device="cpu", root=root, argv=())
-        assert told.edits == ()
-        assert told.remedy.startswith(f"write `{knob.statement.partition('{')[0]}")
+    turned = Turned((), ((place,),), 1, "highest", False, 1)
+    values = {Threads: Threads(2), ThreadBinding: SPLIT, BatchSize: BatchSize(2)}
+    for kind in TRAINING_KNOBS:
+        knob = values.get(kind, kind())
+        found = patch(knob, turned, info, device="cpu", root=root, argv=())
+        assert found.edits == ()
+        assert found.remedy.startswith(f"write `{knob.shown('cpu')}` by hand, since the source cannot be read: ")

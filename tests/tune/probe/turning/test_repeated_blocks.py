@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from accel_advisor.tune.probe.turning.recomputing import Recomputing  # noqa: E402
+from accel_advisor.tune.probe.turning.repeated_blocks import Recomputing  # noqa: E402
 
 
 class Block(nn.Module):

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -14,12 +13,15 @@ from rich.console import Console
 
 from accel_advisor.finding import Edit, Location, Span
 from accel_advisor.machine.machine import inspect_machine, physical_cores
-from accel_advisor.tune.knobs.knobs import TURNED
 from accel_advisor.tune.knobs.turned_knobs import Turn, Turns
-from accel_advisor.tune.knobs.turns import STARTS_A_KNOB, Turner, _superseded, most_starts, run_turns
+from accel_advisor.tune.knobs.turner import Turner, most_starts, superseded, try_knobs
+from accel_advisor.tune.knobs.whole_runs import AS_IT_IS, STARTS_A_KNOB
+from accel_advisor.tune.probe.knobs.fused_optimizer_knob import FusedOptimizer
+from accel_advisor.tune.probe.knobs.tf32_knob import Tf32
+from accel_advisor.tune.probe.knobs.thread_binding_knob import ThreadBinding
+from accel_advisor.tune.probe.knobs.threads_knob import Threads
 from accel_advisor.tune.record.record import record
 from accel_advisor.tune.record.stored import record_of
-from accel_advisor.tune.search.judging import judged
 from accel_advisor.tune.showing.summary import print_report
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.session import Session
@@ -144,7 +146,7 @@ def test_what_pays_is_written_and_what_moves_the_loss_is_refused(tmp_path: Path)
         names = frozenset(
             {"thread_binding", "fused_optimizer", "autocast", "channels_last", "activation_checkpointing"}
         )
-        found = run_turns(turner(session, command), frozenset(names), write=True)
+        found = try_knobs(turner(session, command), frozenset(names), write=True)
     binding, fused, layout, autocast, checkpointing = found.tried
     assert binding.refused == "the loader has no workers, which could take the cores of the training"
     assert binding.gain is None
@@ -172,7 +174,7 @@ def test_threads_are_bound_beside_workers(tmp_path: Path) -> None:
     text = source.read_text().replace("import time", "import os\nimport time")
     source.write_text(text.replace("shuffle=True", "shuffle=True, num_workers=1"))
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
-        found = run_turns(turner(session, command), frozenset({"thread_binding"}), write=False)
+        found = try_knobs(turner(session, command), frozenset({"thread_binding"}), write=False)
     (turn,) = found.tried
     assert turn.refused == ""
     added = [line[1:] for line in turn.diff.splitlines() if line.startswith("+") and line[:3] != "+++"]
@@ -185,11 +187,11 @@ def test_threads_are_bound_beside_workers(tmp_path: Path) -> None:
 
 
 def test_a_number_of_threads_that_is_bound_too_is_written_once() -> None:
-    threads = Turn("threads", "torch.set_num_threads(1)")
-    binding = Turn("thread_binding", "", remedy="by hand")
-    assert _superseded((threads, binding)) == (threads, binding)
+    threads = Turn(Threads(1), "torch.set_num_threads(1)")
+    binding = Turn(ThreadBinding(), "", remedy="by hand")
+    assert superseded((threads, binding)) == (threads, binding)
     bound = replace(binding, edits=(Edit("train.py", Span(Location(0, 1, 1), Location(0, 1, 1)), ""),))
-    first, second = _superseded((threads, bound))
+    first, second = superseded((threads, bound))
     assert "with thread binding" in first.refused
     assert second is bound
 
@@ -201,7 +203,7 @@ def test_a_larger_batch_is_made_room_for(tmp_path: Path) -> None:
     source.write_text(HUNGRY.format(make="torch.empty", left=100, pause=0.05))
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
         names = frozenset({"batch_size", "activation_checkpointing"})
-        found = run_turns(turner(session, command), names, write=False)
+        found = try_knobs(turner(session, command), names, write=False)
     batch, checkpointing = found.tried
     assert "allocate memory" in batch.refused
     assert checkpointing.refused == ""
@@ -230,13 +232,13 @@ def test_room_alone_is_shown_and_not_written(tmp_path: Path) -> None:
     text = HUNGRY.format(make="torch.ones", left=1 << 20, pause=0.01)
     (tmp_path / "train.py").write_text(text)
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
-        session.knob = {"name": ""}
+        session.plan = AS_IT_IS
         session.start()
         session.close()
         assert session.stopped.turned is not None
         room = session.stopped.turned.memory - (16 << 20)
         own = Turner(session, command, inspect_machine(), root=command.cwd, block=0.1, memory=int(room / 0.8))
-        found = run_turns(own, frozenset({"activation_checkpointing"}), write=True)
+        found = try_knobs(own, frozenset({"activation_checkpointing"}), write=True)
     (turn,) = found.tried
     assert turn.refused == ""
     assert "for the memory alone" in turn.caution
@@ -270,51 +272,17 @@ def test_the_starts_of_a_knob_are_bounded(tmp_path: Path, monkeypatch: pytest.Mo
     assert most_starts(frozenset({"num_workers"})) == 0
     assert most_starts(frozenset({"num_workers", "compile"})) == 1 + 8 + 8
     assert most_starts(frozenset({"compile", "batch_size"})) == 1 + 8 + STARTS_A_KNOB + 8
-    monkeypatch.setattr("accel_advisor.tune.knobs.runs.STARTS_A_KNOB", 1)
+    monkeypatch.setattr("accel_advisor.tune.knobs.whole_runs.STARTS_A_KNOB", 1)
     command = write(tmp_path, SLOW_UNLESS_FUSED)
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
-        found = turner(session, command).turn(next(knob for knob in TURNED if knob.name == "fused_optimizer"))
-        threads = turner(session, command, affinity=1).turn(next(knob for knob in TURNED if knob.name == "threads"))
+        found = turner(session, command).turn(FusedOptimizer)
+        threads = turner(session, command, affinity=1).turn(Threads)
     assert threads.refused == "there is one core, and one thread on it"
     assert found.refused == "it was not settled after 1 starts of the script"
 
 
-@pytest.mark.parametrize(
-    ("process", "block", "most"),
-    [(own, within, 0.02) for own in (0.0, 0.01, 0.03) for within in (0.005, 0.05)]
-    + [(own, within, 0.03) for own in (0.1, 0.3, 0.6) for within in (0.05, 0.3)],
-)
-def test_luck_of_a_process_is_no_gain(process: float, block: float, most: float) -> None:
-    """Where nothing is to be gained, runs whose processes differ by some per cent win in no more than 2 % of cases, and
-    in 3 % where they differ by any amount, as those of threads do that wait for each other beside a neighbour."""
-    random, wins = Random(1), 0
-    for _ in range(1000):
-        pairs: list[tuple[list[float], list[float]]] = []
-        settled = False
-        while not settled:
-            pair = [[random.gauss(0, process)] * 3 for _ in range(2)]
-            old, new = ([math.exp(offset + random.gauss(0, block)) for offset in run] for run in pair)
-            pairs.append((old, new))
-            found, settled = judged(pairs)
-        wins += found.wins
-    assert wins <= 1000 * most
-
-
-@pytest.mark.parametrize(("gain", "pairs"), [(0.8, 1), (1.5, 2), (1.07, 4)])
-def test_a_plain_answer_needs_fewer_runs(gain: float, pairs: int) -> None:
-    random = Random(2)
-    served: list[tuple[list[float], list[float]]] = []
-    settled = False
-    while not settled:
-        old, new = ([by * random.uniform(0.99, 1.01) for _ in range(3)] for by in (gain, 1.0))
-        served.append((old, new))
-        found, settled = judged(served)
-    assert len(served) == pairs
-    assert found.wins is (gain > 1)
-
-
 def test_what_pays_and_is_not_written_is_left_on_the_table() -> None:
-    pays, refused = Turn("threads", "torch.set_num_threads(2)"), Turn("tf32", "", refused="no")
+    pays, refused = Turn(Threads(2), "torch.set_num_threads(2)"), Turn(Tf32(), "", refused="no")
     assert Turns((refused, pays)).remain
     assert not Turns((refused,)).remain
     assert not Turns((refused, pays), written=True).remain
@@ -330,7 +298,7 @@ def test_knobs_of_a_gpu_are_measured_there(tmp_path: Path) -> None:
     source.write_text(text.replace("(model(inputs) - 1000)", "(model(inputs.cuda()) - 1000)"))
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
         names = frozenset({"tf32", "cudnn_benchmark", "threads"})
-        found = run_turns(turner(session, command), names, write=False)
+        found = try_knobs(turner(session, command), names, write=False)
     threads, tf32, benchmark = found.tried
     assert "it does something on cpu alone, and the model is on cuda" in threads.refused
     for turn in (tf32, benchmark):

@@ -1,4 +1,4 @@
-"""Whole runs of a script with something turned, or as it is, in turns (new, old, old, new), each from the same seed.
+"""Whole runs of a script with something turned, or as it is, by turns, each from the same seed.
 
 Only blocks behind a warm-up count, and how often a script may be started is bounded.
 """
@@ -9,11 +9,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from accel_advisor.tune.knobs.losses import Moved, compare, finite
 from accel_advisor.tune.probe.channel.wire import BASELINE, LoaderInfo, Turned
-from accel_advisor.tune.search.judging import judged
+from accel_advisor.tune.probe.knobs.training_knobs import Plan
+from accel_advisor.tune.search.paired_runs import ORDER, PairedRuns
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.search import Request
 from accel_advisor.tune.search.statistics import Interval
@@ -28,15 +28,17 @@ STARTS_A_KNOB = 24
 """Starts of the script that one knob may take, whatever its values."""
 HEADROOM = 0.8
 """Share of the memory that a change may take."""
-AS_IT_IS: Mapping[str, Any] = {"name": ""}
-"""The plan of a run with nothing turned."""
+AS_IT_IS = Plan()
 _MORE = 1.02  # of the script's own memory: less is no more of it
-_ORDER = (True, False, False, True)
+
+
+NOTHING: Mapping[Path, bytes] = {}
+"""No file has another source than the script's own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """One run: seconds a sample in its blocks, seconds until it was warm, and what it told at its end."""
+class WholeRun:
+    """One run: seconds a sample in its blocks, seconds until it was warm, and what it reported at its end."""
 
     times: list[float]
     start: float
@@ -49,7 +51,7 @@ class NoRoomError(TrialError):
     """Memory is too small for what was tried."""
 
 
-class Runs:
+class WholeRuns:
     """Starts the script.
 
     Args:
@@ -62,54 +64,62 @@ class Runs:
         self._session = session
         self._memory = memory
         self._block = block
-        self._base: Run | None = None
+        self._base: WholeRun | None = None
         self._starts = STARTS_A_KNOB
 
     def renew(self) -> None:
         """Another knob may start the script as often again."""
         self._starts = STARTS_A_KNOB
 
-    def first(self) -> Run:
+    def first(self) -> WholeRun:
         """The script as it is, run once.
 
         Raises:
             TrialError: as :meth:`run`.
         """
         if self._base is None:
-            self._base = self.run(AS_IT_IS, {})
+            self._base = self.run(AS_IT_IS, NOTHING)
         return self._base
 
     def race(
         self,
-        knob: Mapping[str, Any],
-        before: Mapping[Path, bytes],
-        after: Mapping[Path, bytes],
+        plan: Plan,
         *,
         alike: bool,
-        against: Mapping[str, Any] = AS_IT_IS,
-    ) -> tuple[Interval, Moved, dict[bool, list[Run]]]:
-        """New, old, old, new; where that does not settle it the same again, the other way round.
+        against: Plan = AS_IT_IS,
+        before: Mapping[Path, bytes] = NOTHING,
+        after: Mapping[Path, bytes] = NOTHING,
+    ) -> tuple[Interval, Moved, dict[bool, list[WholeRun]]]:
+        """Runs what is new against what is old, by turns, until it is settled which is faster, or the loss moved.
+
+        Args:
+            plan, after: of the new side.
+            against, before: of the old side.
+            alike: whether both see the same batches, so that their losses can be compared.
+
+        Returns:
+            the gain, what became of the loss, and the runs of the old side (False) and of the new one (True).
 
         Raises:
             TrialError: either side could not be run.
         """
         base = self.first()
-        runs: dict[bool, list[Run]] = {False: [], True: []}
-        pairs: list[tuple[list[float], list[float]]] = []
-        for number, new in enumerate((*_ORDER, *(not new for new in _ORDER))):
-            plan, sources = (knob, after) if new else (against, before)
-            runs[new].append(self.run(plan, sources))
-            if new:
-                self._check_room(runs[new][-1].turned, base.turned)
-            if number % 2:
-                pairs.append((runs[False][-1].times, runs[True][-1].times))
-                found, settled = judged(pairs)
-                moved = moved_by(base, runs, alike=alike)
-                if settled or moved.reason:
-                    break
+        runs: dict[bool, list[WholeRun]] = {False: [], True: []}
+        paired = PairedRuns()
+        for pair in ORDER:
+            for new in pair:
+                run = self.run(plan, after) if new else self.run(against, before)
+                if new:
+                    self._check_room(run.turned, base.turned)
+                runs[new].append(run)
+                paired.add(new, run.times)
+            found, settled = paired.settled()
+            moved = moved_by(base, runs, alike=alike)
+            if settled or moved.reason:
+                break
         return found, moved, runs
 
-    def run(self, knob: Mapping[str, Any], sources: Mapping[Path, bytes]) -> Run:
+    def run(self, plan: Plan, sources: Mapping[Path, bytes]) -> WholeRun:
         """One run, with a plan in force, and with some files in place of the script's own.
 
         Raises:
@@ -121,18 +131,16 @@ class Runs:
         self._starts -= 1
         longest = session.start_timeout + STARTS * session.start_seconds + 10 * (BLOCKS + 1) * self._block
         session.renew(time.monotonic() + longest)
-        session.knob, session.sources = knob, sources
+        session.plan, session.sources = plan, sources
         began = time.monotonic()
         times = []
         try:
             ready = session.start()
             start = time.monotonic() - began
             for number in range(BLOCKS + 1):
-                answer = session.answer(Request(BASELINE, 8, self._block, False, Purpose.TRAINING_KNOB))
-                if answer.block is None:
-                    raise TrialError(answer.reason, out_of_memory=answer.out_of_memory)
+                block = session.block(Request(BASELINE, 8, self._block, False, Purpose.TRAINING_KNOB))
                 if number:
-                    times.append(answer.block.seconds / answer.block.samples)
+                    times.append(block.seconds / block.samples)
         except TrialError as error:
             if error.out_of_memory:
                 raise NoRoomError(error.reason) from error
@@ -142,7 +150,7 @@ class Runs:
         turned = session.stopped.turned
         if turned is None:
             raise TrialError("the script's process went before it could say what became of its loss")
-        return Run(times, start, ready.loaders[0], ready.device, turned)
+        return WholeRun(times, start, ready.loaders[0], ready.device, turned)
 
     def share(self, turned: Turned) -> float:
         """Which share of the memory a training took."""
@@ -154,7 +162,7 @@ class Runs:
             raise NoRoomError(f"it takes {percent(self.share(new))} of the memory")
 
 
-def moved_by(base: Run, runs: Mapping[bool, list[Run]], *, alike: bool) -> Moved:
+def moved_by(base: WholeRun, runs: Mapping[bool, list[WholeRun]], *, alike: bool) -> Moved:
     """Whether the new runs moved the loss; where batches are not ``alike``, only whether it is a number."""
     new = runs[True][-1].turned.losses
     if alike:

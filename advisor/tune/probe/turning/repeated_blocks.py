@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 from accel_advisor.tune.probe.channel.wire import ENABLE
 
@@ -28,7 +28,7 @@ class Recomputing:
         blocks: how the blocks of each model that was turned are reached, as :class:`Turned` has it.
     """
 
-    def __init__(self, refuse: Callable[[str], Any]) -> None:
+    def __init__(self, refuse: Callable[[str], NoReturn]) -> None:
         import torch.utils.checkpoint as checkpointing
 
         self.own = False

@@ -1,4 +1,4 @@
-"""One knob turned in a training that knows nothing of it: it is in force, or the reason why it is not is told.
+"""One knob turned in a training that knows nothing of it: it is in force, or the reason why it is not is given.
 
 Each training runs in a fork of one process that has imported torch, and ends there.
 """
@@ -8,9 +8,18 @@ import os
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from accel_advisor.tune.probe import knobs
+from accel_advisor.tune.probe.channel.wire import Frame
+from accel_advisor.tune.probe.knobs.batch_size_knob import BatchSize
+from accel_advisor.tune.probe.knobs.knob import Knob
+from accel_advisor.tune.probe.knobs.thread_binding_knob import ThreadBinding
+from accel_advisor.tune.probe.knobs.threads_knob import Threads
+from accel_advisor.tune.probe.knobs.training_knobs import TRAINING_KNOBS, Plan
 
 pytest.importorskip("torch")
 
@@ -19,7 +28,8 @@ import json, os, sys, threading, traceback
 from dataclasses import astuple
 import torch, torch._dynamo
 from accel_advisor.tune.probe.script.stack import capture
-from accel_advisor.tune.probe.turning.turning import Turning
+from accel_advisor.tune.probe.knobs.training_knobs import Plan
+from accel_advisor.tune.probe.turning.compared_training import ComparedTraining
 
 TRAINING = """
 import os
@@ -48,9 +58,8 @@ for (inputs,) in loader:
 class Refused(BaseException):
     pass
 
-class Wire:
-    def refuse(self, message):
-        raise Refused(message.reason.words)
+def refuse(reason):
+    raise Refused(reason)
 
 def within(code, names):
     """Runs code with nothing of this program in its stack."""
@@ -60,22 +69,23 @@ def within(code, names):
 
 def train(plan, setup, check):
     ended = []
-    threading.excepthook = lambda told: ended.append(told.exc_value)
+    threading.excepthook = lambda raised: ended.append(raised.exc_value)
     names = {"sys": sys, "capture": capture}
     within("frames = capture(sys._getframe())", names)
     outer = [list(astuple(frame)) for frame in names["frames"][:-1]]
-    turning = Turning({**plan, "stack": [*outer, *plan["stack"]]}, Wire())
-    turning.install()
+    plan = Plan.from_json({**plan, "loader": [*outer, *plan["loader"]]})
+    training = ComparedTraining(refuse, plan.loader)
+    plan.install(training)
     within(compile(TRAINING.format(setup=setup, check=check), "train.py", "exec"), {"__name__": "__main__"})
     for error in ended:
         if isinstance(error, Refused):
             return {"refused": str(error)}
         raise error
-    told = turning.told()
+    found = training.outcome()
     return {
-        "losses": told.losses, "precision": told.precision, "threads": told.threads, "memory": told.memory,
-        "sites": [[[site.frame.row, list(site.names)] for site in stack][-1:] for stack in told.sites],
-        "blocks": told.blocks,
+        "losses": found.losses, "precision": found.precision, "threads": found.threads, "memory": found.memory,
+        "sites": [[[site.frame.row, list(site.names)] for site in stack][-1:] for stack in found.sites],
+        "blocks": found.blocks,
     }
 
 torch.set_num_threads(1)
@@ -270,13 +280,21 @@ if len(CORES) < 2:  # there is nothing to choose among, or no way to
     IN_FORCE = {name: case for name, case in IN_FORCE.items() if case[0] != "thread_binding"}
 
 
+def values_of(knob: str, value: int | None) -> dict[str, Any]:
+    """The fields of a knob's class."""
+    if value is None:
+        return {}
+    if knob == "thread_binding":
+        return {"training": CORES[:1], "workers": CORES[-1:], "threads": value}
+    return {{"threads": "count", "batch_size": "size"}.get(knob, "batch_size"): value}
+
+
 @cache
 def outcomes() -> dict[str, dict[str, Any]]:
     cases = {name: (knob, value, setup, "") for name, (knob, value, setup, _) in REFUSED.items()}
     cases |= {name: (knob, value, setup, check) for name, (knob, value, setup, check, _) in IN_FORCE.items()}
-    bound = {"training": CORES[:1], "workers": CORES[-1:]}
     plans = [
-        ({"name": knob, "value": value, "stack": PLACE, **bound}, setup, check)
+        ({"name": knob, "values": values_of(knob, value), "loader": PLACE}, setup, check)
         for knob, value, setup, check in cases.values()
     ]
     result = subprocess.run(
@@ -288,7 +306,7 @@ def outcomes() -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_turned_is_told(name: str) -> None:
+def test_what_cannot_be_turned_is_refused(name: str) -> None:
     found = outcomes()[name]
     assert REFUSED[name][3] in found.get("refused", ""), found
 
@@ -311,7 +329,7 @@ def test_both_sides_see_the_same_batches_from_the_same_weights() -> None:
     assert found["activation_checkpointing"]["losses"] == found["none, with a dropout"]["losses"]
 
 
-def test_how_the_blocks_are_reached_is_told() -> None:
+def test_how_the_blocks_are_reached_is_reported() -> None:
     assert outcomes()["activation_checkpointing"]["blocks"] == ["{}[0:4]"]
     assert outcomes()["none"]["blocks"] == []
 
@@ -319,3 +337,19 @@ def test_how_the_blocks_are_reached_is_told() -> None:
 def test_the_newer_name_of_a_precision_is_read() -> None:
     assert outcomes()["none, with a precision by its newer name"]["precision"] == "high"
     assert outcomes()["none"]["precision"] == "highest"
+
+
+def test_every_knob_is_listed_by_the_name_of_its_file() -> None:
+    folder = Path(knobs.__path__[0])
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "knob", "knob_statements", "training_knobs"}
+    assert {f"{knob.name}_knob" for knob in TRAINING_KNOBS} == files
+    for knob in TRAINING_KNOBS:
+        assert knob.__module__ == f"{knobs.__name__}.{knob.name}_knob"
+
+
+@pytest.mark.parametrize(
+    "knob", [None, *(kind() for kind in TRAINING_KNOBS), Threads(4), ThreadBinding((0, 1), (2,), 2), BatchSize(8)]
+)
+def test_a_plan_survives_its_way_to_the_child(knob: Knob | None) -> None:
+    plan = Plan(knob, (Frame("train.py", "main", 1, 2, 3, 4),))
+    assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan

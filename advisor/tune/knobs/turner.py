@@ -1,0 +1,308 @@
+"""Turns each knob of the training in processes of its own, against the script as it is, and says what became of it.
+
+A knob must be faster beyond doubt and leave the loss where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from accel_advisor.machine.machine import Machine, physical_cores
+from accel_advisor.tune.applying import applying
+from accel_advisor.tune.applying.rewrite import Rewrite, RewriteError, rewritten
+from accel_advisor.tune.knobs.source_patch import patch
+from accel_advisor.tune.knobs.turned_knobs import Turn, Turns
+from accel_advisor.tune.knobs.whole_runs import (
+    AS_IT_IS,
+    HEADROOM,
+    NOTHING,
+    STARTS_A_KNOB,
+    NoRoomError,
+    WholeRun,
+    WholeRuns,
+    moved_by,
+    percent,
+)
+from accel_advisor.tune.probe.knobs.batch_size_knob import TOO_FEW
+from accel_advisor.tune.probe.knobs.knob import Knob, Situation
+from accel_advisor.tune.probe.knobs.training_knobs import TRAINING_KNOBS, Plan
+from accel_advisor.tune.search.paired_runs import BETTER, ORDER, no_gain
+from accel_advisor.tune.search.verification import Verification
+from accel_advisor.tune.target.command import Command
+from accel_advisor.tune.trial.interrupts import undisturbed
+from accel_advisor.tune.trial.session import Session
+from accel_advisor.tune.trial.trial_errors import TrialError
+
+
+class Turner:
+    """Runs a script with one knob turned, and as it is.
+
+    Args:
+        session: of the command; its trials end with every run.
+        root: of the project, in which files may be edited.
+        memory: bytes that training may take: of the accelerator, else of the machine.
+        block: seconds that a block lasts at least.
+        say: called with what is being done, in words.
+
+    Attributes:
+        tried: what became of each knob so far.
+        turns: what is written; None where nothing is.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        command: Command,
+        machine: Machine,
+        *,
+        root: Path,
+        block: float,
+        memory: int | None = None,
+        say: Callable[[str], None] = lambda _words: None,
+    ) -> None:
+        self._command = command
+        self._machine = machine
+        self._runs = WholeRuns(session, memory=memory or machine.memory_total, block=block)
+        self.root = root
+        self._say = say
+        self._paid: dict[type[Knob], Knob] = {}
+        self._no_room: dict[type[Knob], Knob] = {}
+        self.tried: list[Turn] = []
+        self.turns: Turns | None = None
+
+    def turn(self, kind: type[Knob]) -> Turn:
+        """Tries a knob with each of its values, and chooses among them; :attr:`tried` keeps what became of it."""
+        self._runs.renew()
+        self.tried.append(self._turned(kind))
+        return self.tried[-1]
+
+    def _turned(self, kind: type[Knob]) -> Turn:
+        self._say(_spoken(kind))
+        try:
+            base = self._runs.first()
+            situation = self._situation(base)
+            refusal = kind.refusal(situation)
+            if refusal:
+                return Turn(kind(), kind().shown(base.device), refused=refusal)
+            if kind.makes_room_for is not None:
+                turn = self._make_room(kind, kind.makes_room_for, situation, base)
+            else:
+                turn = self._best(kind, situation, base)
+        except TrialError as error:
+            return Turn(kind(), kind().shown(), refused=f"the script could not be run: {error.reason}")
+        if not turn.refused:
+            self._paid[kind] = turn.knob
+        return turn
+
+    def verify(self, rewrite: Rewrite, turns: Sequence[Turn]) -> Verification:
+        """Runs what the knobs that pay make of the source against the source as it is."""
+        self._say("the new source against the old")
+        self._runs.renew()
+        alike = all(turn.refused or turn.knob.new_batch_size is None for turn in turns)
+        try:
+            found, moved, _ = self._runs.race(AS_IT_IS, alike=alike, before=rewrite.before, after=rewrite.after)
+        except TrialError as error:
+            return Verification(False, None, f"the new source could not be run: {error.reason}")
+        if moved.reason:
+            return Verification(False, found, moved.reason)
+        if found.low <= 1:
+            reason = "the gain did not show when old and new source were run against each other"
+            return Verification(False, found, reason)
+        return Verification(True, found)
+
+    # -- values -------------------------------------------------------------------------------------------------
+
+    def _situation(self, base: WholeRun) -> Situation:
+        return Situation(
+            base.device,
+            base.turned,
+            base.info,
+            cores=max(1, int(self._machine.cores)),
+            physical=physical_cores(),
+            shares_cores=self._machine.shares_cores,
+            paid=self._paid,
+            no_room=self._no_room,
+        )
+
+    def _best(self, kind: type[Knob], situation: Situation, base: WholeRun) -> Turn:
+        """The best of a knob's values, against the knobs that it turns, too, where these pay by themselves."""
+        known = next((self._paid[one] for one in kind.brings if one in self._paid), None)
+        values = kind.values(situation)
+        if kind.climbs:
+            best = self._climbed(values, base, known)
+        else:
+            best = min((self._compared(knob, base, known) for knob in values), key=_worth)
+        return best if known is None else _against(best, f"{known.shown()}, which pays without it")
+
+    def _climbed(self, values: Sequence[Knob], base: WholeRun, known: Knob | None) -> Turn:
+        """The last of some values that is better than the one before."""
+        best = None
+        for knob in values:
+            tried = self._compared(knob, base, known)
+            if tried.refused or (best is not None and _ratio(tried) < BETTER * _ratio(best)):
+                return best or tried
+            best = tried
+        assert best is not None
+        return best
+
+    def _make_room(self, kind: type[Knob], other: type[Knob], situation: Situation, base: WholeRun) -> Turn:
+        """A knob that makes a step slower is for a memory that ends before larger values of another one cease to pay,
+        or that has no headroom as it is."""
+        taken = self._runs.share(base.turned)
+        tight = taken > HEADROOM
+        if other not in self._no_room and not tight:
+            reason = f"memory is not the limit: the training takes {percent(taken)} of it, and would only be slower"
+            return Turn(kind(), kind().shown(), refused=reason)
+        larger = self._larger(kind, other, situation, base) if other in self._no_room else None
+        if larger is not None and not (larger.refused and tight):
+            return larger
+        return self._roomier(kind(), base)
+
+    def _larger(self, kind: type[Knob], other: type[Knob], situation: Situation, base: WholeRun) -> Turn:
+        """The batch for which there was no room, against the largest for which there was."""
+        values, known = kind.values(situation), self._paid.get(other)
+        knob = values[0] if values else kind()
+        turn = Turn(knob, knob.shown())
+        self._say(f"{_spoken(kind)}: its losses")
+        try:
+            runs = {new: [self._runs.run(_plan(kind(), base) if new else AS_IT_IS, NOTHING)] for new in (True, False)}
+        except TrialError as error:
+            return replace(turn, refused=error.reason)
+        moved = moved_by(base, runs, alike=True)
+        if moved.reason:
+            return replace(turn, loss=moved.share, refused=moved.reason)
+        if not values:
+            return replace(turn, refused=TOO_FEW)
+        turn = replace(self._climbed(values, base, known), loss=moved.share)
+        size = base.info.batch_size if known is None else known.new_batch_size
+        beyond = f"batch_size={size}, which fits without it"
+        return _against(turn if turn.refused else replace(turn, caution=other.caution), beyond)
+
+    def _roomier(self, knob: Knob, base: WholeRun) -> Turn:
+        """The same batch, for the memory that the script has hardly left."""
+        turn = Turn(knob, knob.shown())
+        try:
+            found, moved, runs = self._runs.race(_plan(knob, base), alike=True)
+        except TrialError as error:
+            return replace(turn, refused=error.reason)
+        new, turn = runs[True][0], replace(turn, gain=found, loss=moved.share)
+        left, taken = self._runs.share(new.turned), self._runs.share(base.turned)
+        if moved.reason or left > HEADROOM:
+            refused = moved.reason or f"the training takes {percent(left)} of the memory with it, too"
+            return replace(turn, refused=refused)
+        done = self._patched(turn, base, new)
+        if found.wins:
+            return done
+        caution = f"it is for the memory alone, {percent(left)} instead of {percent(taken)}, and no step is faster"
+        remedy = done.remedy or "take over the change if you need the memory, since nothing slower is written"
+        return replace(done, edits=(), remedy=remedy, caution=caution)
+
+    # -- runs ---------------------------------------------------------------------------------------------------
+
+    def _compared(self, knob: Knob, base: WholeRun, known: Knob | None = None) -> Turn:
+        """A knob as it is turned, against the script as it is or with one that was found to pay."""
+        turn = Turn(knob, knob.shown(base.device))
+        self._say(f"{_spoken(type(knob))}: {turn.setting}")
+        against = AS_IT_IS if known is None else _plan(known, base)
+        try:
+            found, moved, runs = self._runs.race(_plan(knob, base), alike=knob.new_batch_size is None, against=against)
+        except NoRoomError as error:
+            self._no_room[type(knob)] = knob
+            return replace(turn, refused=error.reason)
+        except TrialError as error:
+            return replace(turn, refused=error.reason)
+        old = runs[False] if known is not None else [*runs[False], base]
+        new = min(runs[True], key=_start)
+        warm_up = max(0.0, new.start - min(old, key=_start).start)
+        turn = replace(turn, gain=found, loss=moved.share, warm_up=warm_up)
+        refused = moved.reason or ("" if found.wins else no_gain(found))
+        return replace(turn, refused=refused) if refused else self._patched(turn, base, new)
+
+    def _patched(self, turn: Turn, base: WholeRun, new: WholeRun) -> Turn:
+        """A turn that pays, with what brings it about in the source."""
+        knob = turn.knob
+        written = patch(knob, new.turned, base.info, device=new.device, root=self.root, argv=self._command.args)
+        setting = knob.shown(new.device, *new.turned.blocks[:1])
+        edits, diff, remedy = written.edits, "", written.remedy
+        if edits:
+            try:
+                diff = rewritten(edits, self.root).diff
+            except RewriteError as error:
+                edits, remedy = (), f"write `{setting}` by hand: {error}"
+        return replace(turn, setting=setting, edits=edits, diff=diff, remedy=remedy, caution=knob.caution)
+
+
+def most_starts(names: frozenset[str]) -> int:
+    """How often the script is started at most for the knobs of the training among ``names``; 0 where there is none."""
+    runs = 2 * len(ORDER)
+    each = [min(STARTS_A_KNOB, runs * kind.most_values) for kind in TRAINING_KNOBS if kind.name in names]
+    return 1 + sum(each) + runs if each else 0
+
+
+def try_knobs(turner: Turner, names: frozenset[str], *, write: bool) -> Turns:
+    """Tries the knobs that are named, then all that pay together; with ``write`` writes these where the gain shows."""
+    tried = superseded(tuple(turner.turn(kind) for kind in TRAINING_KNOBS if kind.name in names))
+    edits = [edit for turn in tried if not turn.refused for edit in turn.edits]
+    verification = None
+    try:
+        rewrite = rewritten(edits, turner.root)
+        if write or sum(bool(turn.edits) for turn in tried) > 1:
+            verification = turner.verify(rewrite, tried) if edits else None
+        if not write or verification is None or not verification.holds:
+            return Turns(tried, rewrite, verification)
+        with undisturbed():
+            applying.write(rewrite)
+            turner.turns = Turns(tried, rewrite, verification, written=True)
+    except RewriteError as error:
+        return Turns(tried, Rewrite(), Verification(False, verification.gain if verification else None, str(error)))
+    return turner.turns
+
+
+def superseded(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Without what something else brings along, and more: a still larger batch, for which there is room then, or what a
+    knob turns, too."""
+    pays = [turn for turn in turns if not turn.refused]
+    better: dict[type[Knob], str] = {}
+    sized = [turn for turn in pays if turn.knob.new_batch_size is not None]
+    if len(sized) > 1:
+        better[type(sized[0].knob)] = f"a larger one pays still more, with {_spoken(type(sized[-1].knob))}"
+    for turn in pays:
+        if turn.edits:
+            for kind, reason in turn.knob.brings.items():
+                better[kind] = f"{reason}, with {_spoken(type(turn.knob))}"
+    return tuple(
+        turn
+        if turn.refused or type(turn.knob) not in better
+        else replace(turn, refused=better[type(turn.knob)], edits=(), diff="")
+        for turn in turns
+    )
+
+
+def _plan(knob: Knob, base: WholeRun) -> Plan:
+    return Plan(knob, base.info.stack)
+
+
+def _against(turn: Turn, beyond: str) -> Turn:
+    """A turn whose gain is not over the script as it is."""
+    if turn.refused:
+        return replace(turn, refused=f"{turn.refused}, against {beyond}")
+    return replace(turn, caution=f"{turn.caution}; the gain is over {beyond}")
+
+
+def _spoken(kind: type[Knob]) -> str:
+    return kind.name.replace("_", " ")
+
+
+def _start(run: WholeRun) -> float:
+    return run.start
+
+
+def _worth(turn: Turn) -> tuple[bool, float]:
+    """Sorts turns, best first."""
+    return bool(turn.refused), -_ratio(turn)
+
+
+def _ratio(turn: Turn) -> float:
+    return turn.gain.ratio if turn.gain is not None else 0.0
