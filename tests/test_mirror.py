@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.rule import registry
+
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 WHOLE = {
@@ -22,7 +24,7 @@ WHOLE = {
 
 
 def files_of_tests() -> Iterator[Path]:
-    """All but those of the rules, which are sorted by rule."""
+    """All but those of the rules: each of them has a file of its own."""
     for path in sorted(TESTS.rglob("test_*.py")):
         inner = path.relative_to(TESTS)
         if inner.parts[0] != "rules" and inner.as_posix() not in WHOLE:
@@ -42,6 +44,21 @@ def test_a_file_of_tests_names_the_file_that_it_is_about(inner: Path) -> None:
     named = inner.stem.removeprefix("test_")
     there = {path.stem for path in room_of(inner).iterdir() if path.suffix == ".py" or path.is_dir()}
     assert any(f"{named}_".startswith(f"{one}_") for one in there), f"no file of {room_of(inner)} is called {named}"
+
+
+def test_each_rule_has_a_file_of_tests_and_each_file_of_tests_a_rule() -> None:
+    rules = {path.relative_to(ROOT / "rules").as_posix() for path in (ROOT / "rules").glob("*/[!_]*.py")}
+    tested = {path.relative_to(TESTS / "rules").as_posix() for path in (TESTS / "rules").rglob("test_*.py")}
+    assert tested == {name.replace("/", "/test_") for name in rules}
+
+
+@pytest.mark.parametrize("code", registry())
+def test_a_file_of_tests_begins_with_its_rule(code: str) -> None:
+    rule = registry()[code]
+    theme, name = type(rule).__module__.split(".")[-2:]
+    text = (TESTS / "rules" / theme / f"test_{name}.py").read_text(encoding="utf-8")
+    assert text.startswith(f'"""{code} {rule.name}')
+    assert f'("{code}", ' in text or f"-> {code} " in text, "no test is about this rule"
 
 
 def test_every_exception_is_one() -> None:

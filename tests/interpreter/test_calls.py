@@ -1,0 +1,200 @@
+"""Batches on their way through a project: entry points, classes, helpers, generators and prefetchers (ACC201)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..rules.checks import check_one
+from ..rules.programs import PHOTOS
+
+DATA = PHOTOS + "\ndef make_loader(): return DataLoader(photos, num_workers=2, pin_memory=True)\n"
+
+HEAD = """
+import torch
+from torch import nn
+from data import make_loader
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(8, 2).to(device)
+"""
+
+ELSEWHERE = {
+    "a prefetcher with a stream": """
+class Prefetcher:
+    def __init__(self, batches):
+        self.batches, self.stream = iter(batches), torch.cuda.Stream()
+        self.preload()
+    def preload(self):
+        try:
+            self.x, self.y = next(self.batches)
+        except StopIteration:
+            self.x = None
+            return
+        with torch.cuda.stream(self.stream):
+            self.x = self.x.cuda(non_blocking=True)
+    def next(self):
+        x = self.x
+        self.preload()
+        return x
+prefetcher = Prefetcher(make_loader())
+x = prefetcher.next()
+while x is not None:
+    x = x.to(device)
+    model(x).sum().backward()
+    x = prefetcher.next()
+""",
+    "a prefetcher of another library": """
+import conf
+for x, y in conf.Prefetcher(make_loader(), device):
+    x = x.to(device)
+    model(x).sum().backward()
+""",
+    "single samples": """
+from data import photos
+for i in range(9):
+    x, y = photos[i]
+    x = x.to(device)
+    model(x).sum().backward()
+""",
+    "a method that children replace": """
+class Base:
+    def move(self, x): raise NotImplementedError
+    def fit(self):
+        for x, y in make_loader(): model(self.move(x)).sum().backward()
+class Async(Base):
+    def move(self, x): return x.to(device, non_blocking=True)
+Async().fit()
+""",
+}
+
+
+@pytest.mark.parametrize("source", ELSEWHERE.values(), ids=ELSEWHERE.keys())
+def test_silent_where_nothing_waits_or_it_cannot_be_told(source: str, tmp_path: Path) -> None:
+    check_one("ACC201", HEAD + source, tmp_path, {"data.py": DATA})
+
+
+MARKED_LOOP = """
+    for x, y in make_loader():
+        x = x.to(device)  # -> warning safe
+        model(x).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorated", "end"),
+    [
+        ("import hydra\n@hydra.main(config_path='c', config_name='n')\ndef main(cfg):", "main()"),
+        ("import typer\napp = typer.Typer()\n@app.command()\ndef main(lr: float = 0.1):", "app()"),
+        ("import click\n@click.command()\n@click.option('--lr')\ndef main(lr):", "main()"),
+        ("from torch.distributed.elastic.multiprocessing.errors import record\n@record\ndef main():", "main()"),
+        ("import functools\ndef main(lr):", "functools.partial(main, lr=1)()"),
+        ("@torch.enable_grad()\ndef main():", "main()"),
+        ("class Main:\n  @staticmethod\n  def main():", "Main.main()"),
+        ("class Main:\n  @classmethod\n  def main(cls):", "Main.main()"),
+    ],
+)
+def test_enters_through_every_door(decorated: str, end: str, tmp_path: Path) -> None:
+    check_one(
+        "ACC201", f"{HEAD}{decorated}{MARKED_LOOP}if __name__ == '__main__':\n    {end}\n", tmp_path, {"data.py": DATA}
+    )
+
+
+WAYS = {
+    "a base class of another file": """
+from base import Base
+class Trainer(Base):
+    def step(self, batch):
+        x, y = batch
+        return self.model(x.to(self.device)).sum()  # -> warning safe
+Trainer(model, make_loader(), device).fit()
+""",
+    "a property": """
+class Trainer:
+    @property
+    def device(self): return torch.device("cuda")
+    @property
+    def batches(self): return make_loader()
+    def fit(self):
+        for x, y in self.batches:
+            model(x.to(self.device)).sum().backward()  # -> warning safe
+Trainer().fit()
+""",
+    "an attribute that another method sets": """
+class Trainer:
+    def __init__(self): self.setup()
+    def setup(self): self.loader, self.device = make_loader(), device
+    def fit(self):
+        for x, y in self.loader:
+            model(x.to(self.device)).sum().backward()  # -> warning safe
+Trainer().fit()
+""",
+    "a generator without end": """
+def endless(batches):
+    while True:
+        yield from batches
+batches = endless(make_loader())
+for step in range(9):
+    x, y = next(batches)
+    model(x.to(device)).sum().backward()  # -> warning safe
+""",
+    "a nested helper": """
+def train(batches):
+    def one(x):
+        return model(x.to(device)).sum()  # -> warning safe
+    for x, y in batches:
+        one(x).backward()
+train(make_loader())
+""",
+    "a dict comprehension": """
+for batch in make_loader():
+    batch = {key: value.to(device) for key, value in batch.items()}  # -> warning unsafe
+    model(batch["x"]).sum().backward()
+""",
+    "a list comprehension": """
+for batch in make_loader():
+    x, y = [one.to(device) for one in batch]  # -> warning safe
+    model(x).sum().backward()
+""",
+    "a mapped lambda": """
+for batch in make_loader():
+    x, y = map(lambda one: one.to(device), batch)  # -> warning safe
+    model(x).sum().backward()
+""",
+    "several loaders": """
+for i, ((x, y), (a, b)) in enumerate(zip(make_loader(), make_loader())):
+    model(a.to(device)).sum().backward()  # -> warning safe
+""",
+}
+
+BASE = """
+class Base:
+    def __init__(self, model, loader, device): self.model, self.loader, self.device = model, loader, device
+    def fit(self):
+        for batch in self.loader:
+            self.step(batch).backward()
+    def step(self, batch):
+        raise NotImplementedError
+"""
+
+
+@pytest.mark.parametrize("source", WAYS.values(), ids=WAYS.keys())
+def test_follows_batches_on_every_way(source: str, tmp_path: Path) -> None:
+    check_one("ACC201", HEAD + source, tmp_path, {"data.py": DATA, "base.py": BASE})
+
+
+def test_looks_at_a_helper_that_takes_batches_apart(tmp_path: Path) -> None:
+    helper = """
+def to_device(value, device):
+    if isinstance(value, dict):
+        return {key: to_device(one, device) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_device(one, device) for one in value]
+    return value.to(device)  # -> warning unsafe
+"""
+    loop = """
+for batch in make_loader():
+    x, y = to_device(batch, device)
+    model(x).sum().backward()
+"""
+    check_one("ACC201", HEAD + helper + loop, tmp_path, {"data.py": DATA})

@@ -1,0 +1,195 @@
+"""ACC430 manual-attention, silent cases first."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from ..checks import check_one
+
+HEAD = """
+import math
+import torch
+import torch.nn.functional as F
+from einops import rearrange
+from torch import nn
+
+class Attention(nn.Module):
+    def __init__(self, dim, heads, temperature):
+        super().__init__()
+        self.heads, self.temperature = heads, temperature
+        self.bias = nn.Parameter(torch.zeros(heads, 1, 1))
+        self.head_dim = dim // heads
+        self.scale = self.head_dim ** -0.5
+        self.qkv = nn.Linear(dim, dim * 3)
+        self.softmax = nn.Softmax(dim=-1)
+        self.over_heads = nn.Softmax(dim=1)
+        self.drop = nn.Dropout(0.1) if dim > 9 else nn.Identity()
+        self.watch = temperature
+    def forward(self, x, mask=None, past=None):
+        B, N, C = x.shape
+        qkv = self.qkv(x).reshape(B, N, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)
+        q, k, v = qkv[0], qkv[1], qkv[2]
+"""
+
+SILENT = {
+    "the weights are returned": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v, w",
+    "the weights are kept": "self.w = w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v",
+    "the weights are kept later": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nout = w @ v\nself.w = w\nreturn out",
+    "the weights are shown": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nprint(w.mean())\nreturn w @ v",
+    "the weights go through an unknown module": ("w = self.watch((q @ k.transpose(-2, -1)).softmax(-1))\nreturn w @ v"),
+    "the weights are used twice": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v + w @ q",
+    "the weights are captured": (
+        "w = (q @ k.transpose(-2, -1)).softmax(-1)\nself.hook = lambda: w.mean()\nreturn w @ v"
+    ),
+    "the weights are changed": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nw[0] = 0\nreturn w @ v",
+    "the weights are changed in place": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nw *= 2\nreturn w @ v",
+    "the weights are multiplied by themselves": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ w",
+    "the scores are kept": "s = q @ k.transpose(-2, -1)\nself.s = s\nreturn s.softmax(-1) @ v",
+    "the scores are returned": "s = q @ k.transpose(-2, -1)\nreturn s.softmax(-1) @ v, s",
+    "the scores in a list": "s = q @ k.transpose(-2, -1)\nkept = [s]\nreturn s.softmax(-1) @ v, kept",
+    "a bias": "return (q @ k.transpose(-2, -1) + self.bias).softmax(-1) @ v",
+    "a mask in place": "s = q @ k.mT\ns.masked_fill_(mask, float('-inf'))\nreturn self.softmax(s) @ v",
+    "a bias in place": "s = q @ k.transpose(-2, -1)\ns += self.bias\nreturn s.softmax(-1) @ v",
+    "a bias on a condition": (
+        "s = q @ k.transpose(-2, -1)\nif mask is not None:\n    s = s + self.bias\nreturn s.softmax(-1) @ v"
+    ),
+    "a scale that is learnt": "return (q @ k.transpose(-2, -1) * self.bias).softmax(-1) @ v",
+    "a scale that is not known": "return (q @ k.transpose(-2, -1) / self.temperature).softmax(-1) @ v",
+    "scores that are clipped": "return (q @ k.transpose(-2, -1)).clamp(max=50).softmax(-1) @ v",
+    "another dimension": "return (q @ k.transpose(-2, -1)).softmax(1) @ v",
+    "another dimension by keyword": "return F.softmax(q @ k.transpose(-2, -1), dim=1) @ v",
+    "another dimension in a module": "return self.over_heads(q @ k.transpose(-2, -1)) @ v",
+    "keys as they are": "return (q @ k).softmax(-1) @ v",
+    "channels": "q = q.transpose(-2, -1)\nreturn (q @ k.transpose(-2, -1)).softmax(-1) @ v",
+    "no values": "return (q @ k.transpose(-2, -1)).softmax(-1)",
+    "no softmax": "return (q @ k.transpose(-2, -1)) @ v",
+    "dropout before the softmax": "return self.drop(q @ k.transpose(-2, -1)).softmax(-1) @ v",
+    "a softmax of somebody else": "return self.watch.softmax(q @ k.transpose(-2, -1), -1) @ v",
+    "fused where it can be": (
+        "if mask is None:\n    return F.scaled_dot_product_attention(q, k, v)\n"
+        "return (q @ k.transpose(-2, -1)).softmax(-1) @ v"
+    ),
+    "the weights are returned on either way": (
+        "w = None\nif mask is None:\n    w = (q @ k.transpose(-2, -1)).softmax(-1)\n    x = w @ v\nreturn x, w"
+    ),
+    "the weights are returned after a loop": (
+        "for k in past:\n    w = (q @ k.transpose(2, 3)).softmax(-1)\n    x = w @ v\nreturn x, w"
+    ),
+    "the weights are returned after a loop is left": (
+        "for k in past:\n    if k is v:\n        w = (q @ k.transpose(2, 3)).softmax(-1)\n        x = w @ v\n"
+        "        break\nreturn x, w"
+    ),
+    "the weights are global": "global w\nw = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v",
+    "the weights of a function within": (
+        "def show():\n    print(w)\nw = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v"
+    ),
+    "in a try": "try:\n    s = q @ k.transpose(-2, -1)\nexcept RuntimeError:\n    s = past\nreturn s.softmax(-1) @ v",
+}
+
+
+@pytest.mark.parametrize("body", SILENT.values(), ids=SILENT.keys())
+def test_silent(body: str, tmp_path: Path) -> None:
+    check_one("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
+
+
+MARK = "  # -> info none"
+
+REPORTED = {
+    "one expression": f"return torch.softmax(q @ k.transpose(-2, -1) * self.scale, -1) @ v{MARK}",
+    "step by step": f"""
+att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1))){MARK}
+att = att.masked_fill(past[:, :, :N, :N] == 0, float('-inf'))
+att = F.softmax(att, dim=-1)
+att = self.drop(att)
+y = att @ v
+return y.transpose(1, 2).contiguous().view(B, N, C)
+""",
+    "queries scaled before": f"q = q * self.scale\nx = (q @ k.transpose(-2, -1)).softmax(dim=-1) @ v{MARK}\nreturn x",
+    "queries scaled in place": f"q *= self.scale\nreturn (q @ k.transpose(-2, -1)).softmax(dim=-1) @ v{MARK}",
+    "scores scaled in place": f"s = q @ k.transpose(-2, -1){MARK}\ns /= self.head_dim ** 0.5\nreturn s.softmax(-1) @ v",
+    "a mask on a condition": f"""
+d = q.size(-1)
+scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(d){MARK}
+if mask is not None:
+    scores = scores.masked_fill(mask == 0, -1e9)
+p = F.softmax(scores, dim=-1)
+if self.training:
+    p = F.dropout(p, 0.1)
+return torch.matmul(p, v)
+""",
+    "heads by view": f"""
+q = self.qkv(x).view(B, N, self.heads, -1).transpose(1, 2)
+k = self.qkv(x).view(B, -1, self.heads, self.head_dim).transpose(1, 2)
+return (q @ k.transpose(2, 3)).softmax(-1).matmul(v){MARK}
+""",
+    "heads by einops": f"""
+q, k, v = map(lambda t: rearrange(t, 'b n (h d) -> b h n d', h=self.heads), self.qkv(x).chunk(3, dim=-1))
+out = torch.matmul(self.drop(self.softmax(torch.matmul(q, k.transpose(-1, -2)) * self.scale)), v){MARK}
+return rearrange(out, 'b h n d -> b n (h d)')
+""",
+    "heads by unbind": f"q, k, v = qkv.unbind(0)\nreturn (q @ k.transpose(-2, -1)).softmax(-1) @ v{MARK}",
+    "the name of the weights is used again": f"x = (q @ k.transpose(-2, -1)).softmax(-1){MARK}\nx = x @ v\nreturn x, x.shape",
+    "in a loop": f"for k in past:\n    w = (q @ k.transpose(2, 3)).softmax(-1){MARK}\n    x = w @ v\nreturn x",
+    "keys that are transposed": f"k = k.mT\ns = torch.matmul(q, k){MARK}\nreturn self.softmax(s) @ v",
+    "one on either way": f"""
+if mask is None:
+    return (q @ k.transpose(-2, -1)).softmax(-1) @ v{MARK}
+w = (q @ k.transpose(-2, -1)).masked_fill(mask, -1e9).softmax(-1){MARK}
+return w @ v
+""",
+}
+
+
+@pytest.mark.parametrize("body", REPORTED.values(), ids=REPORTED.keys())
+def test_reported(body: str, tmp_path: Path) -> None:
+    check_one("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
+
+
+@pytest.mark.parametrize("given", ["mask: torch.Tensor", "F"])
+def test_of_a_function_hide_those_around_it(given: str, tmp_path: Path) -> None:
+    mark = "" if given == "F" else MARK
+    function = (
+        f"def attend(q, k, v, {given}):\n    return F.softmax(torch.matmul(q, k.transpose(2, 3)), -1) @ v{mark}\n"
+    )
+    check_one("ACC430", HEAD + "        return x\n" + function, tmp_path)
+
+
+def test_silent_in_a_function_that_speaks_of_no_heads(tmp_path: Path) -> None:
+    function = "def attend(q, k, v):\n    return F.softmax(q @ k.transpose(-2, -1), -1) @ v\n"
+    check_one("ACC430", HEAD + "        return x\n" + function, tmp_path)
+
+
+def test_silent_where_an_older_torch_is_supported(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "p"\ndependencies = ["torch>=1.13"]\n')
+    check_one("ACC430", HEAD + "        return (q @ k.transpose(-2, -1)).softmax(-1) @ v\n", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "deep",
+    [
+        "x = " + " + ".join(["x"] * 90),
+        "x = x" + ".abs()" * 90,
+        "if N == 0:\n    pass\n" + "".join(f"elif N == {i}:\n    x = {i}\n" for i in range(90)),
+    ],
+    ids=["a sum", "a chain", "branches"],
+)
+def test_follows_deep_code(deep: str, tmp_path: Path) -> None:
+    body = f"{deep}\nreturn (q @ k.transpose(-2, -1)).softmax(-1) @ v{MARK}"
+    check_one("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
+
+
+def test_ends_where_attributes_are_made_from_each_other(tmp_path: Path) -> None:
+    names = [f"a{i}" for i in range(30)]
+    made = "".join(f"        self.{name} = {' * '.join(f'self.{one}' for one in names)}\n" for name in names)
+    body = f"        return ((q @ k.transpose(-2, -1)) * self.a0).softmax(-1) @ v\n\n    def make(self):\n{made}"
+    check_one("ACC430", HEAD + body, tmp_path)
+
+
+def test_the_mask(tmp_path: Path) -> None:
+    body = f"return (q @ k.transpose(-2, -1)).masked_fill(mask, -1e9).softmax(-1) @ v{MARK}\n"
+    (found,) = check_one("ACC430", HEAD + "        " + body, tmp_path)
+    assert "`q @ k.transpose(-2, -1)`" in found.message
+    assert "(q, k, v, attn_mask)" in found.message

@@ -1,0 +1,315 @@
+"""ACC106 dataloader-missing-persistent-workers, silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import Pair, check, check_one, check_pair, findings_in
+from ..programs import EPOCHS, FILES, STAGED_FILES
+
+LOADER = "loader = DataLoader(files, num_workers=2)"
+
+SILENT = {
+    "one pass": LOADER + "\nfor x in loader:\n    model(x).sum().backward()\n",
+    "one epoch": LOADER + EPOCHS.replace("10", "1"),
+    "no workers": LOADER.replace("2", "0") + EPOCHS,
+    "workers from an option": LOADER.replace("2", "args.workers") + EPOCHS,
+    "given": LOADER.replace("2", "2, persistent_workers=False") + EPOCHS,
+    "from a dict": LOADER.replace("2", "2, **conf.loader") + EPOCHS,
+    "unknown data": LOADER.replace("files", "conf.data") + EPOCHS,
+    "attribute of the data set assigned": LOADER + EPOCHS + "    files.stage = epoch\n",
+    "attribute assigned through the loader": LOADER + EPOCHS + "    loader.dataset.stage = epoch\n",
+    "the data set changes itself": LOADER + EPOCHS + "    files.advance()\n",
+    "told by a method that is not seen": LOADER + EPOCHS + "    loader.dataset.set_transform(epoch)\n",
+    "samples are added": (
+        "class Replay(Files):\n    def __init__(self): self.names = []\n    def add(self, name): self.names.append(name)\n"
+        "replay = Replay()\n" + LOADER.replace("files", "replay") + EPOCHS + "    replay.add(epoch)\n"
+    ),
+    "epoch of a library's data set": (
+        "import datasets\ndata = datasets.load_dataset('c4')\n"
+        + LOADER.replace("files", "data")
+        + EPOCHS
+        + "    data.set_epoch(epoch)\n"
+    ),
+    "single batches": (
+        LOADER
+        + "\nfor epoch in range(10):\n    for step in range(9):\n"
+        + "        if step == 0:\n            print(next(iter(loader)))\n"
+    ),
+    "over folds": (
+        "for fold in conf.folds:\n    loader = DataLoader(files, num_workers=2)\n    for x in loader:\n"
+        "        model(x).sum().backward()\n"
+    ),
+    "over loaders": (
+        "a = DataLoader(files, num_workers=2)\nb = DataLoader(files, num_workers=3)\nfor loader in (a, b):\n"
+        "    for x in loader:\n        model(x).sum().backward()\n"
+    ),
+    "now and then": (
+        LOADER + "\nfor epoch in range(9):\n    if epoch % 3 == 0:\n        for x in loader:\n            model(x)\n"
+    ),
+    "another loader's epochs, through one function": (
+        "def run(batches):\n    for x in batches:\n        model(x).sum().backward()\n"
+        "for epoch in range(9):\n    run(DataLoader(files))\n" + LOADER + "\nrun(loader)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_silent_where_workers_start_once_or_must_start_anew(source: str, tmp_path: Path) -> None:
+    check_one("ACC106", STAGED_FILES + source, tmp_path)
+
+
+OPTION = """
+parser = argparse.ArgumentParser()
+parser.add_argument("--n", type=int, default=2)
+args = parser.parse_args()
+"""
+
+STEPS = "class Steps:\n    def __init__(self): self.size = 3\n    def __call__(self, x): return x\nsteps = Steps()\n"
+
+HELD = "class Held(Files):\n    def __init__(self, held=None): self.stage, self.held, self.names = 0, held, ['a']\n"
+
+PAIRS = {
+    "one pass": Pair(
+        FILES + LOADER + "\nif 1:\n    for x in loader:\n        model(x).sum().backward()\n",
+        "if 1",
+        "for epoch in range(10)",
+    ),
+    "one epoch": Pair(FILES + LOADER + EPOCHS.replace("10", "1"), "range(1)", "range(10)"),
+    "no workers": Pair(FILES + LOADER.replace("2", "0") + EPOCHS, "=0", "=2"),
+    "workers not given": Pair(
+        FILES + LOADER.replace(", num_workers=2", "") + EPOCHS, "(files)", "(files, num_workers=2)"
+    ),
+    "an option": Pair(FILES + OPTION + LOADER.replace("2", "args.n") + EPOCHS, "args.n", "2"),
+    "given": Pair(FILES + LOADER.replace("2", "2, persistent_workers=False") + EPOCHS, ", persistent_workers=False"),
+    "a setting": Pair(
+        FILES + LOADER.replace("2", "2, persistent_workers=conf.p") + EPOCHS, ", persistent_workers=conf.p"
+    ),
+    "unknown keywords": Pair(FILES + LOADER.replace("2", "2, **conf.p") + EPOCHS, ", **conf.p"),
+    "built in every epoch": Pair(
+        FILES
+        + "for epoch in range(10):\n    loader = DataLoader(files, num_workers=2)\n    for x in loader:\n        model(x).sum().backward()\n",
+        "for epoch in range(10):\n    loader = DataLoader(files, num_workers=2)\n",
+        "loader = DataLoader(files, num_workers=2)\nfor epoch in range(10):\n",
+    ),
+    "unknown data": Pair(FILES + LOADER.replace("files", "conf.data") + EPOCHS, "conf.data", "files"),
+    "an attribute": Pair(
+        FILES + LOADER + EPOCHS + "    files.stage = epoch\n", "files.stage = epoch", "print(files.stage)"
+    ),
+    "an attribute through the loader": Pair(
+        FILES + LOADER + EPOCHS + "    loader.dataset.stage = epoch\n",
+        "loader.dataset.stage = epoch",
+        "print(loader.dataset.stage)",
+    ),
+    "a method that changes it": Pair(FILES + LOADER + EPOCHS + "    files.advance()\n", "advance()", "look()"),
+    "set_epoch": Pair(FILES + LOADER + EPOCHS + "    files.set_epoch(epoch)\n", "set_epoch(epoch)", "look()"),
+    "set_transform through the loader": Pair(
+        FILES + LOADER + EPOCHS + "    loader.dataset.set_transform(epoch)\n", "set_transform(epoch)", "look()"
+    ),
+    "set_epoch of datasets": Pair(
+        FILES
+        + "d = datasets.load_dataset('c4')\n"
+        + LOADER.replace("files", "d")
+        + EPOCHS
+        + "    d.set_epoch(epoch)\n",
+        "d.set_epoch(epoch)",
+        "print(epoch)",
+    ),
+    "set_transform of datasets": Pair(
+        FILES
+        + "d = datasets.load_dataset('c4')\n"
+        + LOADER.replace("files", "d")
+        + EPOCHS
+        + "    d.set_transform(conf.t)\n",
+        "d.set_transform(conf.t)",
+        "print(epoch)",
+    ),
+    "an attribute through a part": Pair(
+        FILES
+        + "part = Subset(files, [1])\n"
+        + LOADER.replace("files", "part")
+        + EPOCHS
+        + "    part.dataset.stage = epoch\n",
+        "part.dataset.stage = epoch",
+        "print(1)",
+    ),
+    "an attribute of what it is a part of": Pair(
+        FILES + "part = Subset(files, [1])\n" + LOADER.replace("files", "part") + EPOCHS + "    files.stage = epoch\n",
+        "files.stage = epoch",
+        "print(1)",
+    ),
+    "an attribute through the loader of a part": Pair(
+        FILES
+        + "part = Subset(files, [1])\n"
+        + LOADER.replace("files", "part")
+        + EPOCHS
+        + "    loader.dataset.dataset.stage = epoch\n",
+        "loader.dataset.dataset.stage = epoch",
+        "print(1)",
+    ),
+    "other indices": Pair(
+        FILES
+        + "part = Subset(files, [1])\n"
+        + LOADER.replace("files", "part")
+        + EPOCHS
+        + "    part.indices = conf.sample(epoch)\n",
+        "part.indices = conf.sample(epoch)",
+        "print(1)",
+    ),
+    "another transform": Pair(
+        FILES
+        + "from torchvision.datasets import ImageFolder\nd = ImageFolder('a')\n"
+        + LOADER.replace("files", "d")
+        + EPOCHS.replace("x in", "x, y in")
+        + "    d.transform = conf.t(epoch)\n",
+        "d.transform = conf.t(epoch)",
+        "print(1)",
+    ),
+    "an unknown function": Pair(
+        FILES + LOADER + EPOCHS + "    conf.change(files, epoch)\n", "conf.change(files, epoch)", "print(1)"
+    ),
+    "an attribute of what it holds": Pair(
+        FILES
+        + STEPS
+        + HELD
+        + "held = Held(steps)\n"
+        + LOADER.replace("files", "held")
+        + EPOCHS
+        + "    steps.size = epoch\n",
+        "steps.size = epoch",
+        "print(1)",
+    ),
+    "an attribute of a transform": Pair(
+        FILES
+        + STEPS
+        + "from torchvision.datasets import ImageFolder\nd = ImageFolder('a', transform=steps)\n"
+        + LOADER.replace("files", "d")
+        + EPOCHS.replace("x in", "x, y in")
+        + "    steps.size = epoch\n",
+        "steps.size = epoch",
+        "print(1)",
+    ),
+    "an attribute of the collate function": Pair(
+        FILES + STEPS + LOADER.replace("2", "2, collate_fn=steps") + EPOCHS + "    steps.size = epoch\n",
+        "steps.size = epoch",
+        "print(1)",
+    ),
+    "an item of a list that it holds": Pair(
+        FILES + HELD + "held = Held()\n" + LOADER.replace("files", "held") + EPOCHS + "    held.names[0] = epoch\n",
+        "held.names[0] = epoch",
+        "print(1)",
+    ),
+    "a longer list that it holds": Pair(
+        FILES + HELD + "held = Held()\n" + LOADER.replace("files", "held") + EPOCHS + "    held.names.append(epoch)\n",
+        "held.names.append(epoch)",
+        "print(1)",
+    ),
+    "a framework's loader": Pair(
+        FILES
+        + "import lightning as L\nclass M(L.LightningDataModule):\n    def train_dataloader(self):\n        loader = DataLoader(files, num_workers=2)\n        for epoch in range(10):\n            for x in loader:\n                model(x).sum().backward()\n        return loader\n",
+        "(L.LightningDataModule)",
+    ),
+    "pipelines of torchrec": Pair(
+        FILES
+        + "from torchrec.distributed.train_pipeline import TrainPipelineSparseDist\npipe = TrainPipelineSparseDist(model, conf.o)\n"
+        + LOADER
+        + EPOCHS
+        + "    pipe.progress(iter(loader))\n",
+        "torchrec.distributed.train_pipeline",
+        "another.train_pipeline",
+    ),
+    "many at once": Pair(
+        FILES
+        + "loaders = {n: DataLoader(files, num_workers=2) for n in conf.names}\nfor epoch in range(10):\n    for n, loader in loaders.items():\n        for x in loader:\n            model(x).sum().backward()\n",
+        "{n: DataLoader(files, num_workers=2) for n in conf.names}",
+        "{'a': DataLoader(files, num_workers=2)}",
+    ),
+    "many by a function": Pair(
+        FILES
+        + "def make(n): return DataLoader(files, num_workers=2)\nloaders = [make(n) for n in conf.names]\nfor epoch in range(10):\n    for loader in loaders:\n        for x in loader:\n            model(x).sum().backward()\n",
+        "[make(n) for n in conf.names]",
+        "[make(1)]",
+    ),
+    "torch 1.7 and pinned memory": Pair(
+        FILES + LOADER.replace("2", "2, pin_memory=True") + EPOCHS,
+        ", pin_memory=True",
+        "",
+        {"requirements.txt": "torch>=1.7,<1.8\n"},
+    ),
+    "a loop over loaders": Pair(
+        FILES + LOADER + "\nfor l in (loader, loader):\n    for x in l:\n        model(x)\n",
+        "for l in (loader, loader):\n    for x in l",
+        "for e in range(9):\n    for x in loader",
+    ),
+    "single batches": Pair(
+        FILES + LOADER + "\nfor epoch in range(10):\n    x = next(iter(loader))\n    model(x)\n",
+        "x = next(iter(loader))\n    model(x)",
+        "for x in loader: model(x)",
+    ),
+    "now and then": Pair(
+        FILES
+        + LOADER
+        + "\nfor epoch in range(9):\n    if epoch % 3 == 0:\n        for x in loader:\n            model(x)\n",
+        "    if epoch % 3 == 0:\n        for x in loader:\n            model(x)",
+        "    for x in loader:\n        model(x)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC106", PAIRS[case], tmp_path)
+
+
+def test_reports_workers_that_start_in_every_epoch(tmp_path: Path) -> None:
+    check(STAGED_FILES + LOADER + "  # -> ACC106 info unsafe" + EPOCHS, tmp_path)
+
+
+def test_sees_the_loop_through_a_function(tmp_path: Path) -> None:
+    source = """
+def train(batches):
+    for x in batches:
+        model(x).sum().backward()
+def main():
+    loader = DataLoader(files, num_workers=2)  # -> ACC106 info unsafe
+    for epoch in range(args.workers):
+        train(loader)
+main()
+"""
+    check(STAGED_FILES + source, tmp_path)
+
+
+def test_the_file_of_the_loop(tmp_path: Path) -> None:
+    epochs = (
+        "def fit(loader, step):\n    for epoch in range(9):\n        for x in loader:\n            step(x).backward()\n"
+    )
+    found = check(
+        STAGED_FILES + "import epochs\n" + LOADER + "  # -> ACC106 info unsafe\nepochs.fit(loader, model)\n",
+        tmp_path,
+        {"epochs.py": epochs},
+    )
+    assert f"the loop in line 2 of {tmp_path / 'epochs.py'}" in found[0].message
+
+
+def test_says_where_a_start_is_dear(tmp_path: Path) -> None:
+    project = (
+        "[project]\nname = 'x'\nrequires-python = '>=3.10'\nclassifiers = ['Programming Language :: Python :: 3.14']\n"
+    )
+    found = findings_in(STAGED_FILES + LOADER + EPOCHS, tmp_path, {"pyproject.toml": project})[1]
+    messages = [one.message for one in found if one.code == "ACC106"]
+    assert ["by forkserver (from Python 3.14 on), which imports" in one for one in messages] == [True]
+
+
+SPAWNED = {
+    "its own context": (LOADER.replace("2", "2, multiprocessing_context='spawn'"), {}),
+    "the program's": ("torch.multiprocessing.set_start_method('forkserver')\n" + LOADER, {}),
+    "the project's Python": (LOADER, {"pyproject.toml": "[project]\nname = 'x'\nrequires-python = '>=3.14'\n"}),
+}
+
+
+@pytest.mark.parametrize(("source", "others"), SPAWNED.values(), ids=SPAWNED.keys())
+def test_warns_where_a_start_is_dear(source: str, others: dict[str, str], tmp_path: Path) -> None:
+    found = findings_in(STAGED_FILES + source + EPOCHS, tmp_path, others)[1]
+    assert [str(one.severity) for one in found if one.code == "ACC106"] == ["warning"]

@@ -1,0 +1,122 @@
+"""ACC501 data-parallel-module, silent cases first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.analysis.project import analyze
+from accel_advisor.rule import registry
+from accel_advisor.source.document import Document
+
+from ..checks import Pair, check_one, check_pair, severities
+from ..programs import IMPORTS, RANKS
+from .programs import RANKS_OF_TWO_LAYERS
+
+SILENT = {
+    "one device": "model = nn.DataParallel(Net().cuda(), device_ids=[0])",
+    "no device in sight": "model = nn.DataParallel(Net())",
+    "a question": "model = Net().cuda()\nprint(isinstance(model, nn.DataParallel))",
+    "one way of two": "net = Net().cuda()\nmodel = DDP(net) if conf.ddp else nn.DataParallel(net)",
+}
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_silent_where_data_parallel_costs_nothing(source: str, tmp_path: Path) -> None:
+    check_one("ACC501", RANKS + source, tmp_path)
+
+
+SILENT_PROGRAMS = {
+    "one device": """
+m = nn.DataParallel(nn.Linear(2, 2), device_ids=[0]).cuda()
+""",
+    "cpu": """
+m = nn.DataParallel(nn.Linear(2, 2))
+""",
+    "isinstance": """
+m = nn.Linear(2, 2).cuda()
+if isinstance(m, nn.DataParallel):
+    m = m.module
+""",
+    "as the alternative to DDP": """
+import torch.distributed as dist
+m = nn.Linear(2, 2).cuda()
+import argparse
+p = argparse.ArgumentParser(); p.add_argument("--distributed", action="store_true"); a = p.parse_args()
+if a.distributed:
+    m = nn.parallel.DistributedDataParallel(m)
+else:
+    m = nn.DataParallel(m)
+""",
+}
+
+
+@pytest.mark.parametrize("case", SILENT_PROGRAMS)
+def test_silent_programs(case: str, tmp_path: Path) -> None:
+    check_one("ACC501", IMPORTS + SILENT_PROGRAMS[case], tmp_path)
+
+
+MOVE = "model = Net().cuda()\n"
+
+
+def pair(source: str, condition: str, instead: str = "", others: dict[str, str] | None = None) -> Pair:
+    return Pair(RANKS_OF_TWO_LAYERS + source, condition, instead, others or {})
+
+
+PAIRS = {
+    "one device": pair("model = nn.DataParallel(Net().cuda(), device_ids=[0])\n", ", device_ids=[0]"),
+    "one device by position": pair("model = nn.DataParallel(Net().cuda(), [0])\n", ", [0]"),
+    "no CUDA in sight": pair("model = nn.DataParallel(Net())\n", "Net())\n", "Net().cuda())\n"),
+    "only mps": pair("model = nn.DataParallel(Net().to('mps'))\n", "'mps'", "'cuda'"),
+    "only a question": pair(
+        MOVE + "print(isinstance(model, nn.DataParallel))\n",
+        "print(isinstance(model, nn.DataParallel))",
+        "model = nn.DataParallel(model)",
+    ),
+    "DDP as well": pair(
+        "model = Net().cuda()\nmodel = DDP(model) if conf.ddp else nn.DataParallel(model)\n",
+        "DDP(model) if conf.ddp else ",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC501", PAIRS[case], tmp_path)
+
+
+TRAIN = "for x in loader:\n    model(x).sum().backward()\n"
+
+
+def test_reports_data_parallel(tmp_path: Path) -> None:
+    model = "model = nn.DataParallel(Net()).cuda()\nloader = DataLoader(data)\n"
+    assert severities("ACC501", RANKS + model, tmp_path) == ["info"]
+    assert severities("ACC501", RANKS + model + TRAIN, tmp_path) == ["warning"]
+
+
+REPORTED_PROGRAMS = {
+    "only when several": """
+m = nn.Linear(2, 2)
+if torch.cuda.device_count() > 1:
+    m = nn.DataParallel(m)  # -> info none
+m.to("cuda")
+""",
+}
+
+
+@pytest.mark.parametrize("case", REPORTED_PROGRAMS)
+def test_reported_programs(case: str, tmp_path: Path) -> None:
+    check_one("ACC501", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
+
+
+def test_data_parallel_in_a_notebook_is_information(tmp_path: Path) -> None:
+    source = RANKS_OF_TWO_LAYERS + "model = nn.DataParallel(Net()).cuda()\nloader = DataLoader(conf.data)\n" + TRAIN
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": source}
+    text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    for name, content, severity in (("train.py", source, "warning"), ("train.ipynb", text, "info")):
+        path = tmp_path / name
+        path.write_text(content)
+        facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
+        assert [str(one.severity) for one in registry()["ACC501"].check(facts)] == [severity]

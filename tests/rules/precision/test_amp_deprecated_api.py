@@ -1,0 +1,183 @@
+"""ACC402 amp-deprecated-api, silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from accel_advisor.analysis.project import analyze
+from accel_advisor.project.target import Target, Versions
+from accel_advisor.rule import registry
+from accel_advisor.source.document import Document
+
+from ..checks import Pair, check_one, check_pair, check_since, fixed
+from ..programs import IMPORTS
+
+SILENT = {
+    "new names": "s = torch.amp.GradScaler('cuda')\nwith torch.autocast('cuda'):\n    pass",
+    "a choice between both": (
+        "s = torch.amp.GradScaler('cuda') if hasattr(torch.amp, 'GradScaler') else torch.cuda.amp.GradScaler()"
+    ),
+    "torch_xla": "import torch_xla.core.xla_model as xm\nd = xm.xla_device()\ns = torch.cuda.amp.GradScaler()",
+    "somebody else's": "from apex.amp import autocast\nwith autocast():\n    pass",
+}
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_silent(source: str, tmp_path: Path) -> None:
+    check_one("ACC402", IMPORTS + source + "\n", tmp_path)
+
+
+def test_silent_for_a_project_that_supports_older_torch(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("import torch\ns = torch.cuda.amp.GradScaler()\nwith torch.cuda.amp.autocast():\n    pass\n")
+    facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
+    facts.target = Target(torch=Versions((2, 1)))
+    found = list(registry()["ACC402"].check(facts))
+    assert [one.span.start.row for one in found] == [3], "torch.autocast is older than torch.amp.GradScaler"
+
+
+SILENT_PROGRAMS = {
+    "old torch alias": """
+from torch.cuda.amp import autocast, GradScaler
+try:
+    from torch.amp import GradScaler as G2
+except ImportError:
+    G2 = None
+scaler = G2("cuda") if G2 is not None else GradScaler()
+""",
+    "user named autocast": """
+def autocast(x):
+    return x
+autocast(False)
+""",
+    "try import fallback": """
+try:
+    from torch.amp import autocast
+except ImportError:
+    from torch.cuda.amp import autocast
+with autocast("cuda"):
+    pass
+""",
+}
+
+
+@pytest.mark.parametrize("case", SILENT_PROGRAMS)
+def test_silent_programs(case: str, tmp_path: Path) -> None:
+    check_one("ACC402", IMPORTS + SILENT_PROGRAMS[case], tmp_path)
+
+
+SCALER = "s = torch.cuda.amp.GradScaler()\n"
+
+
+def beside(line: str, others: dict[str, str] | None = None) -> Pair:
+    """The old name in a program with one more line."""
+    return Pair(IMPORTS + line + SCALER, line, "", others or {})
+
+
+PATCHED = {
+    "torch_xla": beside("import torch_xla.core.xla_model as xm\n"),
+    "torch_npu": beside("import torch_npu\n"),
+    "torch_npu for everything": beside("from torch_npu.contrib import transfer_to_npu\n"),
+    "torch_npu where it is there": beside("try:\n    import torch_npu\nexcept ImportError:\n    pass\n"),
+    "torch_npu in another file": beside("import place\n", {"place.py": "import torch\nimport torch_npu\n"}),
+    "the program's own": beside("torch.cuda.amp.GradScaler = print\n"),
+    "both names": beside("n = torch.amp.GradScaler('cuda')\n"),
+    "both names of a decorator": Pair(
+        IMPORTS
+        + "from torch.cuda.amp import custom_fwd as old\n"
+        + "try:\n    from torch.amp import custom_fwd\nexcept ImportError:\n    custom_fwd = old\n"
+        + "class Mine(torch.autograd.Function):\n    @staticmethod\n    @custom_fwd\n    def forward(ctx, x):\n        return x\n",
+        "try:\n    from torch.amp import custom_fwd\nexcept ImportError:\n    custom_fwd = old\n",
+        "custom_fwd = old\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", PATCHED.values(), ids=PATCHED.keys())
+def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
+    check_pair("ACC402", pair, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("call", "since"),
+    [
+        ("torch.cuda.amp.autocast()", (1, 10)),
+        ("torch.cuda.amp.GradScaler()", (2, 3)),
+        ("torch.cuda.amp.custom_fwd(cast_inputs=torch.half)", (2, 4)),
+        ("torch.cuda.amp.custom_bwd(print)", (2, 4)),
+    ],
+)
+def test_silent_before_the_torch_that_has_the_new_ones(call: str, since: tuple[int, int], tmp_path: Path) -> None:
+    check_since("ACC402", f"import torch\nx = {call}\n", since, tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore")  # autocast and GradScaler say that there is no GPU
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("torch.cuda.amp.autocast()", 'torch.autocast("cuda")'),
+        ("torch.cuda.amp.autocast(False)", 'torch.autocast("cuda", enabled=False)'),
+        ("torch.cuda.amp.autocast(True, torch.half)", 'torch.autocast("cuda", enabled=True, dtype=torch.half)'),
+        ("torch.cuda.amp.autocast(dtype=torch.half)", 'torch.autocast("cuda", dtype=torch.half)'),
+        ("torch.cpu.amp.autocast(False)", 'torch.autocast("cpu", enabled=False)'),
+        ("torch.cuda.amp.GradScaler()", 'torch.amp.GradScaler("cuda")'),
+        ("torch.cuda.amp.GradScaler(2.0)", 'torch.amp.GradScaler("cuda", 2.0)'),
+        ("torch.cuda.amp.GradScaler(enabled=False)", 'torch.amp.GradScaler("cuda", enabled=False)'),
+        (
+            "torch.cuda.amp.custom_fwd(cast_inputs=torch.half)",
+            'torch.amp.custom_fwd(cast_inputs=torch.half, device_type="cuda")',
+        ),
+    ],
+)
+def test_are_replaced_by_what_does_the_same(before: str, after: str, tmp_path: Path) -> None:
+    check_one("ACC402", IMPORTS + f"x = {before}  # -> info safe\n", tmp_path)
+    text = fixed("ACC402", IMPORTS + f"x = {before}\n", tmp_path)
+    assert text.endswith(f"x = {after}\n")
+    exec(f"x = {after}", {"torch": torch})  # the recommended call exists
+
+
+def test_that_were_imported(tmp_path: Path) -> None:
+    source = """
+import torch
+from torch.cuda.amp import autocast as cast, custom_fwd
+
+class F(torch.autograd.Function):
+    @staticmethod
+    @custom_fwd
+    def forward(ctx, x):
+        return x
+
+with cast():
+    pass
+"""
+    text = fixed("ACC402", source, tmp_path)
+    assert '    @torch.amp.custom_fwd(device_type="cuda")\n' in text
+    assert 'with torch.autocast("cuda"):' in text
+
+
+def test_have_no_fix_where_torch_is_not_imported_or_arguments_are_splatted(tmp_path: Path) -> None:
+    check_one("ACC402", "from torch.cuda.amp import GradScaler\ns = GradScaler()  # -> info none\n", tmp_path)
+    check_one("ACC402", IMPORTS + "import conf\ns = torch.cuda.amp.GradScaler(**conf.kw)  # -> info none\n", tmp_path)
+
+
+REPORTED_PROGRAMS = {
+    "old amp": """
+from torch.cuda.amp import autocast, GradScaler
+scaler = GradScaler()  # -> info safe
+with autocast():  # -> info safe
+    pass
+""",
+    "attribute module alias": """
+import torch.cuda.amp as amp
+with amp.autocast(enabled=True):  # -> info safe
+    pass
+""",
+}
+
+
+@pytest.mark.parametrize("case", REPORTED_PROGRAMS)
+def test_reported_programs(case: str, tmp_path: Path) -> None:
+    check_one("ACC402", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)

@@ -1,0 +1,162 @@
+"""ACC214 empty-cache-in-loop, silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import Pair, check, check_one, check_pair, findings_of, fixed
+from ..programs import REGRESSION, REGRESSION_STEP
+
+ALONE = {
+    "on a condition": REGRESSION_STEP + "    if conf.low:\n        torch.cuda.empty_cache()",
+    "when memory is short": (
+        "for x, y in loader:\n    try:\n        model(x.cuda(non_blocking=True))\n    except RuntimeError:\n"
+        "        torch.cuda.empty_cache()"
+    ),
+    "once an epoch": "for epoch in range(9):\n    for x, y in loader:\n        model(x.cuda(non_blocking=True))\n    torch.cuda.empty_cache()",
+    "measures memory": REGRESSION_STEP + "    torch.cuda.empty_cache()\n    print(torch.cuda.max_memory_allocated())",
+}
+
+
+@pytest.mark.parametrize("source", ALONE.values(), ids=ALONE.keys())
+def test_smaller_rules_are_silent(source: str, tmp_path: Path) -> None:
+    check_one("ACC214", REGRESSION + "import conf\n" + source + "\n", tmp_path)
+
+
+LOADED = REGRESSION + "import conf\n"
+
+PAIRS: dict[str, tuple[str, ...]] = {
+    "condition": (
+        REGRESSION_STEP + "    if conf.low:\n        torch.cuda.empty_cache()",
+        "if conf.low",
+        "with torch.enable_grad()",
+    ),
+    "now and then": (
+        (
+            "for i, (x, y) in enumerate(loader):\n    out = model(x.cuda(non_blocking=True))\n"
+            "    loss = criterion(out, y.cuda(non_blocking=True))\n    loss.backward()\n    if i % 100 == 0:\n"
+            "        torch.cuda.empty_cache()"
+        ),
+        "if i % 100 == 0",
+        "with torch.enable_grad()",
+    ),
+    "now and then, gc": (
+        (
+            "for i, (x, y) in enumerate(loader):\n    out = model(x.cuda(non_blocking=True))\n"
+            "    loss = criterion(out, y.cuda(non_blocking=True))\n    loss.backward()\n    import gc\n"
+            "    if i % 100 == 0:\n        gc.collect()"
+        ),
+        "if i % 100 == 0",
+        "with torch.enable_grad()",
+    ),
+    "when memory is short": (
+        (
+            "for x, y in loader:\n    try:\n        model(x.cuda(non_blocking=True))\n"
+            "    except RuntimeError:\n        torch.cuda.empty_cache()"
+        ),
+        "torch.cuda.empty_cache",
+        "pass\n    torch.cuda.empty_cache",
+    ),
+    "between phases": (
+        (
+            "for e in range(3):\n    for x, y in loader:\n        model(x.cuda()).sum().backward()\n"
+            "    torch.cuda.empty_cache()\n    for x, y in loader:\n        model(x.cuda())"
+        ),
+        (
+            "e in range(3):\n    for x, y in loader:\n        model(x.cuda()).sum().backward()\n"
+            "    torch.cuda.empty_cache()\n    for x, y in loader:\n        model(x.cuda()"
+        ),
+        (
+            "x, y in loader:\n    out = model(x.cuda(non_blocking=True))\n"
+            "    loss = criterion(out, y.cuda(non_blocking=True))\n    loss.backward()\n"
+            "    torch.cuda.empty_cache("
+        ),
+    ),
+    "measures memory": (
+        REGRESSION_STEP + "    torch.cuda.empty_cache()\n    print(torch.cuda.max_memory_allocated())",
+        "print(torch.cuda.max_memory_allocated())",
+        "pass",
+    ),
+    "measures what is reserved": (
+        REGRESSION_STEP + "    torch.cuda.empty_cache()\n    print(torch.cuda.memory_reserved())",
+        "print(torch.cuda.memory_reserved())",
+        "pass",
+    ),
+    "asks for free memory": (
+        REGRESSION_STEP + "    torch.cuda.empty_cache()\n    print(torch.cuda.mem_get_info())",
+        "print(torch.cuda.mem_get_info())",
+        "pass",
+    ),
+    "prints a summary": (
+        REGRESSION_STEP + "    torch.cuda.empty_cache()\n    print(torch.cuda.memory_summary())",
+        "print(torch.cuda.memory_summary())",
+        "pass",
+    ),
+    "reads statistics": (
+        REGRESSION_STEP + "    torch.cuda.empty_cache()\n    print(torch.cuda.memory_stats())",
+        "print(torch.cuda.memory_stats())",
+        "pass",
+    ),
+    "no batches": (
+        "for i in range(9):\n    torch.cuda.empty_cache()",
+        "i in range(9):",
+        (
+            "x, y in loader:\n    out = model(x.cuda(non_blocking=True))\n"
+            "    loss = criterion(out, y.cuda(non_blocking=True))\n    loss.backward()"
+        ),
+    ),
+    "no model": (
+        "for x, y in loader:\n    torch.cuda.empty_cache()",
+        "torch.cuda.empty_cache",
+        (
+            "out = model(x.cuda(non_blocking=True))\n    loss = criterion(out, y.cuda(non_blocking=True))\n"
+            "    loss.backward()\n    torch.cuda.empty_cache"
+        ),
+    ),
+    "another function": (REGRESSION_STEP + "    conf.empty_cache()", "conf.", "torch.cuda."),
+    "after memory was short": (
+        (
+            "for x, y in loader:\n    oom = False\n    try:\n        model(x.cuda())\n"
+            "    except torch.cuda.OutOfMemoryError:\n        oom = True\n    if oom:\n"
+            "        torch.cuda.empty_cache()"
+        ),
+        (
+            "oom = False\n    try:\n        model(x.cuda())\n    except torch.cuda.OutOfMemoryError:\n"
+            "        oom = True\n    if oom:\n        "
+        ),
+        (
+            "out = model(x.cuda(non_blocking=True))\n    loss = criterion(out, y.cuda(non_blocking=True))\n"
+            "    loss.backward()\n    "
+        ),
+    ),
+    "gc, once an epoch": ("import gc\n" + REGRESSION_STEP + "gc.collect()", "\ngc.collect", "\n    gc.collect"),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    source, *change = PAIRS[case]
+    check_pair("ACC214", Pair(LOADED + source, *change), tmp_path)
+
+
+def test_an_exit_puts_no_condition_on_what_stands_before_it(tmp_path: Path) -> None:
+    exit_ = "    steps += 1\n    if steps == 9:\n        break\n"
+    cleaned = "    torch.cuda.empty_cache()\n"
+    head, step = REGRESSION + "steps = 0\n", REGRESSION_STEP.split("\n", 1)
+    loop = f"{step[0]}\n"
+    assert len(findings_of("ACC214", head + loop + cleaned + step[1] + exit_, tmp_path)) == 1
+    check_one("ACC214", head + loop + step[1] + exit_ + cleaned, tmp_path)
+
+
+def test_reported(tmp_path: Path) -> None:
+    source = """
+import gc
+for x, y in loader:
+    x = model(x.cuda(non_blocking=True))
+    gc.collect()  # -> ACC214 warning unsafe
+    torch.cuda.empty_cache()  # -> ACC214 warning unsafe
+"""
+    check(REGRESSION + source, tmp_path)
+    assert "gc.collect()" not in fixed("ACC214", REGRESSION + source, tmp_path)

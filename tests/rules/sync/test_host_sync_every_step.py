@@ -1,0 +1,297 @@
+"""ACC208 host-sync-every-step, silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import Pair, check, check_one, check_pair
+from ..programs import REGRESSION, REGRESSION_STEP
+from .programs import BATCH, CLASSIFIER
+
+FEW_WAITS = {
+    "one f-string": "print(f'{loss:.3f}')",
+    "a number in an f-string": "print(f'{loss.item():.3f}')",
+    "one progress bar": "conf.bar.set_postfix(loss=loss.item())",
+    "a chain": "a = out.detach().cpu().numpy().tolist()",
+    "after the copy": "host = out.detach().cpu()\n    a, b, c = host.max().item(), host.min().item(), f'{host}'",
+    "slices": "a, b, c = out[:2], out[-1], out[0, 0]",
+    "indices": "picked = out[out.argmax(1)]\n    again = x[y]",
+    "where with three arguments": "a = torch.where(y > 0, y, y)\n    b = torch.where(out > 0, out, 0)",
+    "masked on the device": "a = out.masked_fill(y > 0, 0)\n    b = out * (y > 0)",
+    "every hundredth": "if i % 100 == 0:\n        print(loss.item(), f'{loss}', float(out.max()))",
+    "behind a condition": "if i % 100 == 0 and loss.item() > 3 and out.max().item() > 3:\n        pass",
+    "where one loop in many ends": "if i > 9:\n        break\n    print(loss.item(), float(out.max()))",
+    "in the only step": "print(loss.item(), float(out.max()))\n    break",
+    "whether there is one": "if loss is None or out is None or y is None:\n        pass",
+    "a mask that became numbers": "a = out[(y > 0).long()]\n    b = out[(y > 0).int()]",
+    "asynchronously": "a = out.to('cpu', non_blocking=True)\n    b = loss.to('cpu', non_blocking=True)",
+}
+
+
+@pytest.mark.parametrize("body", FEW_WAITS.values(), ids=FEW_WAITS.keys())
+def test_silent_where_a_step_waits_once_at_most(body: str, tmp_path: Path) -> None:
+    check_one("ACC208", f"{CLASSIFIER}{BATCH}    {body}\n", tmp_path)
+
+
+SILENT = {
+    "once at each step": REGRESSION_STEP + "    total = loss.item()\n",
+    "now and then": REGRESSION_STEP.replace("for x, y in loader", "for i, (x, y) in enumerate(loader)")
+    + "    if i % 100 == 0:\n        print(loss.item(), out.max().item(), out.min().item())\n",
+    "once an epoch": REGRESSION_STEP + "print(loss.item(), out.max().item(), out.min().item())\n",
+    "in evaluation": (
+        "model.eval()\nwith torch.no_grad():\n    for x, y in loader:\n        out = model(x.cuda(non_blocking=True))\n"
+        "        a, b, c = out.max().item(), out.min().item(), out.sum().item()\n"
+    ),
+    "on the host": (
+        "net = nn.Linear(8, 2)\nfor x, y in loader:\n    loss = criterion(net(x), y)\n    loss.backward()\n"
+        "    a, b, c = loss.item(), loss.item(), loss.item()\n"
+    ),
+    "LBFGS": "opt = torch.optim.LBFGS(model.parameters())\n"
+    + REGRESSION_STEP
+    + "    a, b = loss.item(), out.max().item()\n",
+    "shapes": REGRESSION_STEP + "    a, b, c = out.size(), len(out), out.dim()\n",
+}
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_no_word_about_few_waits(source: str, tmp_path: Path) -> None:
+    check_one("ACC208", REGRESSION + source, tmp_path)
+
+
+WAITS = "a, b = loss.item(), out.max().item()"
+
+PAIRS: dict[str, tuple[str, ...]] = {
+    "every hundredth": ("    if i % 100 == 0:\n        " + WAITS, "if i % 100 == 0", "with torch.enable_grad()"),
+    "behind a modulus": (
+        "    if i % 100 == 0 and loss.item() > 3 and out.max().item() > 3:\n        pass",
+        "i % 100 == 0 and loss.item() > 3 and out.max().item() > 3:\n        pass",
+        "loss.item() > 3 or out.max().item() > 3:\n        pass\n    a = out.sum().item()",
+    ),
+    "as a function decides": (
+        "    if conf.should_log(i):\n        " + WAITS,
+        "if conf.should_log(i",
+        "with torch.enable_grad(",
+    ),
+    "early continue": ("    if i % 100:\n        continue\n    " + WAITS, "continue", "pass"),
+    "epoch level": (WAITS, "a, b", "    a, b"),
+    "one wait": ("    a = loss.item()", " = loss.item", ", b = loss.item(), out.max().item"),
+    "eval after cpu": ("    host = out.detach().cpu()\n    a, b = host.max().item(), host.min().item()", ".cpu()"),
+    "sizes": (
+        "    a, b, c = out.size(0), len(out), out.dim()",
+        "out.size(0), len(out",
+        "loss.item(), out.max().item(",
+    ),
+    "only its size": (
+        "    a, b = out.shape[0], out.shape[-1]",
+        "out.shape[0], out.shape[-1]",
+        "loss.item(), out.max().item()",
+    ),
+    "printed shapes": (
+        "    print(out.shape)\n    print(out.size())",
+        "out.shape)\n    print(out.size()",
+        "out)\n    print(loss",
+    ),
+    "numbers of elements": (
+        "    a, b = int(out.numel()), float(out.size(0))",
+        "out.numel()), float(out.size(0",
+        "out.max()), float(out.sum(",
+    ),
+    "where with three arguments": ("    a = loss.item()\n    z = torch.where(y > 0, y, y)", ", y, y"),
+    "repeated as often": ("    a = loss.item()\n    z = torch.repeat_interleave(out, 3)", ", 3", ", y"),
+    "repeated to a known size": (
+        "    a = loss.item()\n    z = torch.repeat_interleave(out, y, output_size=9)",
+        ", output_size=9",
+    ),
+    "repeated to a known size, method": (
+        "    a = loss.item()\n    z = out.repeat_interleave(y, output_size=9)",
+        ", output_size=9",
+    ),
+    "a logged shape": (
+        "    import logging\n    a = loss.item()\n    logging.info('%s', out.shape)",
+        "out.shape",
+        "out",
+    ),
+    "a logger's shape": (
+        ("    import logging\n    log = logging.getLogger('a')\n    a = loss.item()\n    log.info('%s', out.shape)"),
+        "out.shape",
+        "out",
+    ),
+    "inner loop": ("    for k in range(3):\n        " + WAITS, "for k in range(3", "with torch.enable_grad("),
+    "whether there is one": (
+        "    if loss is None or out is None: pass",
+        "is None or out is None",
+        "> 3 or out.sum() > 3",
+    ),
+    "under debug": ("    if conf.debug:\n        " + WAITS, "if conf.debug", "with torch.enable_grad()"),
+    "of one rank": ("    if conf.rank == 0:\n        " + WAITS, "if conf.rank == 0", "with torch.enable_grad()"),
+    "numpy of host": (
+        "    a, b = torch.zeros(3).numpy(), torch.zeros(3).tolist()",
+        "torch.zeros(3).numpy(), torch.zeros(3).tolist",
+        "loss.item(), out.max().item",
+    ),
+    "non tensors": (
+        "    d = {}\n    a, b = d.items(), d.copy()",
+        "d.items(), d.copy",
+        "loss.item(), out.max().item",
+    ),
+    "on a condition with a name": (
+        "    log = i % 10 == 0\n    if log: " + WAITS,
+        "log = i % 10 == 0\n    if log: ",
+    ),
+    "one check": ("    assert not torch.isnan(loss)", "loss)", "loss)\n    a = loss.item()"),
+    "in a conditional expression": (
+        "    a, b = (loss.item(), out.max().item()) if i % 10 == 0 else (0, 0)",
+        "(loss.item(), out.max().item()) if i % 10 == 0 else (0, 0",
+        "loss.item(), out.max().item(",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    source, *change = PAIRS[case]
+    check_pair("ACC208", Pair(CLASSIFIER + BATCH + source, *change), tmp_path)
+
+
+PAIRS_IN_OTHER_LOOPS: dict[str, tuple[str, ...]] = {
+    "one progress bar": (
+        (
+            "from tqdm import tqdm\nbar = tqdm(loader)\n\nfor i, (x, y) in enumerate(bar):\n"
+            "    x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)\n    out = model(x)\n"
+            "    loss = criterion(out, y)\n    loss.backward()\n    bar.set_postfix(loss=loss.item())"
+        ),
+        "())",
+        "(), m=out.max().item())",
+    ),
+    "evaluation": (
+        (
+            "model.eval()\nwith torch.no_grad():\n    for x, y in loader:\n        out = model(x.cuda())\n"
+            "        a, b, c = out.max().item(), out.min().item(), out.sum().item()\n"
+        ),
+        (
+            "model.eval()\nwith torch.no_grad():\n    for x, y in loader:\n        out = model(x.cuda())\n"
+            "        a, b, c = out.max().item(), out.min().item(), out.sum().item"
+        ),
+        (
+            "if 1:\n    for x, y in loader:\n        out = model(x.cuda())\n"
+            "        a, b, c = out.max().item(), out.min().item(), out.sum().item()\n        out.sum().backward"
+        ),
+    ),
+    "LBFGS": (
+        "o = torch.optim.LBFGS(model.parameters())\n" + BATCH + "    " + WAITS + "\n",
+        "torch.optim.LBFGS",
+        "torch.optim.SGD",
+    ),
+    "an environment of gym": (
+        "import gym\nenv = gym.make('a')\n"
+        + BATCH
+        + ("    action = out.argmax().item()\n    obs, reward, done, info = env.step(loss.item())\n"),
+        "import gym\nenv = gym.make('a')\n"
+        + BATCH
+        + "    action = out.argmax().item()\n    obs, reward, done, info = env.step",
+        BATCH + "    action = out.argmax().item()\n    b = ",
+    ),
+    "an environment of gymnasium": (
+        "import gymnasium as gym\nenv = gym.make('a')\n"
+        + BATCH
+        + ("    action = out.argmax().item()\n    obs, reward, done, info = env.step(loss.item())\n"),
+        "import gymnasium as gym\nenv = gym.make('a')\n"
+        + BATCH
+        + "    action = out.argmax().item()\n    obs, reward, done, info = env.step",
+        BATCH + "    action = out.argmax().item()\n    b = ",
+    ),
+    "an unknown environment": (
+        "env = conf.env()\n"
+        + BATCH
+        + ("    action = out.argmax().item()\n    obs, reward, done, info = env.step(loss.item())\n"),
+        "env = conf.env()\n" + BATCH + "    action = out.argmax().item()\n    obs, reward, done, info = env.step",
+        BATCH + "    action = out.argmax().item()\n    b = ",
+    ),
+    "lightning": (
+        (
+            "import lightning as L\nclass N(L.LightningModule):\n    def fit(self):\n"
+            "        for x, y in loader:\n"
+            "            x = x.to(device); out = model(x); loss = criterion(out, y.to(device)); loss.backward()\n"
+            "            "
+        )
+        + WAITS
+        + "\n",
+        "import lightning as L\nclass N(L.LightningModule)",
+        "class N",
+    ),
+    "a scaler's own wait": (
+        "s = torch.amp.GradScaler('cuda')\no = torch.optim.SGD(model.parameters(), lr=1)\n"
+        + BATCH
+        + "    s.step(o); s.update(); a = loss.item()\n",
+        "s = torch.amp.GradScaler('cuda')\no = torch.optim.SGD(model.parameters(), lr=1)\n"
+        + BATCH
+        + "    s.step(o); s.update(); a = loss.item",
+        BATCH + "    a, b = loss.item(), out.max().item",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS_IN_OTHER_LOOPS)
+def test_silent_for_one_reason_in_other_loops(case: str, tmp_path: Path) -> None:
+    source, *change = PAIRS_IN_OTHER_LOOPS[case]
+    check_pair("ACC208", Pair(CLASSIFIER + source, *change), tmp_path)
+
+
+@pytest.mark.parametrize("device", ['torch.device("cpu")', 'torch.device("mps")', "conf.device"])
+def test_silent_where_nothing_is_on_a_gpu_for_certain(device: str, tmp_path: Path) -> None:
+    cuda = 'torch.device("cuda" if torch.cuda.is_available() else "cpu")'
+    source = CLASSIFIER.replace(cuda, device) + BATCH + "    " + WAITS
+    check_pair("ACC208", Pair(source, f"device = {device}", f"device = {cuda}"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        "print(f'{loss:.3f}')",
+        "print('%.3f' % loss)",
+        "print('{:.3f}'.format(loss))",
+        "if loss > 3:\n        pass",
+        "assert not torch.isnan(loss)",
+        "bad = torch.isnan(out).any() or conf.bad",
+        "kept = out[y > 0]",
+        "kept = out[y.eq(1)]",
+        "kept = out[torch.isfinite(out)]",
+        "kept = torch.masked_select(out, out > 0)",
+        "kept = torch.where(y > 0)",
+        "kept = y.unique()",
+        "kept = torch.nonzero(y)",
+        "bad = math.isnan(loss)",
+        "_, best = out.data.max(1)\n    hits = best.eq(y).sum().item()",
+        "_, best = torch.max(out.data, 1)\n    hits = (best == y).sum().item()",
+        "host = out.detach().to('cpu')",
+    ],
+)
+def test_reports_all_that_waits(wait: str, tmp_path: Path) -> None:
+    check_one("ACC208", f"{CLASSIFIER}{BATCH}    a = loss.item()  # -> info none\n    {wait}\n", tmp_path)
+
+
+def test_reports_the_waits_of_functions_that_the_loop_calls(tmp_path: Path) -> None:
+    source = """
+class Trainer:
+    def __init__(self, net, batches):
+        self.net, self.batches = net, batches
+    def step(self, x, y):
+        out = self.net(x.to(device, non_blocking=True))
+        loss = criterion(out, y.to(device, non_blocking=True))
+        loss.backward()
+        return loss.item(), (out.argmax(1) == y.to(device)).float().mean().item()  # -> info none
+    def fit(self):
+        for x, y in self.batches:
+            self.step(x, y)
+Trainer(model, loader).fit()
+"""
+    check_one("ACC208", CLASSIFIER + source, tmp_path)
+
+
+def test_waits_at_every_step(tmp_path: Path) -> None:
+    source = REGRESSION + REGRESSION_STEP + "    a = loss.item()  # -> ACC208 info none\n    b = float(out.max())\n"
+    found = check(source, tmp_path)
+    assert len(found[0].related) == 1
+    check(source.replace("ACC208 info", "ACC208 warning") + "    print(loss)\n", tmp_path)

@@ -1,0 +1,149 @@
+"""ACC215 synchronize-in-loop, silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import Pair, check, check_one, check_pair
+from ..programs import REGRESSION, REGRESSION_STEP
+
+ALONE = {
+    "times": "import time\n" + REGRESSION_STEP + "    torch.cuda.synchronize()\n    print(time.time())",
+    "events": "e = torch.cuda.Event()\n" + REGRESSION_STEP + "    torch.cuda.synchronize()",
+    "streams": "s = torch.cuda.Stream()\n" + REGRESSION_STEP + "    torch.cuda.synchronize()",
+    "a profiler": "p = torch.profiler.profile()\n" + REGRESSION_STEP + "    torch.cuda.synchronize()",
+    "copies to the host": REGRESSION_STEP + "    host = out.to('cpu', non_blocking=True)\n    torch.cuda.synchronize()",
+    "on a condition": REGRESSION_STEP + "    if conf.debug:\n        torch.cuda.synchronize()",
+    "once": REGRESSION_STEP + "torch.cuda.synchronize()",
+}
+
+
+@pytest.mark.parametrize("source", ALONE.values(), ids=ALONE.keys())
+def test_smaller_rules_are_silent(source: str, tmp_path: Path) -> None:
+    check_one("ACC215", REGRESSION + "import conf\n" + source + "\n", tmp_path)
+
+
+LOADED = REGRESSION + "import conf\n"
+
+SYNCHRONIZED = REGRESSION_STEP + "    torch.cuda.synchronize()"
+
+PAIRS: dict[str, tuple[str, ...]] = {
+    "time": (
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.time())",
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.time()",
+        REGRESSION_STEP + "    torch.cuda.synchronize(",
+    ),
+    "perf_counter": (
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.perf_counter())",
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.perf_counter()",
+        REGRESSION_STEP + "    torch.cuda.synchronize(",
+    ),
+    "monotonic": (
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.monotonic())",
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.monotonic()",
+        REGRESSION_STEP + "    torch.cuda.synchronize(",
+    ),
+    "perf_counter_ns": (
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.perf_counter_ns())",
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.perf_counter_ns()",
+        REGRESSION_STEP + "    torch.cuda.synchronize(",
+    ),
+    "process_time": (
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.process_time())",
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.process_time()",
+        REGRESSION_STEP + "    torch.cuda.synchronize(",
+    ),
+    "timeit": (
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(timeit.default_timer())",
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(timeit.default_timer()",
+        REGRESSION_STEP + "    torch.cuda.synchronize(",
+    ),
+    "datetime": (
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(datetime.datetime.now())",
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(datetime.datetime.now()",
+        REGRESSION_STEP + "    torch.cuda.synchronize(",
+    ),
+    "monotonic_ns": (
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.monotonic_ns())",
+        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.monotonic_ns()",
+        REGRESSION_STEP + "    torch.cuda.synchronize(",
+    ),
+    "events": ("e = torch.cuda.Event()\n" + SYNCHRONIZED, "e = torch.cuda.Event()\n"),
+    "streams": ("s = torch.cuda.Stream()\n" + SYNCHRONIZED, "s = torch.cuda.Stream()\n"),
+    "under a stream": (
+        REGRESSION_STEP + "    with torch.cuda.stream(conf.s):\n        pass\n    torch.cuda.synchronize()",
+        "with torch.cuda.stream(conf.s):\n        pass\n    ",
+    ),
+    "profiler": ("p = torch.profiler.profile()\n" + SYNCHRONIZED, "p = torch.profiler.profile()\n"),
+    "a profiler imported": (
+        "from torch.profiler import profile\np = profile()\n" + SYNCHRONIZED,
+        "from torch.profiler import profile\np = profile()\n",
+    ),
+    "autograd profiler": (
+        "p = torch.autograd.profiler.profile()\n" + SYNCHRONIZED,
+        "p = torch.autograd.profiler.profile()\n",
+    ),
+    "nvtx by autograd": (
+        "p = torch.autograd.profiler.emit_nvtx()\n" + SYNCHRONIZED,
+        "p = torch.autograd.profiler.emit_nvtx()\n",
+    ),
+    "CUDA's profiler": ("torch.cuda.profiler.start()\n" + SYNCHRONIZED, "torch.cuda.profiler.start()\n"),
+    "nvtx": (
+        REGRESSION_STEP + "    torch.cuda.nvtx.range_push('a')\n    torch.cuda.synchronize()",
+        "torch.cuda.nvtx.range_push('a')\n    ",
+    ),
+    "record_function": (
+        REGRESSION_STEP
+        + ("    with torch.autograd.profiler.record_function('a'):\n        pass\n    torch.cuda.synchronize()"),
+        "with torch.autograd.profiler.record_function('a'):\n        pass\n    ",
+    ),
+    "timed": (
+        "import torch.utils.benchmark as b\nt = b.Timer('1')\n" + SYNCHRONIZED,
+        "import torch.utils.benchmark as b\nt = b.Timer('1')\n",
+    ),
+    "copies to the host": (
+        REGRESSION_STEP + "    host = out.to('cpu', non_blocking=True)\n    torch.cuda.synchronize()",
+        "host = out.to('cpu', non_blocking=True)\n    ",
+    ),
+    "copies into a buffer of the host": (
+        "host = torch.empty(16, 2, pin_memory=True)\n"
+        + REGRESSION_STEP
+        + "    host.copy_(out, non_blocking=True)\n    torch.cuda.synchronize()",
+        "host = torch.empty(16, 2, pin_memory=True)\n" + REGRESSION_STEP + "    host.copy_(out, non_blocking=True",
+        (
+            "for x, y in loader:\n    out = model(x.cuda(non_blocking=True))\n"
+            "    loss = criterion(out, y.cuda(non_blocking=True))\n    loss.backward("
+        ),
+    ),
+    "condition": (
+        REGRESSION_STEP + "    if conf.debug:\n        torch.cuda.synchronize()",
+        "if conf.debug",
+        "with torch.enable_grad()",
+    ),
+    "once": (REGRESSION_STEP + "torch.cuda.synchronize()", "\ntorch.cuda.synchronize", "\n    torch.cuda.synchronize"),
+    "no batches": (
+        "for i in range(9):\n    torch.cuda.synchronize()",
+        "i in range(9):",
+        (
+            "x, y in loader:\n    out = model(x.cuda(non_blocking=True))\n"
+            "    loss = criterion(out, y.cuda(non_blocking=True))\n    loss.backward()"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    source, *change = PAIRS[case]
+    check_pair("ACC215", Pair(LOADED + source, *change), tmp_path)
+
+
+def test_reported(tmp_path: Path) -> None:
+    source = """
+for x, y in loader:
+    x = model(x.cuda(non_blocking=True))
+    torch.cuda.synchronize()  # -> ACC215 info unsafe
+"""
+    check(REGRESSION + source, tmp_path)

@@ -1,0 +1,475 @@
+"""ACC401 eval-without-no-grad, silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import Pair, check_one, check_pair, fixed
+from ..programs import IMPORTS, MODEL
+
+HEAD = IMPORTS + MODEL + "loader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
+
+SILENT = {
+    "no_grad around the loop": """
+def evaluate():
+    model.eval()
+    with torch.no_grad():
+        for (x,) in loader:
+            model(x)
+""",
+    "no_grad in the loop": """
+def evaluate():
+    model.eval()
+    for (x,) in loader:
+        x = prepare(x)
+        with torch.inference_mode():
+            model(x)
+""",
+    "decorated": """
+@torch.no_grad()
+def evaluate():
+    model.eval()
+    for (x,) in loader:
+        model(x)
+""",
+    "decorated without a call": """
+@torch.inference_mode
+def evaluate():
+    model.eval()
+    for (x,) in loader:
+        model(x)
+""",
+    "by every caller": """
+def evaluate():
+    model.eval()
+    for (x,) in loader:
+        model(x)
+with torch.no_grad():
+    evaluate()
+""",
+    "by a method of a library's class": """
+import conf
+class Calibrating(conf.Base):
+    def calibrate(self):
+        model.eval()
+        for inputs in loader:
+            self.prediction_step(model, inputs, True)
+""",
+    "a manager that is not known": """
+import conf
+def evaluate():
+    model.eval()
+    with conf.mode():
+        for (x,) in loader:
+            model(x)
+""",
+    "a decorator that is not known": """
+import conf
+@conf.quietly
+def evaluate():
+    model.eval()
+    for (x,) in loader:
+        model(x)
+""",
+    "one function for both": """
+def run(phase):
+    for (x,) in loader:
+        with torch.set_grad_enabled(phase == "train"):
+            model(x)
+def evaluate():
+    model.eval()
+    for (x,) in loader:
+        model(x)
+""",
+    "switched off for the program": """
+torch.set_grad_enabled(False)
+def evaluate():
+    model.eval()
+    for (x,) in loader:
+        model(x)
+""",
+    "it trains": """
+def test():
+    model.eval()
+    for (x,) in loader:
+        model(x).sum().backward()
+""",
+    "an attack": """
+def test():
+    model.eval()
+    for (x,) in loader:
+        x.requires_grad = True
+        g = torch.autograd.grad(model(x).sum(), x)
+""",
+    "the input needs a gradient": """
+def test():
+    model.eval()
+    for (x,) in loader:
+        y = saliency(model(x.requires_grad_()))
+""",
+    "named as an attack": """
+def test_adversarial():
+    model.eval()
+    for (x,) in loader:
+        model(x)
+""",
+    "no evaluation that we know of": """
+def collect():
+    for (x,) in loader:
+        model(x)
+""",
+    "training by somebody else": """
+import engine
+def main():
+    net = engine.build()
+    net.eval()
+    net.train()
+    for (x,) in loader:
+        engine.step(net, x)
+""",
+    "a test of the loader": """
+def test_loader():
+    for (x,) in loader:
+        show(x)
+""",
+    "in a framework": """
+import lightning as L
+class Net(L.LightningModule):
+    def __init__(self):
+        self.inner = nn.Linear(8, 2)
+    def validation_step(self, batch, index):
+        self.inner.eval()
+        for (x,) in loader:
+            self.inner(x)
+""",
+    "only the loss": """
+crit = nn.MSELoss()
+def test():
+    for (x,) in loader:
+        crit(x, x)
+""",
+}
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_silent(source: str, tmp_path: Path) -> None:
+    check_one("ACC401", HEAD + "def prepare(x):\n    return helper(x)\n" + source, tmp_path)
+
+
+def test_across_files(tmp_path: Path) -> None:
+    engine = """
+def validate(model, loader):
+    model.eval()
+    for (x,) in loader:
+        model(x)
+"""
+    source = HEAD + "from engine import validate\nwith torch.no_grad():\n    validate(model, loader)\n"
+    check_one("ACC401", source, tmp_path, {"engine.py": engine})
+
+
+SILENT_PROGRAMS = {
+    "returns features": """
+model = nn.Linear(8, 2).cuda()
+from lib import data
+loader = DataLoader(data)
+def extract():
+    feats = []
+    for x in loader:
+        feats.append(model(x))
+    return feats
+""",
+    "reinforce eval mode then backward": """
+model = nn.Linear(8, 2)
+loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
+def finetune_bn_frozen():
+    model.eval()
+    for (x,) in loader:
+        loss = model(x).sum()
+        loss.backward()
+""",
+    "caller trains on what it returns": """
+model = nn.Linear(8, 2)
+loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
+def evaluate_loss():
+    model.eval()
+    total = 0
+    for (x,) in loader:
+        total = total + model(x).sum()
+    return total
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for i in range(4):
+    loss = evaluate_loss()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    "requires grad false model params": """
+model = nn.Linear(8, 2)
+for p in model.parameters():
+    p.requires_grad = False
+loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
+def evaluate():
+    model.eval()
+    for (x,) in loader:
+        print(model(x).argmax(1))
+""",
+    "forces in forward": """
+class Energy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 1)
+    def forward(self, x):
+        x.requires_grad_(True)
+        return torch.autograd.grad(self.fc(x).sum(), x)[0]
+model = Energy()
+loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
+def evaluate():
+    model.eval()
+    for (x,) in loader:
+        print(model(x).mean().item())
+evaluate()
+""",
+}
+
+
+@pytest.mark.parametrize("case", SILENT_PROGRAMS)
+def test_silent_programs(case: str, tmp_path: Path) -> None:
+    check_one("ACC401", IMPORTS + SILENT_PROGRAMS[case], tmp_path)
+
+
+PAIR_HEAD = IMPORTS + MODEL + "import conf\nloader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
+
+HOOK = """
+import {library} as library
+class Net(library.{base}):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 2)
+    def {hook}(self, batch, index):
+        self.fc.eval()
+        for (x,) in loader:
+            self.fc(x)
+"""
+
+HOOKS = [
+    *(("lightning", "LightningModule", hook) for hook in ("validation_step", "test_step", "predict_step")),
+    ("pytorch_lightning", "LightningModule", "on_validation_epoch_end"),
+    *(("transformers", "Trainer", hook) for hook in ("prediction_step", "evaluation_loop")),
+]
+
+
+@pytest.mark.parametrize(("library", "base", "hook"), HOOKS, ids=[f"{base}.{hook}" for _, base, hook in HOOKS])
+def test_silent_in_hooks_of_frameworks(library: str, base: str, hook: str, tmp_path: Path) -> None:
+    source = PAIR_HEAD + HOOK.format(library=library, base=base, hook=hook)
+    check_pair("ACC401", Pair(source, f"library.{base}", "nn.Module"), tmp_path)
+
+
+def loop(line: str, instead: str = "pass") -> Pair:
+    """An evaluation with one more line in its loop."""
+    body = f"def evaluate():\n    model.eval()\n    for (x,) in loader:\n        {line}\n        model(x).sum()\n"
+    return Pair(PAIR_HEAD + body, line, instead)
+
+
+def named(name: str) -> Pair:
+    return Pair(
+        f"{PAIR_HEAD}def {name}():\n    model.eval()\n    for (x,) in loader:\n        model(x)\n", name, "measure"
+    )
+
+
+EVALUATION = "def evaluate():\n    model.eval()\n    for (x,) in loader:\n        model(x)\n"
+
+WITHOUT_GRADIENTS = {
+    "no_grad for the loop": Pair(PAIR_HEAD + EVALUATION.replace("def", "@torch.no_grad()\ndef"), "@torch.no_grad()\n"),
+    "inference mode": Pair(
+        PAIR_HEAD + EVALUATION.replace("def", "@torch.inference_mode()\ndef"), "@torch.inference_mode()\n"
+    ),
+    "set_grad_enabled(False) for the program": Pair(
+        PAIR_HEAD + "torch.set_grad_enabled(False)\n" + EVALUATION, "torch.set_grad_enabled(False)\n"
+    ),
+    "set_grad_enabled by phase": Pair(
+        PAIR_HEAD
+        + EVALUATION.replace(
+            "        model(x)", "        with torch.set_grad_enabled(conf.phase == 'train'):\n            model(x)"
+        ),
+        "torch.set_grad_enabled(conf.phase == 'train')",
+        "open(conf.phase)",
+    ),
+    "a method of a library": Pair(
+        PAIR_HEAD
+        + "class Mine(conf.Base):\n    def evaluate(self):\n        model.eval()\n        for (x,) in loader:\n"
+        + "            self.predict(model, x)\n",
+        "self.predict(model, x)",
+        "model(x)",
+    ),
+    "a session of ONNX": loop("conf.session.run(None, {'x': x.numpy()})\n        continue"),
+    "exports": loop("torch.onnx.export(model, x, 'm.onnx')"),
+    "an exporter": named("export_onnx"),
+}
+
+
+def caller(line: str, returned: str = "sum(losses)", before: str = "") -> Pair:
+    """An evaluation with one more line in what calls it."""
+    source = f"""
+def evaluate():
+    model.eval()
+    losses = []
+    for (x,) in loader:
+        losses.append(model(x).sum())
+    return {returned}
+loss = evaluate()
+{line}
+"""
+    return Pair(PAIR_HEAD + before + source, line, "print(loss)")
+
+
+TOTAL = """
+def evaluate():
+    model.eval()
+    total = 0
+    for (x,) in loader:
+        total = total + model(x).sum()
+    return total
+loss = evaluate()
+"""
+
+LEARNT_FROM = {
+    "backward": loop("model(x).sum().backward()"),
+    "the input wants a gradient": loop("x.requires_grad_()"),
+    "a variable wants a gradient": loop("torch.autograd.Variable(x, requires_grad=True)"),
+    "autograd.grad": loop("torch.autograd.grad(model(x).sum(), x)"),
+    "torch.func": loop("torch.func.grad(model)(x)"),
+    "a Jacobian": loop("torch.autograd.functional.jacobian(model, x)"),
+    "adversarial": named("test_fgsm"),
+    "saliency": named("saliency_test"),
+    "a gradient penalty": named("gradient_penalty"),
+    "gradients of the input": named("integrated_gradients"),
+    "meta-learning": named("maml_eval"),
+    "test-time adaptation": named("test_time_adaptation"),
+    "the caller": caller("loss.backward()"),
+    "the caller's sum": Pair(PAIR_HEAD + TOTAL + "loss.backward()\n", "loss.backward()\n"),
+    "the caller's mean": caller("loss.mean().backward()", "torch.stack(losses)"),
+    "the caller's criterion": caller("nn.MSELoss()(loss, loss).backward()", "torch.stack(losses)"),
+    "the caller's scaler": caller("torch.amp.GradScaler('cuda').scale(loss).backward()"),
+    "the caller's autograd.backward": caller("torch.autograd.backward(loss)"),
+    "the caller's autograd.grad": caller("torch.autograd.grad(loss, model.weight)"),
+    "the caller's accelerator": caller(
+        "accelerator.backward(loss)", before="from accelerate import Accelerator\naccelerator = Accelerator()\n"
+    ),
+}
+
+EVALUATED = WITHOUT_GRADIENTS | LEARNT_FROM
+
+
+@pytest.mark.parametrize("pair", EVALUATED.values(), ids=EVALUATED.keys())
+def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
+    check_pair("ACC401", pair, tmp_path)
+
+
+def test_a_training_step_beside_the_evaluation_explains_its_own_loss(tmp_path: Path) -> None:
+    source = PAIR_HEAD + EVALUATION + "for i in range(9):\n    {}\n    loss.backward()\n    evaluate()\n"
+    known, unknown = "loss = nn.MSELoss()(model(conf.x), conf.y)", "loss = conf.collected"
+    check_pair("ACC401", Pair(source.format(unknown), unknown, known), tmp_path)
+
+
+def test_reported_by_mode_and_by_name(tmp_path: Path) -> None:
+    source = """
+def accuracy(net, batches):
+    net.eval()
+    for (x,) in batches:  # -> warning unsafe
+        net(x)
+
+def run_validation():
+    for (x,) in loader:  # -> warning unsafe
+        model(x)
+
+def scan():
+    import engine
+    net = engine.build()
+    net.eval()
+    for i, (x,) in enumerate(loader):  # -> warning unsafe
+        net(x)
+
+def main():
+    for epoch in range(2):
+        for (x,) in loader:
+            model.train()
+            model(x).sum().backward()
+            optimizer.step()
+        model.eval()
+        for (x,) in loader:  # -> warning none
+            model(x)
+
+accuracy(model, loader)
+model.eval()
+for (x,) in loader:  # -> warning none
+    model(x)
+"""
+    check_one("ACC401", HEAD + source, tmp_path)
+
+
+def test_the_decorator_goes_next_to_the_function(tmp_path: Path) -> None:
+    source = """
+class Runner:
+    @staticmethod
+    def evaluate():
+        model.eval()
+        return sum(model(x).sum().item() for (x,) in loader)
+
+    def test(self):
+        model.eval()
+        for (x,) in loader:
+            model(x)
+"""
+    text = fixed("ACC401", HEAD + source, tmp_path)
+    assert "    @staticmethod\n    @torch.no_grad()\n    def evaluate():" in text
+    assert "\n    @torch.no_grad()\n    def test(self):" in text
+
+
+def test_the_remedy_is_never_inference_mode(tmp_path: Path) -> None:
+    text = fixed("ACC401", PAIR_HEAD + EVALUATION, tmp_path)
+    assert "@torch.no_grad()\ndef evaluate" in text
+    assert "inference_mode" not in text
+
+
+REPORTED_PROGRAMS = {
+    "plain evaluate": """
+model = nn.Linear(8, 2)
+loader = DataLoader(TensorDataset(torch.zeros(8, 8), torch.zeros(8)))
+def evaluate():
+    model.eval()
+    correct = 0
+    for x, y in loader:  # -> warning unsafe
+        correct += (model(x).argmax(1) == y).sum().item()
+    print(correct / 8)
+evaluate()
+""",
+    "trainer method": """
+class T:
+    def __init__(self):
+        self.model = nn.Linear(8, 2)
+        self.val = DataLoader(TensorDataset(torch.zeros(8, 8), torch.zeros(8)))
+    def validate(self):
+        self.model.eval()
+        losses = []
+        for x, y in self.val:  # -> warning unsafe
+            losses.append(nn.functional.cross_entropy(self.model(x), y).item())
+        return sum(losses) / len(losses)
+T().validate()
+""",
+    "predict function at inference": """
+def predict(model, loader):
+    model.eval()
+    out = []
+    for (x,) in loader:  # -> warning unsafe
+        out.append(model(x).argmax(1).cpu())
+    return torch.cat(out)
+predict(nn.Linear(8, 2), DataLoader(TensorDataset(torch.zeros(8, 8))))
+""",
+}
+
+
+@pytest.mark.parametrize("case", REPORTED_PROGRAMS)
+def test_reported_programs(case: str, tmp_path: Path) -> None:
+    check_one("ACC401", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)

@@ -1,0 +1,121 @@
+"""ACC205 create-on-cpu-then-move, silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import Pair, check, check_pair, fixed
+from ..programs import IMPORTS
+
+SILENT = {
+    "made there": "x = torch.zeros(4, device='cuda')",
+    "made from data": "x = torch.tensor([1.0]).to('cuda')",
+    "from numpy": "import numpy as np\nx = torch.from_numpy(np.zeros(4)).to('cuda')",
+    "only a cast": "x = torch.zeros(4).to(torch.float16)",
+    "maybe only a cast": "import conf\nx = torch.zeros(4).to(conf.what)",
+    "to another tensor": "y = torch.zeros(4)\nx = torch.zeros(4).to(y)",
+    "cast and moved": "x = torch.zeros(4).to('cuda', torch.float16)",
+    "to the host": "x = torch.zeros(4).to('cpu')",
+    "pinned": "x = torch.zeros(4, pin_memory=True).to('cuda', non_blocking=True)",
+    "into another tensor": "y = torch.zeros(4)\nx = torch.zeros(4, out=y).to('cuda')",
+    "with a generator": "g = torch.Generator()\nx = torch.randn(4, generator=g).to('cuda')",
+    "of arguments unseen": "import conf\nx = torch.zeros(4, **conf.kw).to('cuda')",
+    "to start CUDA": "torch.zeros(1).cuda()",
+    "later": "x = torch.zeros(4)\nx = x.to('cuda')",
+}
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_factories_that_have_to_be_moved(source: str, tmp_path: Path) -> None:
+    check(IMPORTS + source + "\n", tmp_path)
+
+
+PAIRS: dict[str, tuple[str, ...]] = {
+    "made there": ("x = torch.zeros(4, device='cuda').to('cuda')", ", device='cuda'"),
+    "made from data": ("x = torch.tensor([1.0]).to('cuda')", "torch.tensor([1.0])", "torch.ones(1)"),
+    "made by as_tensor": ("x = torch.as_tensor([1.0]).to('cuda')", "torch.as_tensor([1.0])", "torch.ones(1)"),
+    "from numpy": (
+        "import numpy as np\nx = torch.from_numpy(np.zeros(4)).to('cuda')",
+        "torch.from_numpy(np.zeros(4))",
+        "torch.zeros(4)",
+    ),
+    "no factory": ("x = torch.cat([torch.zeros(4)]).to('cuda')", "torch.cat([torch.zeros(4)])", "torch.zeros(4)"),
+    "project function": (
+        "def zeros(n): return torch.ones(n)\nx = zeros(4).to('cuda')",
+        "x = zeros",
+        "x = torch.zeros",
+    ),
+    "other library": ("import numpy as np\nx = np.zeros(4).to('cuda')", "np.zeros", "torch.zeros"),
+    "only a cast": ("x = torch.zeros(4).to(torch.float16)", "torch.float16", "'cuda'"),
+    "maybe only a cast": ("x = torch.zeros(4).to(conf.what)", "conf.what", "'cuda'"),
+    "to another tensor": ("y = torch.zeros(4)\nx = torch.zeros(4).to(y)", "to(y)", "to('cuda')"),
+    "cast and moved": ("x = torch.zeros(4).to('cuda', torch.float16)", ", torch.float16"),
+    "cast by keyword and moved": ("x = torch.zeros(4).to('cuda', dtype=torch.float16)", ", dtype=torch.float16"),
+    "to the host": ("x = torch.zeros(4).to('cpu')", "cpu", "cuda"),
+    "pinned": ("x = torch.zeros(4, pin_memory=True).to('cuda')", ", pin_memory=True"),
+    "into another tensor": ("y = torch.zeros(4)\nx = torch.zeros(4, out=y).to('cuda')", ", out=y"),
+    "with a generator": ("g = torch.Generator()\nx = torch.randn(4, generator=g).to('cuda')", ", generator=g"),
+    "through numpy": ("x = torch.zeros(4).numpy().to('cuda')", ".numpy()"),
+    "through numpy and back": (
+        "x = torch.from_numpy(torch.zeros(4).numpy()).to('cuda')",
+        "torch.from_numpy(torch.zeros(4).numpy())",
+        "torch.zeros(4)",
+    ),
+    "computed with in between": ("x = torch.zeros(4).sum().to('cuda')", ".sum()"),
+    "requires_grad": ("x = torch.zeros(4, requires_grad=True).to('cuda')", ", requires_grad=True"),
+    "arguments unseen": ("x = torch.zeros(4, **conf.kw).to('cuda')", ", **conf.kw"),
+    "to start CUDA": ("torch.zeros(1).cuda()", "torch.zeros", "x = torch.zeros"),
+    "later": ("x = torch.zeros(4)\nx = x.to('cuda')", "\nx = x.to", ".to"),
+    "under a device": (
+        "with torch.device('cuda'):\n    x = torch.zeros(4).to('cuda')",
+        "with torch.device('cuda'):",
+        "if 1:",
+    ),
+    "a default device": (
+        "torch.set_default_device('cuda')\nx = torch.zeros(4).to('cuda')",
+        "torch.set_default_device('cuda')\n",
+    ),
+    "cast before": ("x = torch.zeros(4).float().to('cuda')", ".float()"),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    source, *change = PAIRS[case]
+    check_pair("ACC205", Pair(IMPORTS + "import conf\n" + source, *change), tmp_path)
+
+
+def test_created_on_the_host_and_moved(tmp_path: Path) -> None:
+    source = """
+a = torch.zeros(4).cuda()  # -> ACC205 info safe
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        for i in range(3):
+            self.z = torch.zeros(4).cuda()  # -> ACC205 info safe
+    def forward(self, x):
+        return x + torch.zeros(4).cuda()  # -> ACC205 warning safe
+net = Net()
+for i in range(9):
+    b = torch.ones(4).to("cuda")  # -> ACC205 info safe
+for x in DataLoader(TensorDataset(a)):
+    b = torch.ones(4).to("cuda")  # -> ACC205 warning safe
+    c = torch.arange(0, 4).to("cuda")  # -> ACC205 warning safe
+    d = torch.arange(0, 4, 0.5).to("cuda")  # -> ACC205 warning unsafe
+    e = torch.randn(4).to("cuda")  # -> ACC205 warning unsafe
+    for part in x.split(2):
+        net(part).sum().backward()
+for epoch in range(9):
+    f = torch.zeros(4).to("cuda")  # -> ACC205 info safe
+    for i in range(9):
+        g = torch.zeros(4).to("cuda")  # -> ACC205 warning safe
+        net(g).sum().backward()
+def noise(x):
+    return torch.randn(4).to(x.device)  # -> ACC205 info unsafe
+"""
+    check(IMPORTS + source, tmp_path)
+    text = fixed("ACC205", IMPORTS + source, tmp_path)
+    assert 'a = torch.zeros(4, device="cuda")  #' in text
+    assert "return torch.randn(4, device=x.device)  #" in text
