@@ -127,6 +127,16 @@ def replace_node(document: Document, node: cst.CSTNode, content: str) -> Edit:
     return document.edit(span.start.offset, span.end.offset, content)
 
 
+def make_on_device(document: Document, made: cst.Call, move: cst.Call, device: str) -> tuple[Edit, ...] | None:
+    """The edits that turn ``torch.zeros(3).to(device)``, the call ``move`` on the result of the call ``made``, into
+    ``torch.zeros(3, device=device)``; None where that cannot be, or where the move is given more than a device."""
+    edit = add_keyword(document, made, "device", device)
+    if edit is None or len(move.args) > 1:
+        return None
+    start, end = document.span(made).end.offset, document.span(move).end.offset
+    return edit, document.edit(start, end, "")
+
+
 def insert_after(document: Document, node: cst.CSTNode, content: str) -> Edit:
     """The edit that puts text right behind a node."""
     end = document.span(node).end.offset

@@ -183,6 +183,13 @@ class Given:
         return isinstance(self._value, Device)
 
     @property
+    def means_device(self) -> bool:
+        """Whether, as the target of a move, it is certainly a device, and no dtype or tensor; where a command line
+        decides, its default is."""
+        one = self.default
+        return one.is_device or one.attribute == "device" or isinstance(one.literal, (str, int))
+
+    @property
     def device_kinds(self) -> frozenset[str]:
         """The kinds of device that it can stand for, as a ``torch.device``, a string or a number (``cpu``, ``cuda``,
         ``mps``...), with ``unknown`` among them where it may be anything."""

@@ -9,6 +9,7 @@ import libcst as cst
 
 from accel_advisor.editing.edits import add_keyword
 from accel_advisor.records.given import Given
+from accel_advisor.syntax.shapes import assigns_item
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.places import Place, is_cuda_capable, is_host, union_of
 from accel_advisor.values.values import ABSENT, Value
@@ -124,6 +125,11 @@ class Transfer:
         return Given(self.non_blocking).is_literal(True)
 
     @property
+    def assigns_item(self) -> bool:
+        """Whether its result is assigned to an item of something."""
+        return assigns_item(self.statement)
+
+    @property
     def waits(self) -> bool:
         """Whether it certainly is not asynchronous: ``non_blocking`` is not given."""
         return self.non_blocking == ABSENT
@@ -171,6 +177,11 @@ class ModuleCallContext:
     """The innermost loop of any kind."""
     moves_inputs: bool = False
     """Whether a wrapper moves the inputs to where the module is."""
+
+    @property
+    def called(self) -> Given:
+        """What is called: a module, or one of several."""
+        return Given(self.module)
 
     @property
     def model(self) -> Module | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from accel_advisor.syntax.shapes import methods_of
 from accel_advisor.values.lattice import Choice, Qualified, Unknown, Value
 
 if TYPE_CHECKING:
@@ -79,6 +80,10 @@ class Class(Cell):
             elif isinstance(base, (Unknown, Choice)):
                 found.add("?")
         return frozenset(found)
+
+    def method_names(self) -> frozenset[str]:
+        """The methods that it and its bases in the project define."""
+        return frozenset(name for one in self.lineage() for name in methods_of(one.node))
 
     def lineage(self) -> list[Class]:
         """The class and its bases in the project, nearest first."""

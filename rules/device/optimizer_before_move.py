@@ -12,7 +12,6 @@ from accel_advisor.records.facts import Facts
 from accel_advisor.records.given import Module
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.syntax.shapes import assigns_item
 
 EAGER = Call("torch.optim.Adagrad")
 _SHARDS = calls("torch.distributed.fsdp.fully_shard", "torch.distributed.fsdp.FullyShardedDataParallel")
@@ -62,7 +61,7 @@ class OptimizerBeforeMove(Rule):
         """Reports each optimizer once, where it is built or loaded."""
         if facts.frameworks:
             return
-        if any(assigns_item(one.statement) for one in facts.transfers):
+        if any(one.assigns_item for one in facts.transfers):
             return  # the state may be moved by hand
         moves = {one.node for one in facts.transfers if all(context.to_cuda for context in one.contexts)}
         yield from self._sharded_later(facts)

@@ -13,7 +13,6 @@ from accel_advisor.records.given import Birth, Class
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.mixing import Meeting, meetings
 from accel_advisor.rule import Rule, replace_node
-from accel_advisor.syntax.shapes import methods_of
 
 
 class PlainTensorAttribute(Rule):
@@ -84,8 +83,8 @@ class PlainTensorAttribute(Rule):
             assigned = kept.get(born, [])
             if "__init__" not in born.functions or born in seen or len(assigned) != 1 or born.owner is None:
                 continue
-            own = {name for one in born.owner.lineage() for name in methods_of(one.node)}
-            if not own & {"to", "cuda", "_apply"} and not self._again(facts, born.owner, assigned[0]):
+            moves_itself = born.owner.method_names() & {"to", "cuda", "_apply"}
+            if not moves_itself and not self._again(facts, born.owner, assigned[0]):
                 seen.add(born)
                 yield self._report(facts, meeting, assigned[0])
 

@@ -7,27 +7,12 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Related, Severity
-from accel_advisor.records.actions import Act, Action, AnyCall, Call, Method, Within, calls, methods
+from accel_advisor.records.actions import AnyCall, Call, Within
 from accel_advisor.records.facts import Facts, Loop
-from accel_advisor.records.given import Given
 from accel_advisor.records.operations import Operation, OperationContext
+from accel_advisor.records.queries.host_waits import waiting_operations, waits
 from accel_advisor.rule import Rule
 
-OF_SUBJECT = (
-    *methods("Tensor", "item", "tolist", "cpu", "numpy", "nonzero", "unique", "masked_select"),
-    *(Act.INDEXES_BY_MASK, Act.TRUTH, Act.FORMATS),
-)
-"""Operations that read what they are called on: its values, or how many of them there are."""
-LEVELS = ("info", "warning", "error")
-OF_ARGUMENTS = (
-    *calls("float", "int", "bool", "print", "math.isnan", "math.isfinite", "math.isinf"),
-    *calls("torch.nonzero", "torch.argwhere", "torch.unique", "torch.masked_select"),
-    *calls(*(f"logging.{level}" for level in LEVELS)),
-    *methods("logging.getLogger", *LEVELS),
-)
-REPEATS: dict[Action, int] = {Call("torch.repeat_interleave"): 1, Method("Tensor", "repeat_interleave"): 0}
-"""Where the counts stand that are added up on the host, unless ``output_size`` says what they come to."""
-TO, WHERE = Method("Tensor", "to"), Call("torch.where")
 WARN_FROM = 3
 
 
@@ -94,33 +79,21 @@ class HostSyncEveryStep(Rule):
         """Reports each loop once, at the first wait."""
         if facts.does(Call("torch.optim.LBFGS")):
             return
-        waits: dict[Loop, list[Operation]] = {}
-        for operation in facts.operations_of(*OF_SUBJECT, *OF_ARGUMENTS, *REPEATS, TO, WHERE):
+        waiting: dict[Loop, list[Operation]] = {}
+        for operation in waiting_operations(facts):
             loops = {context.loop for context in operation.contexts if self._waits(operation, context)}
             if len(loops) == 1 and all(self._waits(operation, context) for context in operation.contexts):
                 loop = loops.pop()
                 if loop is not None and loop.backward:
-                    waits.setdefault(loop, []).append(operation)
-        steps = facts.operations_of(AnyCall("step")) if waits else []
+                    waiting.setdefault(loop, []).append(operation)
+        steps = facts.operations_of(AnyCall("step")) if waiting else []
         acting = {context.loop for one in steps if _acts(one) for context in one.contexts}
-        for loop, found in waits.items():
+        for loop, found in waiting.items():
             if len(found) > 1 and loop not in acting:
                 yield self._report(facts, found)
 
     def _waits(self, operation: Operation, context: OperationContext) -> bool:
-        if not context.at_every_step or operation.framework:
-            return False
-        read: tuple[Given, ...] = ()
-        if operation.does(*OF_SUBJECT) or (operation.what is TO and self._to_host(context)):
-            read = (context.subject,)
-        elif operation.does(*OF_ARGUMENTS) or (operation.what is WHERE and len(context.arguments) == 1):
-            read = context.values
-        elif operation.what in REPEATS and context.given("output_size").absent:
-            read = (context.given("repeats", REPEATS[operation.what]),)
-        return any(one.on_accelerator for one in read)
-
-    def _to_host(self, context: OperationContext) -> bool:
-        return context.given("device", 0).device_kinds == {"cpu"} and context.given("non_blocking").absent
+        return context.at_every_step and not operation.framework and waits(operation, context)
 
     def _report(self, facts: Facts, found: list[Operation]) -> Finding:
         document = facts.document

@@ -7,13 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
-from accel_advisor.records.actions import Call, Method, calls
-from accel_advisor.records.facts import Facts, LoaderCall, Loop, Transfer
-from accel_advisor.records.queries.graph_loaders import are_gathered_elsewhere
+from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.queries.waiting_copies import waiting_copies
 from accel_advisor.rule import Rule
-
-EVENTS = (Call("torch.cuda.Event"), Method("torch.cuda.Event", "record"))
-CLOCKS = calls("time.time", "time.perf_counter", "time.monotonic", "time.perf_counter_ns")
 
 
 class BlockingHostToDeviceCopy(Rule):
@@ -80,46 +76,8 @@ class BlockingHostToDeviceCopy(Rule):
         """Reports each statement once."""
         if not facts.target.has_cuda:
             return
-        statements: dict[int, list[Transfer]] = {}
-        timed = self._timed(facts)
-        for transfer in facts.transfers:
-            if self._blocks(facts, transfer) and not any(context.loop in timed for context in transfer.contexts):
-                statements.setdefault(id(transfer.statement), []).append(transfer)
-        for transfers in statements.values():
+        for transfers in waiting_copies(facts):
             yield self._report(facts, transfers)
-
-    def _timed(self, facts: Facts) -> set[Loop | None]:
-        """Loops that synchronize and read the clock: they may measure this very copy."""
-        clocks, waits = (
-            {context.loop for operation in facts.operations_of(*found, *EVENTS) for context in operation.contexts}
-            for found in (CLOCKS, calls("torch.cuda.synchronize"))
-        )
-        return clocks & waits
-
-    def _blocks(self, facts: Facts, transfer: Transfer) -> bool:
-        if transfer.discarded and all(context.proven for context in transfer.contexts):
-            return False  # what is copied is lost: ACC207
-        if transfer.method not in ("to", "cuda") or transfer.framework or not transfer.waits:
-            return False
-        for context in transfer.contexts:
-            loader = context.loader
-            if loader is None or context.loop is None or not context.from_host:
-                return False
-            if not context.path and loader.suffers("unpinnable"):
-                return False  # a class of the project, whose `to` may take no such argument
-            if not (loader.pins or loader.may_gain_by_pinning) or are_gathered_elsewhere(facts, loader):
-                return False  # from pageable memory a copy waits in any case
-            if loader.moved_by or loader.mutated or not loader.constructor.advises:
-                return False
-            if not loader.pins and self._is_made_there(loader):
-                return False  # what is pinned must be on the host
-            if not context.to_cuda or "unknown" in context.kinds:
-                return False
-        return bool(transfer.contexts)
-
-    def _is_made_there(self, loader: LoaderCall) -> bool:
-        """Whether the data set, or the collate function, gives tensors that are, or may be, on the device already."""
-        return loader.suffers("device") or (loader.dataset is not None and loader.dataset.on_device)
 
     def _report(self, facts: Facts, transfers: list[Transfer]) -> Finding:
         document = facts.document

@@ -9,9 +9,9 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Call, calls
 from accel_advisor.records.facts import Facts, Transfer
-from accel_advisor.records.given import Given
 from accel_advisor.records.operations import Operation, OperationContext
-from accel_advisor.rule import Rule, add_keyword
+from accel_advisor.records.queries.training_loops import runs_often
+from accel_advisor.rule import Rule, make_on_device
 
 EXACT = calls("torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye")
 RANDOM = calls("torch.rand", "torch.randn", "torch.randint", "torch.randperm")
@@ -71,7 +71,7 @@ class CreateOnCpuThenMove(Rule):
         if transfer.method not in ("to", "cuda") or not transfer.contexts or transfer.discarded:
             return False  # what is thrown away was made to start CUDA, or to measure it
         return all(
-            context.from_host and not context.casts and context.kinds != {"cpu"} and _is_device(context.device)
+            context.from_host and not context.casts and context.kinds != {"cpu"} and context.device.means_device
             for context in transfer.contexts
         )
 
@@ -82,7 +82,7 @@ class CreateOnCpuThenMove(Rule):
     def _report(self, facts: Facts, transfer: Transfer, factory: Operation) -> Finding:
         document = facts.document
         assert isinstance(factory.node, cst.Call)
-        often = all(_at_every_step(facts, context) for context in factory.contexts)
+        often = all(runs_often(facts, context) for context in factory.contexts)
         device = document.code(transfer.device) if transfer.device is not None else None
         if device is None and not transfer.node.args:
             device = '"cuda"'
@@ -92,11 +92,9 @@ class CreateOnCpuThenMove(Rule):
             f"`device={device or '...'}` to `{document.code(factory.node.func)}` instead"
         )
         fix = None
-        if device is not None and len(transfer.node.args) <= 1:
-            edit = add_keyword(document, factory.node, "device", device)
-            if edit is not None:
-                start, end = document.span(factory.node).end.offset, document.span(transfer.node).end.offset
-                edits = (edit, document.edit(start, end, ""))
+        if device is not None:
+            edits = make_on_device(document, factory.node, transfer.node, device)
+            if edits is not None:
                 fix = Fix(f"Create it with `device={device}`", edits, self._applicability(factory))
         return self.finding(
             facts, transfer.node, message, severity=Severity.WARNING if often else Severity.INFO, fix=fix
@@ -108,25 +106,5 @@ class CreateOnCpuThenMove(Rule):
         return Applicability.UNSAFE
 
 
-def _at_every_step(facts: Facts, context: OperationContext) -> bool:
-    """Whether it happens in ``forward``, or in a loop that takes batches or trains, and not only in one around it."""
-    if context.guarded or "__init__" in context.functions:
-        return False
-    if "forward" in context.functions:
-        return True
-    busy = [loop for one in facts.program for loop in one.loops if loop.loaders or loop.backward]
-    return any(
-        (loop.loaders and not loop.counts) or not any(inner.is_within(loop) for inner in busy)
-        for loop in context.loops
-        if loop in busy
-    )
-
-
 def _counts(context: OperationContext) -> bool:
     return all(type(one.literal) is int for one in context.values)
-
-
-def _is_device(target: Given) -> bool:
-    """Whether the target of a move is a device for certain, and no dtype or tensor."""
-    target = target.default
-    return target.is_device or target.attribute == "device" or isinstance(target.literal, (str, int))

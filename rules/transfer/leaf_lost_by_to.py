@@ -10,7 +10,7 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import AnyCall, any_calls, calls
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule, add_keyword
+from accel_advisor.rule import Rule, make_on_device
 
 PARAMETERS = calls("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 FLOATS = calls(*(f"torch.{name}" for name in ("zeros", "ones", "rand", "randn", "empty", "eye", "linspace")))
@@ -127,10 +127,8 @@ class LeafLostByTo(Rule):
         fix = None
         if device is not None:
             assert isinstance(leaf.node, cst.Call)
-            edit = add_keyword(document, leaf.node, "device", device)
-            if edit is not None and len(call.args) <= 1:
-                start, end = document.span(leaf.node).end.offset, document.span(call).end.offset
-                edits = (edit, document.edit(start, end, ""))
+            edits = make_on_device(document, leaf.node, call, device)
+            if edits is not None:
                 fix = Fix(f"Create it with `device={device}`", edits, Applicability.UNSAFE)
         message = (
             f"`{document.code(call)}` keeps a copy of a {what}: the copy is no leaf, is not registered and is never "

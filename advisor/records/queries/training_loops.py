@@ -11,6 +11,7 @@ from accel_advisor.values.values import Module
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
+    from accel_advisor.records.operations import OperationContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +60,17 @@ def trainings(facts: Facts) -> Iterator[Training]:
         graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loop.loaders)
         if loop.loaders and loop.backward and not graphs and loop in models:
             yield Training(loop, models[loop], facts.layers.of(models[loop]))
+
+
+def runs_often(facts: Facts, context: OperationContext) -> bool:
+    """Whether it happens in ``forward``, or in a loop that takes batches or trains, and not only in one around it."""
+    if context.guarded or "__init__" in context.functions:
+        return False
+    if "forward" in context.functions:
+        return True
+    busy = [loop for one in facts.program for loop in one.loops if loop.loaders or loop.backward]
+    return any(
+        (loop.loaders and not loop.counts) or not any(inner.is_within(loop) for inner in busy)
+        for loop in context.loops
+        if loop in busy
+    )

@@ -1,0 +1,49 @@
+"""What the host waits for the GPU at: reading a tensor that is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accel_advisor.records.actions import Act, Action, Call, Method, calls, methods
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.given import Given
+    from accel_advisor.records.operations import Operation, OperationContext
+
+_OF_SUBJECT = (
+    *methods("Tensor", "item", "tolist", "cpu", "numpy", "nonzero", "unique", "masked_select"),
+    *(Act.INDEXES_BY_MASK, Act.TRUTH, Act.FORMATS),
+)
+"""Operations that read what they are called on: its values, or how many of them there are."""
+_LEVELS = ("info", "warning", "error")
+_OF_ARGUMENTS = (
+    *calls("float", "int", "bool", "print", "math.isnan", "math.isfinite", "math.isinf"),
+    *calls("torch.nonzero", "torch.argwhere", "torch.unique", "torch.masked_select"),
+    *calls(*(f"logging.{level}" for level in _LEVELS)),
+    *methods("logging.getLogger", *_LEVELS),
+)
+_REPEATS: dict[Action, int] = {Call("torch.repeat_interleave"): 1, Method("Tensor", "repeat_interleave"): 0}
+"""Where the counts stand that are added up on the host, unless ``output_size`` says what they come to."""
+_TO, _WHERE = Method("Tensor", "to"), Call("torch.where")
+
+
+def waiting_operations(facts: Facts) -> list[Operation]:
+    """The operations of a document that may wait for the GPU, for :func:`waits`."""
+    return facts.operations_of(*_OF_SUBJECT, *_OF_ARGUMENTS, *_REPEATS, _TO, _WHERE)
+
+
+def waits(operation: Operation, context: OperationContext) -> bool:
+    """Whether one of :func:`waiting_operations` certainly reads a tensor on the GPU."""
+    read: tuple[Given, ...] = ()
+    if operation.does(*_OF_SUBJECT) or (operation.what is _TO and _goes_to_host(context)):
+        read = (context.subject,)
+    elif operation.does(*_OF_ARGUMENTS) or (operation.what is _WHERE and len(context.arguments) == 1):
+        read = context.values
+    elif operation.what in _REPEATS and context.given("output_size").absent:
+        read = (context.given("repeats", _REPEATS[operation.what]),)
+    return any(one.on_accelerator for one in read)
+
+
+def _goes_to_host(context: OperationContext) -> bool:
+    return context.given("device", 0).device_kinds == {"cpu"} and context.given("non_blocking").absent

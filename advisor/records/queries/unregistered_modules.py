@@ -1,0 +1,80 @@
+"""Layers that a module keeps in a plain list or dict, where torch does not see them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.actions import Act, Call, Method, methods, within
+from accel_advisor.syntax.shapes import done_to_each
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.given import Given, Module
+    from accel_advisor.records.operations import Operation
+
+_REGISTERS = (*within("torch.nn", "Module"), Call("setattr"), Act.SETS_MODULE_ATTRIBUTE)
+_MOVES = methods("Module", "to", "cuda")
+_BY_HAND = frozenset({"to", "cuda", "requires_grad", "requires_grad_"})
+
+
+def unregistered_modules(facts: Facts) -> Iterator[Operation]:
+    """The assignments of a document to a module's attribute of several layers with weights, all of them called, and
+    none of them registered, moved or frozen in another way that is seen."""
+    called = {given for call in facts.module_calls for one in call.contexts for given in one.called.alternatives}
+    suspects: list[tuple[Operation, list[set[Given]]]] = []
+    for operation in facts.operations_of(Act.SETS_MODULE_ATTRIBUTE):
+        held = [set(_modules(context.value)) for context in operation.contexts]
+        if all(one & called for one in held):
+            suspects.append((operation, held))
+    if not suspects:
+        return
+    registered, splatted = _registered(facts), _splatted(facts)
+    for operation, held in suspects:
+        trained = all(any(facts.layers.have_weights(module) for module in _known(one)) for one in held)
+        names = {facts.document.code(one) for one in (operation.node, operation.assigned) if one is not None}
+        seen = any(one & registered for one in held) or names & splatted or _is_done_by_hand(facts, operation)
+        if trained and not seen:
+            yield operation
+
+
+def _known(held: set[Given]) -> Iterator[Module]:
+    return (given.module for given in held if given.module is not None)
+
+
+def _modules(given: Given, least: int = 2) -> list[Given]:
+    """The modules that a list or tuple of nothing else, or an iterator, holds."""
+    if given.items is not None:
+        found = [one for one in given.items if one.module is not None]
+        return found if len(found) == len(given.items) >= least else []
+    return [one for one in given.element.alternatives if one.module is not None]
+
+
+def _registered(facts: Facts) -> set[Given]:
+    """What the program puts into modules one by one, or moves."""
+    found: set[Given] = set()
+    for operation in facts.program.operations_of(*_REGISTERS):
+        for context in operation.contexts:
+            if operation.what is Act.SETS_MODULE_ATTRIBUTE:
+                found |= {context.value} if context.value.module is not None else set()
+            elif operation.what is not Method("Module", "parameters"):
+                for given in context.values:
+                    found |= {*given.alternatives, *_modules(given, least=1)}
+                found |= {context.subject} if operation.does(*_MOVES) else set()
+    return found
+
+
+def _splatted(facts: Facts) -> set[str]:
+    """The text of what is given to calls as ``*layers``, which may register them."""
+    calls = [one.node for one in facts.operations if isinstance(one.node, cst.Call)]
+    return {facts.document.code(arg.value) for call in calls for arg in call.args if arg.star == "*"}
+
+
+def _is_done_by_hand(facts: Facts, operation: Operation) -> bool:
+    """Whether the layers are frozen or moved one by one."""
+    name = facts.document.code(operation.node)
+    modules = [context.subject.module for context in operation.contexts]
+    classes = [one.cls for one in modules if one is not None and one.cls is not None]
+    return any(done_to_each(cls.node, name) & _BY_HAND for cls in classes)
