@@ -59,10 +59,7 @@ FOR_RULES = ("accel_advisor.finding", "accel_advisor.rule", "accel_advisor.recor
 EXCEPTIONS = {("rule", "rules"): "the registry is the one place that knows rules: it lists their package"}
 RULES_STILL_IMPORT = tuple(f"{PACKAGE}.{name}" for name in ("editing", "values", "syntax", "tables", "datasets"))
 """What has to turn into predicates on records."""
-DEBTS = {
-    ("interpreter", "datasets"),
-    ("records", "interpreter"),
-}
+DEBTS = {}
 """Imports that run upwards and have to turn; nothing may be added."""
 
 

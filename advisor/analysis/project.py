@@ -12,15 +12,17 @@ from pathlib import Path
 
 import libcst as cst
 
-from accel_advisor.analysis.layer_reading import LayerReader
+from accel_advisor.analysis.assembly import assemble
+from accel_advisor.datasets.description import describe_dataset
 from accel_advisor.datasets.samples import make_samples
-from accel_advisor.interpreter.arguments import Arguments, bind_parameters
-from accel_advisor.interpreter.calls import call_function, class_member
+from accel_advisor.interpreter.arguments import Arguments
+from accel_advisor.interpreter.calls import call_function
 from accel_advisor.interpreter.import_statements import dotted
 from accel_advisor.interpreter.interpreter import Interpreter
+from accel_advisor.interpreter.parameters import bind_parameters
+from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.project.requirements import Declared, declared
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.layers import Layers
 from accel_advisor.source.document import Document, DocumentError
 from accel_advisor.syntax.nesting import deep_stack
 from accel_advisor.tables.frameworks import LIBRARIES
@@ -152,7 +154,7 @@ def analyze(documents: Sequence[Document], root: Path, known: Declared | None = 
         known: what it runs on; read from the files in its root where it is not given.
     """
     project = Project(documents, root)
-    machine = Interpreter(project)
+    machine = Interpreter(project, describe_dataset)
     analysis = Analysis()
     asked = [one.path for one in documents]
     todo = [*asked, *_importers(documents, project)]
@@ -174,10 +176,9 @@ def analyze(documents: Sequence[Document], root: Path, known: Declared | None = 
         analysis.facts[document.filename] = facts
     known = known or declared(root)
     analysis.consulted = project.consulted | known.read
-    machine.recorder.finish(machine, analysis.consulted)
-    layers = Layers(LayerReader(machine).layers_of)
+    assemble(machine, analysis.consulted)
     for one in analysis.facts.values():
-        one.target, one.layers = known.target, layers
+        one.target = known.target
     return analysis
 
 

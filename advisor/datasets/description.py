@@ -50,20 +50,20 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
 
 IN_MEMORY = Veto("memory", "its samples are in memory already")
 _ENCODES = re.compile(r"tokeni[sz]er|^tok$|processor|extractor", re.IGNORECASE)
 """Names of what makes a batch whose class the default collate function keeps."""
 
 
-def describe_dataset(machine: Interpreter, value: Value) -> DatasetFacts:
+def describe_dataset(machine: Machine, value: Value) -> DatasetFacts:
     """What a data set's value says about its samples."""
     found = _described(machine, value)
     return replace(found, changes=found.changes or _changes(machine, value))
 
 
-def _changes(machine: Interpreter, value: Value, depth: int = 0) -> bool:
+def _changes(machine: Machine, value: Value, depth: int = 0) -> bool:
     """Whether the program changes an object, or one that it is made with, while it is in use."""
     if depth > 4:
         return False
@@ -80,7 +80,7 @@ def _changes(machine: Interpreter, value: Value, depth: int = 0) -> bool:
     return any(_changes(machine, one, depth + 1) for one in parts)
 
 
-def _described(machine: Interpreter, value: Value) -> DatasetFacts:
+def _described(machine: Machine, value: Value) -> DatasetFacts:
     if isinstance(value, Choice):
         found = [describe_dataset(machine, one) for one in value.options]
         if not found:
@@ -111,7 +111,7 @@ def _described(machine: Interpreter, value: Value) -> DatasetFacts:
     return DatasetFacts(value)
 
 
-def _library(machine: Interpreter, value: Opaque) -> DatasetFacts:
+def _library(machine: Machine, value: Opaque) -> DatasetFacts:
     if value.name in DATASET_WRAPPERS:
         index = DATASET_WRAPPERS[value.name]
         inner = value.arguments[index] if index < len(value.arguments) else UNKNOWN
@@ -147,7 +147,7 @@ def _library(machine: Interpreter, value: Opaque) -> DatasetFacts:
     return DatasetFacts(value)
 
 
-def _project(machine: Interpreter, value: Instance) -> DatasetFacts:
+def _project(machine: Machine, value: Instance) -> DatasetFacts:
     cls = value.cls
     bases = cls.library_bases()
     iterable = any(base.endswith("IterableDataset") for base in bases)
@@ -209,7 +209,7 @@ def _has_no_numbers(value: Value) -> bool:
     return isinstance(value, Constant) and isinstance(value.value, str)
 
 
-def _sample_cost(machine: Interpreter, cls: Class) -> tuple[Cost, str]:
+def _sample_cost(machine: Machine, cls: Class) -> tuple[Cost, str]:
     methods = sample_methods(cls)
     if not methods:
         return "unknown", ""
@@ -238,7 +238,7 @@ def _sample_cost(machine: Interpreter, cls: Class) -> tuple[Cost, str]:
     return "memory", f"`{cls.name}` indexes data in memory"
 
 
-def _function_cost(machine: Interpreter, function: Function) -> str | None:
+def _function_cost(machine: Machine, function: Function) -> str | None:
     for node in descendants(function.node.body, cst.Call):
         callee = value_of(machine, function.scope.globals, node.func)
         if isinstance(callee, Qualified) and callee.name in SAMPLE_COSTS:
@@ -252,7 +252,7 @@ def _text(node: cst.BaseExpression) -> str:
     return dotted(node)
 
 
-def _vetoes(machine: Interpreter, cls: Class) -> list[Veto]:
+def _vetoes(machine: Machine, cls: Class) -> list[Veto]:
     found = held_vetoes(machine, cls)
     told = ", ".join(sorted(_told(machine, cls)))
     if told:
@@ -267,7 +267,7 @@ def _vetoes(machine: Interpreter, cls: Class) -> list[Veto]:
     return found
 
 
-def _told(machine: Interpreter, cls: Class) -> set[str]:
+def _told(machine: Machine, cls: Class) -> set[str]:
     """Attributes that making a sample assigns, and that other code asks for: in the process, it would not see them."""
     assigned = {
         name
@@ -289,7 +289,7 @@ def _callee(node: cst.BaseExpression) -> cst.BaseExpression:
     return node.func if isinstance(node, cst.Call) else node
 
 
-def _calls_cached(machine: Interpreter, owner: Class, function: cst.FunctionDef) -> bool:
+def _calls_cached(machine: Machine, owner: Class, function: cst.FunctionDef) -> bool:
     called = (value_of(machine, owner.scope.globals, node.func) for node in descendants(function, cst.Call))
     return any(
         isinstance(one, Function) and isinstance(one.node, cst.FunctionDef) and _is_cached(one.node) for one in called
@@ -308,7 +308,7 @@ def _fills(node: cst.CSTNode) -> bool:
 _FILLS = frozenset({"update", "setdefault", "append", "extend", "add"})
 
 
-def _uses_accelerator(machine: Interpreter, cls: Class) -> bool:
+def _uses_accelerator(machine: Machine, cls: Class) -> bool:
     for node in descendants(cls.node, cst.Call):
         if isinstance(node.func, cst.Attribute):
             if node.func.attr.value == "cuda":

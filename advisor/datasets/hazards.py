@@ -30,7 +30,7 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
 
 ENTRANCES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 """Methods of a data set that workers call."""
@@ -55,7 +55,7 @@ def sample_methods(cls: Class) -> dict[str, tuple[Class, cst.FunctionDef]]:
     return found
 
 
-def holds(machine: Interpreter, cls: Class) -> Iterator[Hold]:
+def holds(machine: Machine, cls: Class) -> Iterator[Hold]:
     """What ``__init__`` keeps under attributes of a data set, where a library or a comprehension made it."""
     for one in cls.lineage():
         function = methods_of(one.node).get("__init__")
@@ -80,13 +80,13 @@ def _maker(call: cst.Call) -> cst.Call:
     return call
 
 
-def held_objects(machine: Interpreter, cls: Class) -> tuple[Hold, ...]:
+def held_objects(machine: Machine, cls: Class) -> tuple[Hold, ...]:
     """Lists and dicts of Python objects that a data set keeps, and reads for its samples as they are."""
     held = [one for one in holds(machine, cls) if not one.callee or one.callee in OBJECT_LISTS]
     return tuple(one for one in held if _used_as_it_is(cls, one.name))
 
 
-def held_vetoes(machine: Interpreter, cls: Class) -> list[Veto]:
+def held_vetoes(machine: Machine, cls: Class) -> list[Veto]:
     """Handles and random generators that a data set makes before the workers start."""
     found: list[Veto] = []
     for held in holds(machine, cls):
@@ -135,7 +135,7 @@ def _used_as_it_is(cls: Class, name: str) -> bool:
     return any(self_attribute(node) == name for node in read)
 
 
-def stream_veto(machine: Interpreter, instance: Instance) -> Veto | None:
+def stream_veto(machine: Machine, instance: Instance) -> Veto | None:
     """An IterableDataset that every worker would read whole."""
     cls = instance.cls
     mentioned = {node.value for one in cls.lineage() for node in descendants(one.node, cst.Name)}
@@ -161,7 +161,7 @@ def may_differ_by_rank(held: Value) -> bool:
     return isinstance(held, Unknown) or (isinstance(held, Opaque) and not held.name.startswith(SAME_IN_EVERY_WORKER))
 
 
-def reads_everything(machine: Interpreter, instance: Instance) -> bool:
+def reads_everything(machine: Machine, instance: Instance) -> bool:
     """Whether all that ``__iter__`` goes over is known to be the same in every worker, and to end."""
     methods = sample_methods(instance.cls)
     if "__iter__" not in methods or "__next__" in methods:
@@ -184,7 +184,7 @@ def reads_everything(machine: Interpreter, instance: Instance) -> bool:
     return sources > 0
 
 
-def _is_random(machine: Interpreter, owner: Class, call: cst.Call) -> bool:
+def _is_random(machine: Machine, owner: Class, call: cst.Call) -> bool:
     """Whether a call draws at random, other than an order."""
     callee = value_of(machine, owner.scope.globals, call.func)
     drawn = callee.name if isinstance(callee, Qualified) else ""
@@ -205,7 +205,7 @@ def _is_random(machine: Interpreter, owner: Class, call: cst.Call) -> bool:
 
 
 def _is_common(
-    machine: Interpreter,
+    machine: Machine,
     instance: Instance,
     owner: Class,
     function: cst.FunctionDef,

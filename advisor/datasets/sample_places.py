@@ -33,16 +33,16 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
 
 
-def made_on_host(machine: Interpreter, dataset: Opaque) -> bool:
+def made_on_host(machine: Machine, dataset: Opaque) -> bool:
     """Whether nothing that a data set of torchvision is given, after the folder, puts its samples elsewhere."""
     given = (*dataset.arguments[1:], *(value for key, value in dataset.keywords if key != "root"))
     return not any(_may_be_elsewhere(machine, one) for one in given)
 
 
-def read_on_host(machine: Interpreter, dataset: Instance, costly: bool) -> bool:
+def read_on_host(machine: Machine, dataset: Instance, costly: bool) -> bool:
     """Whether a data set of the project certainly makes its samples on the host; ``costly``: it reads them."""
     if any(touches_devices(one.node) for one in dataset.cls.lineage()):
         return False
@@ -58,7 +58,7 @@ def read_on_host(machine: Interpreter, dataset: Instance, costly: bool) -> bool:
     return True
 
 
-def _called_in(machine: Interpreter, cls: Class) -> set[str] | None:
+def _called_in(machine: Machine, cls: Class) -> set[str] | None:
     """Attributes of ``self`` that a class calls; None where it calls a function of the project that moves something."""
     found: set[str] = set()
     for one in cls.lineage():
@@ -71,7 +71,7 @@ def _called_in(machine: Interpreter, cls: Class) -> set[str] | None:
     return found
 
 
-def _may_be_elsewhere(machine: Interpreter, value: Value) -> bool:
+def _may_be_elsewhere(machine: Machine, value: Value) -> bool:
     """Whether a value is, holds, or makes something that may be on an accelerator."""
     if isinstance(value, Constant):
         return isinstance(value.value, str) and value.value.startswith(("cuda", "mps"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from accel_advisor.datasets.hazards import ENTRANCES
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.calls import call_function, class_member
+from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.records.operations import Argument
 from accel_advisor.tables.known_datasets import DATASET_WRAPPERS
 from accel_advisor.values.values import (
@@ -26,11 +26,11 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.records.loaders import LoaderCall
 
 
-def make_samples(machine: Interpreter, loader: LoaderCall) -> None:
+def make_samples(machine: Machine, loader: LoaderCall) -> None:
     """Lets a loader's data sets give a sample, and its collate function make a batch, of what is not known."""
     for dataset in datasets_in(loader.get("dataset")):
         if isinstance(dataset, Instance) and dataset not in machine.recorder.samples:
@@ -43,14 +43,14 @@ def make_samples(machine: Interpreter, loader: LoaderCall) -> None:
             loader.batches += (_call(machine, function, receiver),)
 
 
-def _call(machine: Interpreter, function: Value | None, receiver: Value | None) -> Value:
+def _call(machine: Machine, function: Value | None, receiver: Value | None) -> Value:
     if isinstance(function, Class):
         return Instance(function)
     if not isinstance(function, Function):
         return UNKNOWN
     given = Arguments(None, [Argument(UNKNOWN)])
     with machine.at_home(function.scope.globals):
-        return call_function(machine, function, given, None, receiver)
+        return machine.call_function(function, given, None, receiver)
 
 
 def datasets_in(value: Value) -> Iterator[Value]:
@@ -65,7 +65,7 @@ def datasets_in(value: Value) -> Iterator[Value]:
             yield one
 
 
-def is_elsewhere(machine: Interpreter, value: Value) -> bool:
+def is_elsewhere(machine: Machine, value: Value) -> bool:
     """Whether a value is, or holds, a tensor that is not on the host."""
     if isinstance(value, Tensor):
         return any("unknown" not in kinds and kinds != {"cpu"} for kinds in value.place)

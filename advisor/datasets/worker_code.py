@@ -10,8 +10,7 @@ import libcst as cst
 
 from accel_advisor.datasets.hazards import pickles_itself, sample_methods
 from accel_advisor.datasets.samples import datasets_in
-from accel_advisor.interpreter.calls import class_member
-from accel_advisor.interpreter.resolution import value_of
+from accel_advisor.interpreter.resolution import class_member, value_of
 from accel_advisor.records.actions import Within, calls
 from accel_advisor.records.dataset_facts import WorkerIssue
 from accel_advisor.syntax.shapes import methods_of
@@ -32,7 +31,7 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.records.facts import LoaderCall, Transfer
     from accel_advisor.records.operations import Operation
     from accel_advisor.source.document import Document
@@ -55,7 +54,7 @@ class WorkerFunction:
 
 
 def worker_issues(
-    machine: Interpreter, loader: LoaderCall, transfers: Mapping[int, Transfer], operations: Mapping[int, Operation]
+    machine: Machine, loader: LoaderCall, transfers: Mapping[int, Transfer], operations: Mapping[int, Operation]
 ) -> tuple[WorkerIssue, ...]:
     """Everything that goes wrong in the workers of one loader.
 
@@ -82,7 +81,7 @@ def worker_issues(
     return tuple(found)
 
 
-def _unpinnable(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIssue]:
+def _unpinnable(machine: Machine, loader: LoaderCall) -> Iterator[WorkerIssue]:
     """Batches of a class that the pin thread does not know how to pin: it passes them on as they are."""
     for batch in (option for made in loader.batches for option in options_of(made)):
         if not isinstance(batch, Instance) or not batch.cls.library_bases() <= {"object"}:
@@ -91,7 +90,7 @@ def _unpinnable(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIssu
             yield WorkerIssue("unpinnable", batch.cls.name, batch.cls.document, batch.cls.node.name)
 
 
-def _changed(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIssue]:
+def _changed(machine: Machine, loader: LoaderCall) -> Iterator[WorkerIssue]:
     """A collate function that the program changes while it is in use, of which workers that live on keep a copy."""
     for value in options_of(loader.get("collate_fn")):
         held = value.receiver if isinstance(value, Bound) else value
@@ -99,7 +98,7 @@ def _changed(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIssue]:
             yield WorkerIssue("changed", held.cls.name, held.cls.document, held.cls.node.name)
 
 
-def _functions(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerFunction]:
+def _functions(machine: Machine, loader: LoaderCall) -> Iterator[WorkerFunction]:
     for value in datasets_in(loader.get("dataset")):
         if isinstance(value, Instance):
             for name, (cls, node) in sample_methods(value.cls).items():
@@ -152,7 +151,7 @@ def _uses_device(operation: Operation) -> bool:
     return stateful and operation.what.full not in HARMLESS_CUDA | ASKS_FOR_CUDA
 
 
-def _is_constant(machine: Interpreter, function: WorkerFunction, call: cst.Call) -> bool:
+def _is_constant(machine: Machine, function: WorkerFunction, call: cst.Call) -> bool:
     """Whether a seed is made of nothing but the worker's number and what is the same in every epoch."""
     params = function.node.params.params
     worker = params[0].name.value if params and function.direct else ""
@@ -171,7 +170,7 @@ def _is_constant(machine: Interpreter, function: WorkerFunction, call: cst.Call)
     return len(call.args) == 1 and not call.args[0].star and constant(call.args[0].value)
 
 
-def _unpicklable(machine: Interpreter, loader: LoaderCall) -> Iterator[WorkerIssue]:
+def _unpicklable(machine: Machine, loader: LoaderCall) -> Iterator[WorkerIssue]:
     for name in ("collate_fn", "worker_init_fn"):
         for value in options_of(loader.get(name)):
             function = _function(value)

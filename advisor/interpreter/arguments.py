@@ -7,30 +7,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.iteration import entries
-from accel_advisor.interpreter.library.external_settings import is_command
 from accel_advisor.records.operations import Argument
-from accel_advisor.syntax.walking import descendants
-from accel_advisor.tables.wrappers import TRANSPARENT_DECORATORS
-from accel_advisor.values.store import OPEN
 from accel_advisor.values.values import (
-    ABSENT,
-    UNKNOWN,
-    Choice,
-    Constant,
     Filed,
-    Function,
     Mapping,
-    Opaque,
-    Qualified,
-    Sequence,
     Value,
-    join,
-    join_all,
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
+    pass
 
 
 @dataclass(slots=True)
@@ -63,115 +48,3 @@ class Arguments:
     def values(self) -> list[Value]:
         """All values, in the order in which they were given."""
         return [one.value for one in (*self.positional, *self.keywords.values())]
-
-
-def evaluate_arguments(machine: Interpreter, node: cst.Call) -> Arguments:
-    """Evaluates the arguments of a call, taking known dicts and tuples apart."""
-    arguments = Arguments(node)
-    for arg in node.args:
-        value = machine.evaluate(arg.value)
-        if arg.star == "*":
-            if isinstance(value, Sequence):
-                arguments.positional += [Argument(item) for item in value.items]
-            else:
-                arguments.open = arguments.starred = True
-        elif arg.star == "**":
-            _splat(machine, arguments, value)
-        elif arg.keyword is not None:
-            arguments.keywords[arg.keyword.value] = Argument(value, arg)
-        else:
-            arguments.positional.append(Argument(value, arg))
-    return arguments
-
-
-def _splat(machine: Interpreter, arguments: Arguments, value: Value) -> None:
-    if isinstance(value, Filed):
-        arguments.files += (value,)
-    options = value.options if isinstance(value, Choice) else [value]
-    if not all(isinstance(one, Mapping) for one in options):
-        arguments.open = True
-        return
-    mappings = [one for one in options if isinstance(one, Mapping)]
-    arguments.mappings += tuple(mappings)
-    tables: list[dict[str, Value]] = []
-    for mapping in mappings:
-        known, unsure = entries(machine, mapping)
-        arguments.open |= unsure
-        tables.append(known)
-    for key in dict.fromkeys(key for table in tables for key in table):
-        found = join_all(table.get(key, ABSENT) for table in tables)
-        if found == ABSENT:
-            continue
-        home = next((mapping for mapping, table in zip(mappings, tables, strict=True) if key in table), None)
-        arguments.keywords[key] = Argument(found, None, home)
-
-
-def _is_transparent(decorator: Value) -> bool:
-    name = decorator.name if isinstance(decorator, (Qualified, Opaque)) else ""
-    return name.startswith(TRANSPARENT_DECORATORS)
-
-
-def returns_what_it_returns(function: Function) -> bool:
-    """Whether no decorator puts another result in the place of a function's own."""
-    return all(_is_transparent(one) for one in function.decorators)
-
-
-def _passes_on(decorator: Value) -> bool:
-    """Whether a decorator of the project gives the function the arguments that the caller gave."""
-    if not isinstance(decorator, Function) or isinstance(decorator.node, cst.Lambda):
-        return False
-    name = decorator.node.params.params[0].name.value if decorator.node.params.params else ""
-    given = [
-        one.args
-        for one in descendants(decorator.node.body, cst.Call)
-        if isinstance(one.func, cst.Name) and one.func.value == name
-    ]
-    return bool(given) and all([arg.star for arg in args] == ["*", "**"] for args in given)
-
-
-def takes_what_it_is_given(function: Function) -> bool:
-    """Whether no decorator puts other arguments in the place of those that a function is called with."""
-    return all(_is_transparent(one) or _passes_on(one) for one in function.decorators)
-
-
-def bind_parameters(
-    machine: Interpreter, function: Function, arguments: Arguments, receiver: Value | None
-) -> dict[str, Value]:
-    """The values of a function's parameters in one call; Unknown for what is not known to be given."""
-    if is_command(function):
-        # what it is called with are the words of a command line
-        arguments = Arguments(None, open=True)
-    params = function.node.params
-    names = [param.name.value for param in (*params.posonly_params, *params.params)]
-    defaults = dict(function.defaults)
-    bound: dict[str, Value] = {}
-    positional = [Argument(receiver)] if receiver is not None else []
-    positional += arguments.positional
-    for name, argument in zip(names, positional, strict=False):
-        bound[name] = argument.value
-    options = dict(function.options)
-    keywords = dict(arguments.keywords)
-    everything = [*names, *(param.name.value for param in params.kwonly_params)]
-    for name in everything:
-        given = keywords.pop(name, None)
-        if given is not None and name not in bound:
-            value = given.value
-            if isinstance(value, Choice) and ABSENT in value.options:
-                rest = join_all(one for one in value.options if one != ABSENT)
-                value = join(rest, defaults.get(name, UNKNOWN))
-            bound[name] = value
-        elif name not in bound and name in options:
-            bound[name] = options[name]
-        elif name not in bound:
-            bound[name] = UNKNOWN if arguments.open or name not in defaults else defaults[name]
-    if isinstance(params.star_arg, cst.Param):
-        rest_values = tuple(one.value for one in positional[len(names) :])
-        bound[params.star_arg.name.value] = UNKNOWN if arguments.starred else Sequence(rest_values)
-    if params.star_kwarg is not None:
-        mapping = Mapping(function.document, None)
-        for key, argument in keywords.items():
-            machine.store.set(mapping, key, argument.value)
-        if arguments.open:
-            machine.store.set(mapping, OPEN, Constant(True))
-        bound[params.star_kwarg.name.value] = mapping
-    return bound

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.iteration import element_at, element_of, loaders_of, may_rewrite
-from accel_advisor.interpreter.library.methods import mutates_in_place
+from accel_advisor.interpreter.iteration import element_at, element_of
 from accel_advisor.interpreter.library.settings_classes import field_default
+from accel_advisor.interpreter.loader_batches import loaders_of, may_rewrite, mutates_in_place
 from accel_advisor.records.actions import Act, Sets, SetsItem
 from accel_advisor.values.devices import device_kinds
 from accel_advisor.values.places import HOST, SOMEWHERE, WITH_MODEL, Place
@@ -37,10 +37,10 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
 
 
-def assign(machine: Interpreter, target: cst.CSTNode, value: Value) -> None:
+def assign(machine: Machine, target: cst.CSTNode, value: Value) -> None:
     """Binds an assignment's target, taking the value apart where the target is a tuple."""
     if isinstance(target, cst.Name):
         if machine.scope.kind == "class":
@@ -65,7 +65,7 @@ def assign(machine: Interpreter, target: cst.CSTNode, value: Value) -> None:
         assign(machine, target.value, Iterated(value))
 
 
-def _note_device(machine: Interpreter, target: cst.Name, value: Value) -> None:
+def _note_device(machine: Machine, target: cst.Name, value: Value) -> None:
     if isinstance(value, Device) or (
         isinstance(value, (Constant, Choice))
         and all(isinstance(one, Constant) and isinstance(one.value, str) for one in options_of(value))
@@ -75,17 +75,17 @@ def _note_device(machine: Interpreter, target: cst.Name, value: Value) -> None:
             machine.recorder.device_name(machine.document, target, kinds, machine.scope)
 
 
-def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value) -> None:
+def _assign_attribute(machine: Machine, target: cst.Attribute, value: Value) -> None:
     owner = machine.evaluate(target.value)
     name = target.attr.value
     if name == "require_backward_grad_sync":
-        machine.recorder.operation(machine, target, Sets("?", name), owner, value=value)
+        machine.recorder.operation(machine.frame, target, Sets("?", name), owner, value=value)
     for one in options_of(owner):
         if isinstance(one, (Instance, Module, Namespace, Class)):
             if isinstance(one, Module):
                 held = tuple(machine.store.entries(value).values()) if isinstance(value, Mapping) else ()
                 given = Sequence(held) if held else value
-                machine.recorder.operation(machine, target, Act.SETS_MODULE_ATTRIBUTE, one, value=given)
+                machine.recorder.operation(machine.frame, target, Act.SETS_MODULE_ATTRIBUTE, one, value=given)
                 adopt(machine, value, WITH_MODEL if machine.place_of(one) == WITH_MODEL else SOMEWHERE)
             if isinstance(value, Constant):
                 value = value.at("class attribute", name)
@@ -101,28 +101,28 @@ def _assign_attribute(machine: Interpreter, target: cst.Attribute, value: Value)
         elif isinstance(one, Mapping):
             machine.store.set(one, name, value.at("dict entry", name) if isinstance(value, Constant) else value)
         elif isinstance(one, Qualified):
-            machine.recorder.operation(machine, target, Sets(one.name, name), value=value)
+            machine.recorder.operation(machine.frame, target, Sets(one.name, name), value=value)
         elif isinstance(one, (Loader, Opaque, Tensor)):
             kind = one.name if isinstance(one, Opaque) else type(one).__name__.replace("Loader", "DataLoader")
-            machine.recorder.operation(machine, target, Sets(kind, name), one, value=value)
+            machine.recorder.operation(machine.frame, target, Sets(kind, name), one, value=value)
             if name == "data":
                 may_rewrite(one)
         elif name == "requires_grad":
-            machine.recorder.operation(machine, target, Sets("?", name), one, value=value)
+            machine.recorder.operation(machine.frame, target, Sets("?", name), one, value=value)
         if isinstance(one, (Qualified, Unknown)):
             _hand_over(machine, value)
     for loader in loaders_of(value) if isinstance(value, Loader) else ():
         loader.name = loader.name or name
 
 
-def _hand_over(machine: Interpreter, value: Value) -> None:
+def _hand_over(machine: Machine, value: Value) -> None:
     """A module is kept by something that is not known, which may move it."""
     for one in options_of(value):
         if isinstance(one, Module):
             machine.store.set(one, ESCAPED, Constant(True))
 
 
-def adopt(machine: Interpreter, value: Value, place: Place) -> None:
+def adopt(machine: Machine, value: Value, place: Place) -> None:
     """A module becomes part of another: from now on it lives where that one lives."""
     for one in options_of(value):
         if isinstance(one, Module):
@@ -134,22 +134,22 @@ def adopt(machine: Interpreter, value: Value, place: Place) -> None:
             adopt(machine, one.element, SOMEWHERE)
 
 
-def _inside(machine: Interpreter, cls: Class) -> bool:
+def _inside(machine: Machine, cls: Class) -> bool:
     return any(one.owner in cls.lineage() for one in machine.frame.functions)
 
 
-def _building(machine: Interpreter, cls: Class) -> bool:
+def _building(machine: Machine, cls: Class) -> bool:
     return any(one.name == "__init__" and one.owner in cls.lineage() for one in machine.frame.functions)
 
 
-def _change_holder(machine: Interpreter, held: cst.BaseExpression) -> None:
+def _change_holder(machine: Machine, held: cst.BaseExpression) -> None:
     """A list is changed: in a loop, that changes the object whose attribute it is."""
     holder = machine.evaluate(held.value) if isinstance(held, cst.Attribute) and machine.frame.loops else None
     if isinstance(holder, Instance) and not _building(machine, holder.cls):
         machine.recorder.changed.add(holder.cls)
 
 
-def _assign_item(machine: Interpreter, target: cst.Subscript, value: Value) -> None:
+def _assign_item(machine: Machine, target: cst.Subscript, value: Value) -> None:
     owner = machine.evaluate(target.value)
     key = None
     if len(target.slice) == 1 and isinstance(target.slice[0].slice, cst.Index):
@@ -170,8 +170,8 @@ def _assign_item(machine: Interpreter, target: cst.Subscript, value: Value) -> N
         elif isinstance(one, (Sequence, Iterated)):
             _change_holder(machine, target.value)
         elif isinstance(one, Qualified) and isinstance(key, Constant):
-            machine.recorder.operation(machine, target, SetsItem(one.name, key.value), value=value)
+            machine.recorder.operation(machine.frame, target, SetsItem(one.name, key.value), value=value)
         elif isinstance(one, Tensor):
-            machine.recorder.operation(machine, target, Act.SETS_TENSOR_ITEM, one, value=value)
+            machine.recorder.operation(machine.frame, target, Act.SETS_TENSOR_ITEM, one, value=value)
             may_rewrite(one)
-            mutates_in_place(machine, one)
+            mutates_in_place(one)

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.arguments import (
-    Arguments,
+from accel_advisor.interpreter.arguments import Arguments
+from accel_advisor.interpreter.library.functions import call_library
+from accel_advisor.interpreter.library.loader_subclasses import build_subclass
+from accel_advisor.interpreter.library.methods import call_method
+from accel_advisor.interpreter.library.module_calls import call_module
+from accel_advisor.interpreter.library.settings_classes import fill_record, is_record
+from accel_advisor.interpreter.library.unknown_code import call_unknown, escape
+from accel_advisor.interpreter.parameters import (
     bind_parameters,
     evaluate_arguments,
     returns_what_it_returns,
     takes_what_it_is_given,
 )
-from accel_advisor.interpreter.iteration import may_rewrite
-from accel_advisor.interpreter.library.functions import call_library
-from accel_advisor.interpreter.library.methods import call_method, call_module
-from accel_advisor.interpreter.library.settings_classes import fill_record, is_record
-from accel_advisor.interpreter.resolution import member_of
+from accel_advisor.interpreter.resolution import class_member, member_of
 from accel_advisor.records.facts import CallSite
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Argument
@@ -27,7 +29,6 @@ from accel_advisor.tables.known_datasets import DATASET_WRAPPERS
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
 from accel_advisor.tables.torch_modules import MODULE_BASES
 from accel_advisor.values.places import SOMEWHERE
-from accel_advisor.values.store import ESCAPED, OPEN
 from accel_advisor.values.values import (
     UNKNOWN,
     Bound,
@@ -55,10 +56,10 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
 
 
-def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
+def attribute(machine: Machine, owner: Value, name: str) -> Value:
     """What ``owner.name`` is worth."""
     if isinstance(owner, Qualified):
         machine.recorder.name_used(machine.document, canonical(f"{owner.name}.{name}"))
@@ -115,16 +116,7 @@ def attribute(machine: Interpreter, owner: Value, name: str) -> Value:
     return Method(owner, name)
 
 
-def class_member(machine: Interpreter, cls: Class | None, name: str) -> Value | None:
-    """What a class or one of its bases in the project defines under a name."""
-    for one in cls.lineage() if cls is not None else ():
-        stored = machine.store.get(one, name) or machine.store.get(one.scope, name)
-        if stored is not None:
-            return machine.settle(stored)
-    return None
-
-
-def _bind_member(machine: Interpreter, owner: Value, member: Value) -> Value:
+def _bind_member(machine: Machine, owner: Value, member: Value) -> Value:
     if not isinstance(member, Function):
         return member
     if Qualified("staticmethod") in member.decorators:
@@ -134,7 +126,7 @@ def _bind_member(machine: Interpreter, owner: Value, member: Value) -> Value:
     return Bound(owner, member)
 
 
-def call(machine: Interpreter, node: cst.Call) -> Value:
+def call(machine: Machine, node: cst.Call) -> Value:
     """What a call returns; its effects take place and are recorded."""
     discarded = machine.frame.discarded is node
     machine.frame.discarded = None
@@ -147,12 +139,7 @@ def call(machine: Interpreter, node: cst.Call) -> Value:
     return value
 
 
-def call_without_arguments(machine: Interpreter, callee: Bound) -> Value:
-    """What a protocol method such as ``__iter__`` returns."""
-    return call_function(machine, callee.function, Arguments(None), None, callee.receiver)
-
-
-def call_value(machine: Interpreter, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
+def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
     """What calling ``callee`` returns."""
     site = CallSite(machine.document, node)
     if isinstance(callee, Qualified):
@@ -182,10 +169,10 @@ def call_value(machine: Interpreter, callee: Value, arguments: Arguments, node: 
         if modules and len(modules) == len(callee.options):
             return call_module(machine, callee, arguments, node)
         return join_all(call_value(machine, one, arguments, node) for one in callee.options)
-    return call_unknown(machine, arguments, node)
+    return call_unknown(machine, arguments.values())
 
 
-def _call_partial(machine: Interpreter, callee: Opaque, arguments: Arguments, node: cst.Call) -> Value:
+def _call_partial(machine: Machine, callee: Opaque, arguments: Arguments, node: cst.Call) -> Value:
     given = Arguments(node, [Argument(one) for one in callee.arguments[1:]], open=arguments.open)
     given.keywords = {key: Argument(value) for key, value in callee.keywords}
     given.positional += arguments.positional
@@ -194,47 +181,8 @@ def _call_partial(machine: Interpreter, callee: Opaque, arguments: Arguments, no
     return call_value(machine, callee.arguments[0], given, node)
 
 
-def call_unknown(machine: Interpreter, arguments: Arguments, node: cst.Call | None) -> Value:
-    """A callee that nothing is known of: it may keep, change or move whatever it is given."""
-    values = arguments.values()
-    machine.frame.run.clock.wait()
-    for value in values:
-        escape(machine, value)
-    if any(isinstance(value, Tensor) and value.loader is not None for value in values):
-        machine.recorder.model_called(machine)
-    return UNKNOWN
-
-
-def escape(machine: Interpreter, value: Value) -> None:
-    """Notes that a value was handed to code that is not known."""
-    if isinstance(value, Mapping):
-        machine.store.set(value, OPEN, Constant(True))
-    elif isinstance(value, Module):
-        machine.store.set(value, ESCAPED, Constant(True))
-    elif isinstance(value, Sequence):
-        for item in value.items:
-            escape(machine, item)
-    elif isinstance(value, Choice):
-        for item in value.options:
-            escape(machine, item)
-    elif isinstance(value, Iterated):
-        escape(machine, value.element)
-    elif isinstance(value, Instance):
-        if machine.frame.loops:
-            machine.recorder.changed.add(value.cls)
-        if machine.store.get(value, ESCAPED) is None:
-            machine.store.set(value, ESCAPED, Constant(True))
-            for held in machine.store.entries(value).values():
-                escape(machine, held)
-    elif isinstance(value, Tensor):
-        if not value.proven:
-            may_rewrite(value)
-        if value.born is not None and machine.frame.loops:
-            machine.recorder.handed_over.add(value.born)
-
-
 def call_function(
-    machine: Interpreter, function: Function, arguments: Arguments, site: CallSite | None, receiver: Value | None
+    machine: Machine, function: Function, arguments: Arguments, site: CallSite | None, receiver: Value | None
 ) -> Value:
     """Interprets a function of the project with these arguments."""
     if not takes_what_it_is_given(function):
@@ -245,14 +193,12 @@ def call_function(
     return result if known else UNKNOWN
 
 
-def instantiate(machine: Interpreter, cls: Class, arguments: Arguments, node: cst.Call) -> Value:
+def instantiate(machine: Machine, cls: Class, arguments: Arguments, node: cst.Call) -> Value:
     """Builds an object of a class of the project."""
     machine.instantiated.add(id(cls.node))
     bases = cls.library_bases()
     loader = next((CONSTRUCTORS[base] for base in sorted(bases) if base in CONSTRUCTORS), None)
     if loader is not None:
-        from accel_advisor.interpreter.library.loader_subclasses import build_subclass
-
         return build_subclass(machine, cls, loader, arguments, node)
     if bases & MODULE_BASES or any(base.startswith("torch.nn.") for base in bases):
         module = Module(machine.document, node, f"project:{cls.name}", cls)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -38,37 +37,36 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
 
 MOST_GROWN = 24
 """Calls and sums whose graphs a value is known to carry; one that carries more is not followed."""
-BUILTINS = frozenset(dir(builtins)) - {"True", "False", "None"}
 _PLAIN_STRING = re.compile(r"""(['"])([^\\'"\r\n]*)\1""")
 _CONSTANTS = {"True": True, "False": False, "None": None}
 
 
-def _name(machine: Interpreter, node: cst.Name) -> Value:
+def _name(machine: Machine, node: cst.Name) -> Value:
     if node.value in _CONSTANTS:
         return Constant(_CONSTANTS[node.value], Origin(machine.document, node))
     return machine.lookup(node.value)
 
 
-def _attribute(machine: Interpreter, node: cst.Attribute) -> Value:
+def _attribute(machine: Machine, node: cst.Attribute) -> Value:
     value = attribute(machine, machine.evaluate(node.value), node.attr.value)
     if isinstance(value, Qualified) and value.name.startswith("torch.backends."):
-        machine.recorder.operation(machine, node, Reads(value.name))
+        machine.recorder.operation(machine.frame, node, Reads(value.name))
     return value
 
 
-def _integer(machine: Interpreter, node: cst.Integer) -> Value:
+def _integer(machine: Machine, node: cst.Integer) -> Value:
     return Constant(int(node.value, 0), Origin(machine.document, node))
 
 
-def _float(machine: Interpreter, node: cst.Float) -> Value:
+def _float(machine: Machine, node: cst.Float) -> Value:
     return Constant(node.evaluated_value, Origin(machine.document, node))
 
 
-def _string(machine: Interpreter, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
+def _string(machine: Machine, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
     value = _text(node)
     return UNKNOWN if value is None else Constant(value, Origin(machine.document, node))
 
@@ -81,19 +79,19 @@ def _text(node: cst.SimpleString | cst.ConcatenatedString) -> str | bytes | None
     return node.evaluated_value
 
 
-def _formatted(machine: Interpreter, node: cst.FormattedString) -> Value:
+def _formatted(machine: Machine, node: cst.FormattedString) -> Value:
     first = node.parts[0] if node.parts else None
     for part in node.parts:
         if isinstance(part, cst.FormattedStringExpression):
             value = machine.evaluate(part.expression)
             if isinstance(value, Tensor):
-                machine.recorder.operation(machine, part.expression, Act.FORMATS, value)
+                machine.recorder.operation(machine.frame, part.expression, Act.FORMATS, value)
     if isinstance(first, cst.FormattedStringText) and first.value.startswith("cuda:"):
         return Constant("cuda:0")
     return UNKNOWN
 
 
-def _sequence(machine: Interpreter, node: cst.Tuple | cst.List | cst.Set) -> Value:
+def _sequence(machine: Machine, node: cst.Tuple | cst.List | cst.Set) -> Value:
     items: list[Value] = []
     known = True
     for element in node.elements:
@@ -107,7 +105,7 @@ def _sequence(machine: Interpreter, node: cst.Tuple | cst.List | cst.Set) -> Val
     return Iterated(join_all(items))
 
 
-def _dict(machine: Interpreter, node: cst.Dict) -> Value:
+def _dict(machine: Machine, node: cst.Dict) -> Value:
     mapping = Mapping(machine.document, node)
     for element in node.elements:
         if isinstance(element, cst.StarredDictElement):
@@ -128,7 +126,7 @@ def _dict(machine: Interpreter, node: cst.Dict) -> Value:
     return mapping
 
 
-def _subscript(machine: Interpreter, node: cst.Subscript) -> Value:
+def _subscript(machine: Machine, node: cst.Subscript) -> Value:
     owner = machine.evaluate(node.value)
     for one in node.slice:
         if isinstance(one.slice, cst.Slice):
@@ -144,20 +142,20 @@ def _subscript(machine: Interpreter, node: cst.Subscript) -> Value:
         return owner if isinstance(owner, (Iterated, Tensor)) else UNKNOWN
     key = machine.evaluate(slice_.value)
     if isinstance(owner, Tensor) and isinstance(key, Tensor) and key.mask:
-        machine.recorder.operation(machine, node, Act.INDEXES_BY_MASK, key)
+        machine.recorder.operation(machine.frame, node, Act.INDEXES_BY_MASK, key)
         return Tensor(owner.place, proven=owner.proven, grown=owner.grown)
     return element_at(machine, owner, key.value if isinstance(key, Constant) else ...)
 
 
-def truth(machine: Interpreter, node: cst.BaseExpression) -> Value:
+def truth(machine: Machine, node: cst.BaseExpression) -> Value:
     """What an expression is worth whose truth decides what happens next: that of a tensor has to be read."""
     value = machine.evaluate(node)
     if isinstance(value, Tensor):
-        machine.recorder.operation(machine, node, Act.TRUTH, value)
+        machine.recorder.operation(machine.frame, node, Act.TRUTH, value)
     return value
 
 
-def _conditional(machine: Interpreter, node: cst.IfExp) -> Value:
+def _conditional(machine: Machine, node: cst.IfExp) -> Value:
     truth(machine, node.test)
     machine.frame.guards += 1
     value = join(machine.evaluate(node.body), machine.evaluate(node.orelse))
@@ -165,7 +163,7 @@ def _conditional(machine: Interpreter, node: cst.IfExp) -> Value:
     return value
 
 
-def _boolean(machine: Interpreter, node: cst.BooleanOperation) -> Value:
+def _boolean(machine: Machine, node: cst.BooleanOperation) -> Value:
     left = truth(machine, node.left)
     # what stands behind `and` and `or` happens on a condition
     machine.frame.guards += 1
@@ -178,7 +176,7 @@ def _boolean(machine: Interpreter, node: cst.BooleanOperation) -> Value:
     return join(left, right)
 
 
-def _not(machine: Interpreter, node: cst.UnaryOperation) -> Value:
+def _not(machine: Machine, node: cst.UnaryOperation) -> Value:
     denied = isinstance(node.operator, cst.Not)
     value = truth(machine, node.expression) if denied else machine.evaluate(node.expression)
     if isinstance(node.operator, cst.Minus) and isinstance(value, Constant) and isinstance(value.value, (int, float)):
@@ -190,7 +188,7 @@ def _not(machine: Interpreter, node: cst.UnaryOperation) -> Value:
     return value if isinstance(value, Tensor) else UNKNOWN
 
 
-def _binary(machine: Interpreter, node: cst.BinaryOperation) -> Value:
+def _binary(machine: Machine, node: cst.BinaryOperation) -> Value:
     # long sums are nested as deeply as they are long: walk down the left side instead of recursing
     spine: list[cst.BinaryOperation] = []
     first: cst.BaseExpression = node
@@ -203,22 +201,22 @@ def _binary(machine: Interpreter, node: cst.BinaryOperation) -> Value:
     return left
 
 
-def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
+def _combine(machine: Machine, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
     _read_pending(machine, node, left, right)
     if isinstance(left, Moment) and isinstance(right, Moment) and isinstance(node.operator, cst.Subtract):
-        machine.recorder.operation(machine, node, Act.ELAPSED, right, value=left)
+        machine.recorder.operation(machine.frame, node, Act.ELAPSED, right, value=left)
     if isinstance(left, Mapping) and isinstance(node.operator, cst.BitOr):
         return merged_mapping(machine, left, right)
     if isinstance(left, Constant) and isinstance(left.value, str) and isinstance(node.operator, cst.Modulo):
         for one in right.items if isinstance(right, Sequence) else (right,):
             if isinstance(one, Tensor):
-                machine.recorder.operation(machine, node, Act.FORMATS, one)
+                machine.recorder.operation(machine.frame, node, Act.FORMATS, one)
         return UNKNOWN
     if isinstance(node.operator, cst.Add) and machine.frame.graphs and (graph_of(left) or graph_of(right)):
-        machine.recorder.operation(machine, node, Act.ADDS, left, value=right)
+        machine.recorder.operation(machine.frame, node, Act.ADDS, left, value=right)
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         if left.place != right.place:
-            machine.recorder.operation(machine, node, Act.MIXES_PLACES, left, value=right)
+            machine.recorder.operation(machine.frame, node, Act.MIXES_PLACES, left, value=right)
         grown = left.grown | right.grown if machine.frame.graphs else frozenset()
         grown = sum_of(grown, node) if isinstance(node.operator, cst.Add) else grown
         if left.scalar:
@@ -227,7 +225,7 @@ def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right
         return Tensor(place, proven=left.proven and right.proven, grown=grown, mask=left.mask and right.mask)
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Tensor) and one.born is not None and isinstance(other, Opaque):
-            machine.recorder.operation(machine, node, Act.MIXES_PLACES, left, value=right)
+            machine.recorder.operation(machine.frame, node, Act.MIXES_PLACES, left, value=right)
         if isinstance(one, Tensor) and (isinstance(other, (Constant, Configured)) or one.grown):
             known = isinstance(other, (Constant, Configured))
             grown = sum_of(one.grown, node) if isinstance(node.operator, cst.Add) else one.grown
@@ -247,11 +245,11 @@ def _combine(machine: Interpreter, node: cst.BinaryOperation, left: Value, right
     return UNKNOWN
 
 
-def _read_pending(machine: Interpreter, node: cst.BaseExpression, *values: Value) -> None:
+def _read_pending(machine: Machine, node: cst.BaseExpression, *values: Value) -> None:
     """Records that the host computes with what an asynchronous copy may not have brought yet."""
     for one in values:
         if isinstance(one, Tensor) and one.pending is not None:
-            machine.recorder.operation(machine, node, Act.COMPUTES_UNARRIVED, one)
+            machine.recorder.operation(machine.frame, node, Act.COMPUTES_UNARRIVED, one)
 
 
 def _is_number(value: Value) -> bool:
@@ -273,7 +271,7 @@ def sum_of(grown: frozenset[cst.CSTNode], node: cst.CSTNode) -> frozenset[cst.CS
     return grown | {node} if 0 < len(grown) < MOST_GROWN else frozenset()
 
 
-def _comparison(machine: Interpreter, node: cst.Comparison) -> Value:
+def _comparison(machine: Machine, node: cst.Comparison) -> Value:
     left = machine.evaluate(node.left)
     place = left.place if isinstance(left, Tensor) else None
     for one in node.comparisons:
@@ -287,14 +285,14 @@ def _comparison(machine: Interpreter, node: cst.Comparison) -> Value:
     return Tensor(place, proven=False, mask=True) if place is not None else UNKNOWN
 
 
-def _lambda(machine: Interpreter, node: cst.Lambda) -> Value:
+def _lambda(machine: Machine, node: cst.Lambda) -> Value:
     machine.scope.captured = True
     function = Function(machine.document, node, machine.scope, parameter_defaults(machine, node.params))
     machine.functions.append(function)
     return function
 
 
-def parameter_defaults(machine: Interpreter, params: cst.Parameters) -> tuple[tuple[str, Value], ...]:
+def parameter_defaults(machine: Machine, params: cst.Parameters) -> tuple[tuple[str, Value], ...]:
     """The defaults of a function's parameters, which Python evaluates once, where it is defined."""
     defaults: list[tuple[str, Value]] = []
     for param in (*params.posonly_params, *params.params, *params.kwonly_params):
@@ -306,7 +304,7 @@ def parameter_defaults(machine: Interpreter, params: cst.Parameters) -> tuple[tu
     return tuple(defaults)
 
 
-def _comprehension(machine: Interpreter, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
+def _comprehension(machine: Machine, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
     part: cst.CompFor | None = node.for_in
     # Python evaluates the first iterable once, outside of the loop and of its scope
     iterable = machine.evaluate(node.for_in.iter)
@@ -315,7 +313,7 @@ def _comprehension(machine: Interpreter, node: cst.ListComp | cst.SetComp | cst.
         loop.repeats = True
         while part is not None:
             element = element_of(machine, iterable)
-            machine.recorder.go_over(loop, element, machine)
+            machine.recorder.go_over(machine.frame, loop, element)
             assign(machine, part.target, element)
             for condition in part.ifs:
                 machine.evaluate(condition.test)
@@ -331,17 +329,17 @@ def _comprehension(machine: Interpreter, node: cst.ListComp | cst.SetComp | cst.
         return Iterated(machine.evaluate(node.elt))
 
 
-def _named(machine: Interpreter, node: cst.NamedExpr) -> Value:
+def _named(machine: Machine, node: cst.NamedExpr) -> Value:
     value = machine.evaluate(node.value)
     assign(machine, node.target, value)
     return value
 
 
-def _await(machine: Interpreter, node: cst.Await) -> Value:
+def _await(machine: Machine, node: cst.Await) -> Value:
     return machine.evaluate(node.expression)
 
 
-def _yield(machine: Interpreter, node: cst.Yield) -> Value:
+def _yield(machine: Machine, node: cst.Yield) -> Value:
     if node.value is None:
         machine.frame.yielded.append(Constant(None))
     elif isinstance(node.value, cst.From):
@@ -351,7 +349,7 @@ def _yield(machine: Interpreter, node: cst.Yield) -> Value:
     return UNKNOWN
 
 
-def _call(machine: Interpreter, node: cst.Call) -> Value:
+def _call(machine: Machine, node: cst.Call) -> Value:
     return call(machine, node)
 
 

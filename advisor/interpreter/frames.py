@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from accel_advisor.interpreter.autograd import may_stop_autograd
 from accel_advisor.records.clock import Clock
+from accel_advisor.tables.wrappers import LEAVES_AUTOGRAD, STOPS_AUTOGRAD
 from accel_advisor.values.places import HOST, Place
 from accel_advisor.values.store import Layer, Scope
-from accel_advisor.values.values import Function, Value
+from accel_advisor.values.values import Choice, Constant, Device, Function, Iterated, Loader, Opaque, Qualified, Value
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -110,6 +110,11 @@ class Frame:
         return replace(self, scope=scope)
 
     @property
+    def document(self) -> Document:
+        """The document whose code is being interpreted."""
+        return self.scope.document
+
+    @property
     def function(self) -> Function | None:
         """The function whose call it is; None at the top of a module."""
         return self.functions[-1] if self.functions else None
@@ -143,3 +148,12 @@ class Frame:
     def default_place(self) -> Place:
         """Where tensors and modules are made here that are given no device."""
         return self.place if self.place is not None else self.run.default_place
+
+
+def may_stop_autograd(value: Value) -> bool:
+    """Whether autograd may record nothing under a context manager or decorator."""
+    if isinstance(value, Choice):
+        return any(may_stop_autograd(one) for one in value.options)
+    if isinstance(value, (Opaque, Qualified)):
+        return value.name in STOPS_AUTOGRAD or not value.name.startswith(LEAVES_AUTOGRAD)
+    return not isinstance(value, (Constant, Device, Iterated, Loader))

@@ -10,7 +10,7 @@ from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.values.values import UNKNOWN, Pending, Qualified
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
 
 
 def dotted(node: cst.BaseExpression | None) -> str:
@@ -22,7 +22,7 @@ def dotted(node: cst.BaseExpression | None) -> str:
     return ""
 
 
-def import_module(machine: Interpreter, node: cst.Import) -> bool:
+def import_module(machine: Machine, node: cst.Import) -> bool:
     """``import a.b as c``."""
     for alias in node.names:
         name = dotted(alias.name)
@@ -43,7 +43,7 @@ def import_module(machine: Interpreter, node: cst.Import) -> bool:
     return False
 
 
-def import_names(machine: Interpreter, node: cst.ImportFrom) -> bool:
+def import_names(machine: Machine, node: cst.ImportFrom) -> bool:
     """``from a import b as c``."""
     name, level = dotted(node.module), len(node.relative)
     filename = machine.modules.resolve(name, level, machine.document)

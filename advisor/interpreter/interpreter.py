@@ -6,37 +6,41 @@ nothing calls with unknown arguments at the end. Nothing of the user's program i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import builtins
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.interpreter.abstract_machine import Machine, Statements
+from accel_advisor.interpreter.assignment import assign
+from accel_advisor.interpreter.calls import attribute, call_function, call_value, instantiate
+from accel_advisor.interpreter.expressions import EVALUATE
 from accel_advisor.interpreter.frames import Frame, Modules, Run
-from accel_advisor.interpreter.recorder import Recorder
+from accel_advisor.interpreter.statements import EXECUTE
 from accel_advisor.interpreter.unread_cells import forget, stretches
-from accel_advisor.records.facts import CallSite, Loop
 from accel_advisor.syntax.exits import Left
 from accel_advisor.tables.torch_functions import SETS_DEFAULT_DEVICE
-from accel_advisor.values.places import HOST, SOMEWHERE, Place
-from accel_advisor.values.store import Layer, Scope, Store
+from accel_advisor.values.places import HOST, SOMEWHERE
+from accel_advisor.values.store import Layer, Scope
 from accel_advisor.values.values import (
     UNKNOWN,
     Class,
     Constant,
     Function,
     Iterated,
-    Module,
     Pending,
     Qualified,
     SourceModule,
-    Tensor,
     Value,
     join_all,
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.source.document import Document
+    from accel_advisor.interpreter.arguments import Arguments
+    from accel_advisor.records.dataset_facts import DatasetFacts
+    from accel_advisor.records.loaders import CallSite, LoaderCall
 
 DEPTH = 12
 """Calls within calls that are followed; below that a result is Unknown."""
@@ -47,47 +51,35 @@ STEPS_PER_LINE = 8
 linear time. Beyond it, calls are Unknown and functions are read with unknown arguments."""
 
 
-class Interpreter:
-    """Interprets modules of one project into a :class:`~.recorder.Recorder`.
+BUILTINS = frozenset(dir(builtins)) - {"True", "False", "None"}
+
+
+class Interpreter(Machine):
+    """Interprets the modules of one project.
 
     Args:
         modules: finds and loads the modules that are imported.
+        describe: what the value of a data set says about its samples.
+
+    Attributes:
+        called: the functions whose bodies were interpreted, by the identity of their nodes.
+        truncated: those that were not interpreted in every call.
+        scopes: the globals of the modules that were met, by filename.
     """
 
-    def __init__(self, modules: Modules) -> None:
-        self.modules = modules
-        self.store = Store()
-        self.recorder = Recorder()
-        self.scopes: dict[str, Scope] = {}
+    def __init__(self, modules: Modules, describe: Callable[[Machine, Value], DatasetFacts]) -> None:
+        super().__init__(modules)
         self.called: set[int] = set()
-        self.frames: list[Frame] = []
-        self.runs: dict[Scope, Run] = {}
+        self.truncated: set[int] = set()
+        self.scopes: dict[str, Scope] = {}
+        self._runs: dict[Scope, Run] = {}
         self._place_of_uncalled = HOST
-        self.functions: list[Function] = []
-        self.classes: list[Class] = []
-        self.instantiated: set[int] = set()
         self._memo: dict[tuple[object, ...], Value] = {}
         self._contexts: dict[int, int] = {}
-        self.truncated: set[int] = set()
         self._settling: set[Pending] = set()
         self._steps_left = 4_000
-
-    # -- where we are
-
-    @property
-    def frame(self) -> Frame:
-        """The call that is being interpreted; that of the module at the bottom."""
-        return self.frames[-1]
-
-    @property
-    def scope(self) -> Scope:
-        """Where names are looked up now."""
-        return self.frames[-1].scope
-
-    @property
-    def document(self) -> Document:
-        """The document whose code is being interpreted."""
-        return self.frames[-1].scope.document
+        self._describe = describe
+        self._datasets: dict[LoaderCall, DatasetFacts] = {}
 
     # -- modules
 
@@ -105,7 +97,7 @@ class Interpreter:
         if any(name.rpartition(".")[2] in document.text for name in SETS_DEFAULT_DEVICE):
             self._place_of_uncalled = SOMEWHERE
         self._steps_left += STEPS_PER_LINE * document.text.count("\n")
-        run = self.runs[scope] = Run()
+        run = self._runs[scope] = Run()
         with self._base(), self.entered(Frame(scope, self.store.level, run)):
             for names, statements in stretches(document):
                 forget(self, scope, names)
@@ -120,15 +112,6 @@ class Interpreter:
             yield
         finally:
             self.store.drop(layers)
-
-    @contextmanager
-    def entered(self, frame: Frame) -> Iterator[Frame]:
-        """Interprets in a frame."""
-        self.frames.append(frame)
-        try:
-            yield frame
-        finally:
-            self.frames.pop()
 
     @contextmanager
     def at_home(self, scope: Scope) -> Iterator[Frame]:
@@ -201,8 +184,8 @@ class Interpreter:
         scope = self.module(value.filename)
         if scope is None:
             return UNKNOWN
-        if self.frames and self.runs[scope].default_place != HOST:
-            self.frame.run.default_place = self.runs[scope].default_place
+        if self.frames and self._runs[scope].default_place != HOST:
+            self.frame.run.default_place = self._runs[scope].default_place
         if value.name is None:
             return SourceModule(scope)
         found = self.member(scope, value.name)
@@ -212,18 +195,36 @@ class Interpreter:
         self.recorder.imported(self.document, inner)
         return self.settle(Pending(inner)) if inner is not None else UNKNOWN
 
-    def bind(self, name: str, value: Value) -> None:
-        """Binds a name in the scope that an assignment here reaches."""
-        scope = self.scope.globals if name in self.scope.global_names else self.scope
-        self.store.set(scope, name, value)
-
     # -- running
 
     def evaluate(self, node: cst.BaseExpression) -> Value:
         """What an expression is worth; its effects take place."""
-        return EVALUATE.get(type(node), _unknown)(self, node)
+        run = EVALUATE.get(type(node))
+        return run(self, node) if run is not None else UNKNOWN
 
-    def execute(self, statements: Iterable[cst.BaseStatement | cst.BaseSmallStatement]) -> bool:
+    def assign(self, target: cst.CSTNode, value: Value) -> None:
+        """Binds an assignment's target."""
+        assign(self, target, value)
+
+    def attribute(self, owner: Value, name: str) -> Value:
+        """What ``owner.name`` is worth."""
+        return attribute(self, owner, name)
+
+    def call_value(self, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
+        """What calling a value returns."""
+        return call_value(self, callee, arguments, node)
+
+    def call_function(
+        self, function: Function, arguments: Arguments, site: CallSite | None, receiver: Value | None
+    ) -> Value:
+        """What a function of the project returns for these arguments."""
+        return call_function(self, function, arguments, site, receiver)
+
+    def instantiate(self, cls: Class, arguments: Arguments, node: cst.Call) -> Value:
+        """An object of a class of the project."""
+        return instantiate(self, cls, arguments, node)
+
+    def execute(self, statements: Statements) -> bool:
         """Interprets statements in order.
 
         Returns:
@@ -237,7 +238,7 @@ class Interpreter:
                 return True
         return False
 
-    def branches(self, bodies: list[Iterable[cst.BaseStatement | cst.BaseSmallStatement] | None]) -> Left:
+    def branches(self, bodies: list[Statements | None]) -> Left:
         """Interprets alternative bodies, each from here, and joins them; None is a body that does nothing."""
         ends: list[Layer] = []
         for body in bodies:
@@ -299,26 +300,8 @@ class Interpreter:
             return Iterated(join_all(frame.yielded))
         return join_all(frame.returned) if frame.returned else Constant(None)
 
-    @contextmanager
-    def looping(self, node: cst.CSTNode) -> Iterator[Loop]:
-        """A loop that is being interpreted."""
-        frame = self.frame
-        loops, guards, every = frame.loops, frame.guards, frame.every
-        loop = self.recorder.loop(self.document, node, frame.function_names, frame.loop)
-        loop.function = frame.function.node if frame.function is not None else None
-        loop.guarded |= bool(loops) and guards > 0
-        frame.loops, frame.guards, frame.every = (*loops, loop), 0, None
-        try:
-            yield loop
-        finally:
-            frame.loops, frame.guards, frame.every = loops, guards, every
-
-    def repeat(
-        self, body: Iterable[cst.BaseStatement | cst.BaseSmallStatement], bind: Value | None, target: cst.CSTNode | None
-    ) -> None:
+    def repeat(self, body: Statements, bind: Value | None, target: cst.CSTNode | None) -> None:
         """Interprets a loop's body until what it knows stands still: twice at the most."""
-        from accel_advisor.interpreter.assignment import assign
-
         frame, body = self.frame, list(body)
         for _ in range(2):
             frame.guards = 0  # an exit in one pass puts no condition on the start of the next
@@ -334,25 +317,10 @@ class Interpreter:
             if not self.store.merge([*exits, last] if not ended else exits or [last]):
                 break
 
-    def grown(self, node: cst.CSTNode) -> frozenset[cst.CSTNode]:
-        """The autograd graph that a call's result carries: none where autograd may not record it."""
-        return frozenset({node}) if self.frame.graphs else frozenset()
-
-    # -- modules of torch
-
-    def place_of(self, module: Module) -> Place:
-        """Where a module lives."""
-        value = self.store.get(module, "place")
-        return value.place if isinstance(value, Tensor) else SOMEWHERE
-
-    def move(self, module: Module, place: Place) -> None:
-        """A module moves, in place, with everything in it."""
-        self.store.set(module, "place", Tensor(place))
-
-
-def _unknown(machine: Interpreter, node: cst.CSTNode) -> Value:
-    return UNKNOWN
-
-
-from accel_advisor.interpreter.expressions import BUILTINS, EVALUATE  # noqa: E402 -- the tables need the class above
-from accel_advisor.interpreter.statements import EXECUTE  # noqa: E402
+    def dataset(self, loader: LoaderCall) -> DatasetFacts:
+        """What a loader's data set costs and contains, as far as the program was read."""
+        value = loader.get("dataset")
+        known = self._datasets.get(loader)
+        if known is None or known.value != value:
+            known = self._datasets[loader] = self._describe(self, value)
+        return known

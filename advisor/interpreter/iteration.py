@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from accel_advisor.interpreter.arguments import Arguments
+from accel_advisor.interpreter.library.unknown_code import escape
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.values.places import HOST, SOMEWHERE, is_host
 from accel_advisor.values.store import ANY, OPEN
 from accel_advisor.values.values import (
+    ABSENT,
     UNKNOWN,
     Bound,
     Choice,
@@ -29,42 +31,10 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
-    from accel_advisor.records.facts import LoaderCall
+    from accel_advisor.interpreter.abstract_machine import Machine
 
 
-def loaders_of(value: Value, *, whole: bool = False) -> list[LoaderCall]:
-    """The loaders that a value is, or whose batches it holds, in a stable order; ``whole``: no parts of batches."""
-    return list(dict.fromkeys(_loaders(value, whole)))
-
-
-def holds_host_batch(value: Value) -> bool:
-    """Whether a value is or may be a batch, or holds one, that is still where its loader made it."""
-    return any(isinstance(one, Tensor) and one.loader and is_host(one.place) for one in _leaves(value))
-
-
-def _loaders(value: Value, whole: bool) -> Iterator[LoaderCall]:
-    for one in _leaves(value):
-        loader = loader_of(one)
-        if loader is not None and not (whole and isinstance(one, Tensor) and one.path):
-            yield loader
-
-
-def _leaves(value: Value) -> Iterator[Value]:
-    """What a value holds, is a choice of, or yields."""
-    if isinstance(value, Sequence):
-        for item in value.items:
-            yield from _leaves(item)
-    elif isinstance(value, Iterated):
-        yield from _leaves(value.element)
-    elif isinstance(value, Choice):
-        for option in value.options:
-            yield from _leaves(option)
-    else:
-        yield value
-
-
-def element_of(machine: Interpreter, value: Value) -> Value:
+def element_of(machine: Machine, value: Value) -> Value:
     """One element of what iterating ``value`` yields."""
     if isinstance(value, Loader):
         place = value.delivers or HOST
@@ -84,20 +54,22 @@ def element_of(machine: Interpreter, value: Value) -> Value:
     return UNKNOWN
 
 
-def _iterate_instance(machine: Interpreter, value: Instance) -> Value:
-    from accel_advisor.interpreter.calls import attribute, call_without_arguments
-
-    iterator = attribute(machine, value, "__iter__")
+def _iterate_instance(machine: Machine, value: Instance) -> Value:
+    iterator = machine.attribute(value, "__iter__")
     if not isinstance(iterator, Bound):
         return UNKNOWN
-    made = call_without_arguments(machine, iterator)
+    made = _call_method(machine, iterator)
     if isinstance(made, Instance):
-        step = attribute(machine, made, "__next__")
-        return call_without_arguments(machine, step) if isinstance(step, Bound) else UNKNOWN
+        step = machine.attribute(made, "__next__")
+        return _call_method(machine, step) if isinstance(step, Bound) else UNKNOWN
     return element_of(machine, made)
 
 
-def element_at(machine: Interpreter, value: Value, key: object, count: int | None = None) -> Value:
+def _call_method(machine: Machine, method: Bound) -> Value:
+    return machine.call_function(method.function, Arguments(None), None, method.receiver)
+
+
+def element_at(machine: Machine, value: Value, key: object, count: int | None = None) -> Value:
     """What unpacking or indexing ``value`` at ``key`` gives; ``count`` is the number of targets when unpacking."""
     if isinstance(value, Sequence):
         if (
@@ -137,20 +109,11 @@ def element_at(machine: Interpreter, value: Value, key: object, count: int | Non
     return UNKNOWN
 
 
-def may_rewrite(value: Value) -> None:
-    """Notes that other tensors may be put into a batch, or that it may be moved in place."""
-    loader = loader_of(value)
-    if loader is not None:
-        loader.rewritten = True
-
-
-def _entry(machine: Interpreter, mapping: Mapping, key: object) -> Value:
+def _entry(machine: Machine, mapping: Mapping, key: object) -> Value:
     if isinstance(key, (str, int)):
         value = machine.store.get(mapping, key)
         if value is not None:
             return value
-    from accel_advisor.interpreter.calls import escape
-
     for held in machine.store.entries(mapping).values():
         if isinstance(held, Module):
             # it may be this one, or another
@@ -158,7 +121,7 @@ def _entry(machine: Interpreter, mapping: Mapping, key: object) -> Value:
     return machine.store.get(mapping, ANY) or UNKNOWN
 
 
-def entries(machine: Interpreter, mapping: Mapping) -> tuple[dict[str, Value], bool]:
+def entries(machine: Machine, mapping: Mapping) -> tuple[dict[str, Value], bool]:
     """The entries of a dict under keys that are strings, and whether it may hold others."""
     held = machine.store.entries(mapping)
     known = {key: value for key, value in held.items() if isinstance(key, str) and key not in (OPEN, ANY)}
@@ -166,7 +129,7 @@ def entries(machine: Interpreter, mapping: Mapping) -> tuple[dict[str, Value], b
     return known, unsure
 
 
-def _proven(machine: Interpreter, batch: Tensor) -> bool:
+def _proven(machine: Machine, batch: Tensor) -> bool:
     """Whether an element of a batch is certainly a plain tensor (rules.md 0.4).
 
     The default collate function raises for classes that it does not know and keeps mappings as they are, so an
@@ -179,8 +142,6 @@ def _proven(machine: Interpreter, batch: Tensor) -> bool:
         return False
     collate = loader.get("collate_fn")
     default = isinstance(collate, Constant) and collate.value is None
-    from accel_advisor.values.values import ABSENT
-
     if not (collate == ABSENT or default):
         return False
-    return machine.recorder.dataset(machine, loader).plain
+    return machine.dataset(loader).plain

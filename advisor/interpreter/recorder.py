@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.datasets.description import describe_dataset
-from accel_advisor.datasets.worker_code import worker_issues
-from accel_advisor.interpreter.iteration import holds_host_batch, loaders_of
+from accel_advisor.interpreter.frames import Frame
+from accel_advisor.interpreter.loader_batches import holds_host_batch, loaders_of
 from accel_advisor.records.actions import Action
 from accel_advisor.records.call_graph import CallGraph
-from accel_advisor.records.dataset_facts import DatasetFacts
 from accel_advisor.records.facts import (
     DeviceName,
     Facts,
@@ -21,7 +18,6 @@ from accel_advisor.records.facts import (
     Loop,
     ModuleCall,
     ModuleCallContext,
-    Program,
     Transfer,
     TransferContext,
 )
@@ -35,7 +31,6 @@ from accel_advisor.values.values import ABSENT, UNKNOWN, Birth, Class, Instance,
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.arguments import Arguments
-    from accel_advisor.interpreter.interpreter import Interpreter
     from accel_advisor.source.document import Document
     from accel_advisor.values.store import Scope
 
@@ -52,6 +47,8 @@ class Recorder:
         changed: classes whose own methods assign attributes in a loop, after ``__init__``.
         handed_over: tensors that were given, in a loop, to functions that are not known.
         samples: what data sets of the project give for an index.
+        transfers, operations: what the program does, by the identity of the node.
+        imports: the files of the project that a document imports, by its path.
     """
 
     def __init__(self) -> None:
@@ -64,13 +61,12 @@ class Recorder:
         self.handed_over: set[Birth] = set()
         self.samples: dict[Instance, Value] = {}
         self._loaders: dict[int, LoaderCall] = {}
-        self._transfers: dict[int, Transfer] = {}
+        self.transfers: dict[int, Transfer] = {}
         self._loops: dict[int, Loop] = {}
         self._module_calls: dict[int, ModuleCall] = {}
-        self._operations: dict[tuple[int, Action], Operation] = {}
+        self.operations: dict[tuple[int, Action], Operation] = {}
         self._devices: dict[int, DeviceName] = {}
-        self._imports: dict[str, set[str]] = {}
-        self._datasets: dict[int, DatasetFacts] = {}
+        self.imports: dict[str, set[str]] = {}
         self._touching: dict[int, bool] = {}
         self._moving: dict[int, bool] = {}
 
@@ -78,42 +74,10 @@ class Recorder:
         """A document is about to be interpreted."""
         self.facts.setdefault(document.filename, Facts(document, inputs=self.inputs, call_graph=self.call_graph))
 
-    def finish(self, machine: Interpreter, consulted: frozenset[str]) -> None:
-        """Everything was interpreted: what holds for the program as a whole is told to each of its documents."""
-        everything = list(self.facts.values())
-        operations = {key: one for (key, _), one in self._operations.items()}
-        self._datasets.clear()  # what was described along the way may have been written to since
-        for facts, program in self._programs(everything):
-            facts.program = program
-            facts.handed_over = frozenset(self.handed_over)
-            facts.consulted = consulted
-            for loader in facts.loaders:
-                if loader.moved_by is not None and loader.moved_by in program.on_host:
-                    loader.moved_by = None
-                self.dataset(machine, loader)
-                loader.issues = worker_issues(machine, loader, self._transfers, operations)
-                documents = [loader.document, *(loop.document for loop in loader.loops)]
-                documents += [transfer.document for transfer in loader.transfers]
-                documents += [site.document for context in loader.contexts for site in context.chain]
-                loader.evidence = any(self.facts[one.filename].evidence for one in documents)
-
     def imported(self, document: Document, filename: str | None) -> None:
         """A document imports a file of the project, if it is one."""
         if filename is not None:
-            self._imports.setdefault(document.path, set()).add(filename)
-
-    def _programs(self, everything: list[Facts]) -> Iterator[tuple[Facts, Program]]:
-        """With each document the facts of what it imports, of what imports it, and of what that imports in turn."""
-        importers: dict[str, set[str]] = {}
-        for importer, imported in self._imports.items():
-            for name in imported:
-                importers.setdefault(name, set()).add(importer)
-        programs: dict[frozenset[str], Program] = {}
-        for facts in everything:
-            related = frozenset(_reached(_reached({facts.document.path}, importers), self._imports))
-            if related not in programs:
-                programs[related] = Program(one for one in everything if one.document.path in related)
-            yield facts, programs[related]
+            self.imports.setdefault(document.path, set()).add(filename)
 
     # -- evidence
 
@@ -148,26 +112,28 @@ class Recorder:
         """All loaders, in the order in which they were met."""
         return list(self._loaders.values())
 
-    def loader(self, machine: Interpreter, node: cst.Call, constructor: Constructor) -> LoaderCall:
+    def loader(self, frame: Frame, node: cst.Call, constructor: Constructor) -> LoaderCall:
         """The record of the loader that a call builds."""
         known = self._loaders.get(id(node))
         if known is None:
-            known = LoaderCall(machine.document, node, constructor)
+            known = LoaderCall(frame.document, node, constructor)
             self._loaders[id(node)] = known
-            self.facts[machine.document.filename].loaders.append(known)
+            self.facts[frame.document.filename].loaders.append(known)
         return known
 
-    def loop(self, document: Document, node: cst.CSTNode, functions: tuple[str, ...], parent: Loop | None) -> Loop:
-        """The record of a loop."""
+    def loop(self, frame: Frame, node: cst.CSTNode) -> Loop:
+        """The record of a loop that begins."""
         known = self._loops.get(id(node))
         if known is None:
-            known = Loop(document, node, functions, parent)
+            known = Loop(frame.document, node, frame.function_names, frame.loop)
             self._loops[id(node)] = known
-            self.facts[document.filename].loops.append(known)
-        known.parent = known.parent or parent
+            self.facts[frame.document.filename].loops.append(known)
+        known.parent = known.parent or frame.loop
+        known.function = frame.function.node if frame.function is not None else None
+        known.guarded |= bool(frame.loops) and frame.guards > 0
         return known
 
-    def take(self, loop: Loop, loaders: list[LoaderCall], machine: Interpreter) -> None:
+    def take(self, loop: Loop, loaders: list[LoaderCall]) -> None:
         """A loop takes its batches from these loaders."""
         for loader in loaders:
             if loader not in loop.loaders:
@@ -175,23 +141,23 @@ class Recorder:
             if loop not in loader.loops:
                 loader.loops.append(loop)
 
-    def go_over(self, loop: Loop, element: Value, machine: Interpreter) -> None:
+    def go_over(self, frame: Frame, loop: Loop, element: Value) -> None:
         """A loop has ``element`` in each of its turns: batches of loaders, or parts of one batch."""
-        self.take(loop, loaders_of(element), machine)
+        self.take(loop, loaders_of(element))
         loop.from_host |= holds_host_batch(element)
         for loader in loaders_of(element, whole=True):
             if loop not in loader.passes:
                 loader.passes.append(loop)
-            for inner, outer in pairwise(reversed(machine.frame.loops)):
+            for inner, outer in pairwise(reversed(frame.loops)):
                 if inner.guarded:
                     break
                 if outer not in loader.around:
                     loader.around.append(outer)
 
-    def take_one(self, element: Value, machine: Interpreter) -> None:
+    def take_one(self, frame: Frame, element: Value) -> None:
         """``next(iterator)``: the loop around it takes batches."""
-        if machine.frame.loops:
-            self.take(machine.frame.loops[-1], loaders_of(element), machine)
+        if frame.loops:
+            self.take(frame.loops[-1], loaders_of(element))
 
     def backward(self, loops: tuple[Loop, ...]) -> None:
         """The model learns here: every loop around it, down to the innermost that takes batches, trains."""
@@ -200,16 +166,16 @@ class Recorder:
             if loop.loaders:
                 break
 
-    def model_called(self, machine: Interpreter) -> None:
+    def model_called(self, frame: Frame) -> None:
         """A model is called on a batch here."""
-        graphs = machine.frame.graphs
-        for loop in reversed(machine.frame.loops):
+        graphs = frame.graphs
+        for loop in reversed(frame.loops):
             loop.calls_model = True
             loop.graphs |= graphs
             if loop.loaders:
                 break
         if not graphs:
-            self.autograd_stopped(machine.frame.loops)
+            self.autograd_stopped(frame.loops)
 
     def autograd_stopped(self, loops: tuple[Loop, ...]) -> None:
         """What is computed here may not be recorded by autograd."""
@@ -218,21 +184,11 @@ class Recorder:
             if loop.loaders:
                 break
 
-    def dataset(self, machine: Interpreter, loader: LoaderCall) -> DatasetFacts:
-        """What a loader's data set costs and contains."""
-        value = loader.get("dataset")
-        known = self._datasets.get(id(loader))
-        if known is None or known.value != value:
-            known = describe_dataset(machine, value)
-            self._datasets[id(loader)] = known
-        loader.dataset = known
-        return known
-
     # -- transfers and calls
 
     def transfer(
         self,
-        machine: Interpreter,
+        frame: Frame,
         node: cst.Call,
         method: str,
         device: cst.BaseExpression | None,
@@ -241,21 +197,21 @@ class Recorder:
         unsure: bool,
     ) -> None:
         """A call moves something, in one more way."""
-        facts = self.facts[machine.document.filename]
+        facts = self.facts[frame.document.filename]
         given = UNKNOWN if unsure and non_blocking is None else (ABSENT if non_blocking is None else non_blocking)
-        known = self._transfers.get(id(node))
+        known = self.transfers.get(id(node))
         if known is None:
             known = Transfer(
-                machine.document,
+                frame.document,
                 node,
                 method,
                 device,
                 given,
-                machine.frame.discarding,
-                _framework_around(machine),
-                machine.frame.statement or node,
+                frame.discarding,
+                _framework_around(frame),
+                frame.statement or node,
             )
-            self._transfers[id(node)] = known
+            self.transfers[id(node)] = known
             facts.transfers.append(known)
         known.non_blocking = join(known.non_blocking, given)
         if context not in known.contexts:
@@ -265,7 +221,7 @@ class Recorder:
 
     def operation(
         self,
-        machine: Interpreter,
+        frame: Frame,
         node: cst.CSTNode,
         what: Action,
         receiver: Value | None = None,
@@ -273,7 +229,7 @@ class Recorder:
         value: Value | None = None,
     ) -> None:
         """The program does something with a library, in one more way; ``value`` is what an assignment gives."""
-        machine.frame.run.clock.operation(what)
+        frame.run.clock.operation(what)
         given: list[tuple[str | int, Argument]] = []
         if arguments is not None:
             given += list(enumerate(arguments.positional))
@@ -284,31 +240,31 @@ class Recorder:
             receiver=receiver,
             arguments=tuple(given),
             open=arguments is not None and arguments.open,
-            loop=machine.frame.batch_loop,
-            inner=machine.frame.loop,
-            guarded=machine.frame.guards > 0,
-            around=machine.frame.around,
-            functions=machine.frame.function_names,
-            every=machine.frame.every,
+            loop=frame.batch_loop,
+            inner=frame.loop,
+            guarded=frame.guards > 0,
+            around=frame.around,
+            functions=frame.function_names,
+            every=frame.every,
         )
-        known = self._operations.get((id(node), what))
+        known = self.operations.get((id(node), what))
         if known is None:
-            statement = machine.frame.statement or node
-            framework, function = _framework_around(machine), machine.frame.function
+            statement = frame.statement or node
+            framework, function = _framework_around(frame), frame.function
             around = function.node if function is not None else None
-            known = Operation(machine.document, node, what, machine.frame.discarding, framework, statement, around)
-            self._operations[id(node), what] = known
-            self.facts[machine.document.filename].operations.append(known)
+            known = Operation(frame.document, node, what, frame.discarding, framework, statement, around)
+            self.operations[id(node), what] = known
+            self.facts[frame.document.filename].operations.append(known)
         if context not in known.contexts:
             known.contexts.append(context)
 
-    def module_call(self, machine: Interpreter, node: cst.Call, loss: bool, context: ModuleCallContext) -> None:
+    def module_call(self, frame: Frame, node: cst.Call, loss: bool, context: ModuleCallContext) -> None:
         """A module is called, in one more way."""
         known = self._module_calls.get(id(node))
         if known is None:
-            known = ModuleCall(machine.document, node, loss, _framework_around(machine))
+            known = ModuleCall(frame.document, node, loss, _framework_around(frame))
             self._module_calls[id(node)] = known
-            self.facts[machine.document.filename].module_calls.append(known)
+            self.facts[frame.document.filename].module_calls.append(known)
         if context not in known.contexts:
             known.contexts.append(context)
 
@@ -338,20 +294,9 @@ class Recorder:
         return known
 
 
-def _reached(start: set[str], edges: dict[str, set[str]]) -> set[str]:
-    found: set[str] = set()
-    pending = list(start)
-    while pending:
-        name = pending.pop()
-        if name not in found:
-            found.add(name)
-            pending += edges.get(name, ())
-    return found
-
-
-def _framework_around(machine: Interpreter) -> str | None:
+def _framework_around(frame: Frame) -> str | None:
     """The framework whose class the code that is being interpreted belongs to."""
-    for function in reversed(machine.frame.functions):
+    for function in reversed(frame.functions):
         for base in sorted(function.owner.library_bases()) if function.owner is not None else ():
             if base in FRAMEWORK_CLASSES:
                 return FRAMEWORK_CLASSES[base]

@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.library.external_settings import flag
 from accel_advisor.tables.canonical_names import canonical
-from accel_advisor.values.values import UNKNOWN, Method, Namespace, Pending, Qualified, SourceModule, Value
+from accel_advisor.values.values import UNKNOWN, Class, Method, Namespace, Pending, Qualified, SourceModule, Value
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.values.store import Scope
 
 
-def value_of(machine: Interpreter, scope: Scope, node: cst.BaseExpression) -> Value:
+FLAGS = "absl.flags.FLAGS"
+"""The owner of the flags that a program defines."""
+
+
+def value_of(machine: Machine, scope: Scope, node: cst.BaseExpression) -> Value:
     """What a dotted name is worth, seen from a scope; Unknown for any other expression.
 
     An import that nothing has followed yet is followed now.
@@ -30,11 +33,11 @@ def value_of(machine: Interpreter, scope: Scope, node: cst.BaseExpression) -> Va
     return UNKNOWN
 
 
-def member_of(machine: Interpreter, owner: Qualified | SourceModule | Namespace, name: str) -> Value:
+def member_of(machine: Machine, owner: Qualified | SourceModule | Namespace, name: str) -> Value:
     """What ``owner.name`` means, of a library, a module of the project, or a namespace."""
     if isinstance(owner, Qualified):
         full = canonical(f"{owner.name}.{name}")
-        declared = flag(machine, full)
+        declared = _flag(machine, full)
         return declared if declared is not None else Qualified(full)
     if isinstance(owner, SourceModule):
         found = machine.member(owner.scope, name)
@@ -50,3 +53,18 @@ def member_of(machine: Interpreter, owner: Qualified | SourceModule | Namespace,
         if declared is not None:
             return declared
     return UNKNOWN if name not in ("__dict__", "copy", "update") else Method(owner, name)
+
+
+def class_member(machine: Machine, cls: Class | None, name: str) -> Value | None:
+    """What a class or one of its bases in the project defines under a name."""
+    for one in cls.lineage() if cls is not None else ():
+        stored = machine.store.get(one, name) or machine.store.get(one.scope, name)
+        if stored is not None:
+            return machine.settle(stored)
+    return None
+
+
+def _flag(machine: Machine, name: str) -> Value | None:
+    """What ``FLAGS.workers`` is worth, where its full name is that of a defined flag."""
+    owner, _, last = name.rpartition(".")
+    return machine.store.get(FLAGS, last) if owner == FLAGS else None

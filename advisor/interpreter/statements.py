@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.assignment import assign
-from accel_advisor.interpreter.autograd import may_stop_autograd
 from accel_advisor.interpreter.expressions import graph_of, parameter_defaults, sum_of, truth
+from accel_advisor.interpreter.frames import may_stop_autograd
 from accel_advisor.interpreter.import_statements import import_module, import_names
 from accel_advisor.interpreter.iteration import element_of
+from accel_advisor.interpreter.library.dicts import update_mapping
 from accel_advisor.interpreter.library.external_settings import command_options
-from accel_advisor.interpreter.library.methods import mutates_in_place
+from accel_advisor.interpreter.loader_batches import mutates_in_place
 from accel_advisor.records.actions import Act, Call, Decorates
 from accel_advisor.syntax.exits import Left
 from accel_advisor.syntax.walking import descendants
@@ -43,48 +44,46 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
 
 
-def _expression(machine: Interpreter, node: cst.Expr) -> bool:
+def _expression(machine: Machine, node: cst.Expr) -> bool:
     machine.frame.discarded = node.value
     machine.evaluate(node.value)
     machine.frame.discarded = None
     return False
 
 
-def _assignment(machine: Interpreter, node: cst.Assign) -> bool:
+def _assignment(machine: Machine, node: cst.Assign) -> bool:
     value = machine.evaluate(node.value)
     for target in node.targets:
         assign(machine, target.target, value)
     return False
 
 
-def _annotated(machine: Interpreter, node: cst.AnnAssign) -> bool:
+def _annotated(machine: Machine, node: cst.AnnAssign) -> bool:
     if node.value is not None:
         assign(machine, node.target, machine.evaluate(node.value))
     return False
 
 
-def _augmented(machine: Interpreter, node: cst.AugAssign) -> bool:
+def _augmented(machine: Machine, node: cst.AugAssign) -> bool:
     before = machine.evaluate(node.target)
     value = machine.evaluate(node.value)
-    machine.recorder.operation(machine, node, Act.AUGMENTS, before, value=value)
+    machine.recorder.operation(machine.frame, node, Act.AUGMENTS, before, value=value)
     kept = graph_of(before) | graph_of(value) if machine.frame.graphs else frozenset()
     if kept and isinstance(node.operator, cst.AddAssign) and not isinstance(before, Cell):
         place = value.place if isinstance(value, Tensor) else SOMEWHERE
         if isinstance(before, Tensor):
-            mutates_in_place(machine, before)
+            mutates_in_place(before)
             assign(machine, node.target, replace(before, grown=sum_of(kept, node)))
         else:
             assign(machine, node.target, Tensor(place, proven=False, grown=sum_of(kept, node)))
         return False
     if isinstance(before, Tensor):
-        mutates_in_place(machine, before)
+        mutates_in_place(before)
         return False
     if isinstance(before, Mapping) and isinstance(node.operator, cst.BitOrAssign):
-        from accel_advisor.interpreter.library.dicts import update_mapping
-
         update_mapping(machine, before, value)
         return False
     if isinstance(before, (Iterated, Sequence)):
@@ -94,20 +93,20 @@ def _augmented(machine: Interpreter, node: cst.AugAssign) -> bool:
     return False
 
 
-def _return(machine: Interpreter, node: cst.Return) -> bool:
+def _return(machine: Machine, node: cst.Return) -> bool:
     frame = machine.frame
     frame.returned.append(machine.evaluate(node.value) if node.value is not None else Constant(None))
     frame.exits.append(machine.store.since(frame.level))
     return True
 
 
-def _raise(machine: Interpreter, node: cst.Raise) -> bool:
+def _raise(machine: Machine, node: cst.Raise) -> bool:
     if node.exc is not None:
         machine.evaluate(node.exc)
     return True
 
 
-def _leave_loop(machine: Interpreter, node: cst.Break | cst.Continue) -> bool:
+def _leave_loop(machine: Machine, node: cst.Break | cst.Continue) -> bool:
     if machine.frame.loop_exits:
         level, exits = machine.frame.loop_exits[-1]
         exits.append(machine.store.since(level))
@@ -115,13 +114,13 @@ def _leave_loop(machine: Interpreter, node: cst.Break | cst.Continue) -> bool:
     return True
 
 
-def _assert(machine: Interpreter, node: cst.Assert) -> bool:
+def _assert(machine: Machine, node: cst.Assert) -> bool:
     truth(machine, node.test)
     _note_exit(machine, node.test)
     return False
 
 
-def _delete(machine: Interpreter, node: cst.Del) -> bool:
+def _delete(machine: Machine, node: cst.Del) -> bool:
     if isinstance(node.target, cst.Subscript):
         owner = machine.evaluate(node.target.value)
         if isinstance(owner, Mapping):
@@ -129,12 +128,12 @@ def _delete(machine: Interpreter, node: cst.Del) -> bool:
     return False
 
 
-def _global(machine: Interpreter, node: cst.Global) -> bool:
+def _global(machine: Machine, node: cst.Global) -> bool:
     machine.scope.global_names.update(item.name.value for item in node.names)
     return False
 
 
-def _if(machine: Interpreter, node: cst.If) -> bool:
+def _if(machine: Machine, node: cst.If) -> bool:
     truth(machine, node.test)
     tests: list[list[cst.BaseStatement | cst.BaseSmallStatement] | None] = [list(node.body.body)]
     orelse = node.orelse
@@ -160,14 +159,14 @@ def _if(machine: Interpreter, node: cst.If) -> bool:
     return left is Left.ALWAYS
 
 
-def _note_exit(machine: Interpreter, test: cst.BaseExpression) -> None:
+def _note_exit(machine: Machine, test: cst.BaseExpression) -> None:
     """What follows a test happens with some kinds of device only, if that is what was asked for."""
     for one in descendants(test, cst.SimpleString):
         if one.value.strip("\"'") in ("cuda", "mps", "cpu"):
-            machine.recorder.operation(machine, one, Act.EXITS_BY_DEVICE)
+            machine.recorder.operation(machine.frame, one, Act.EXITS_BY_DEVICE)
 
 
-def _modulus(machine: Interpreter, test: cst.BaseExpression) -> Value | None:
+def _modulus(machine: Machine, test: cst.BaseExpression) -> Value | None:
     """The right side of the first ``%`` in a condition, which is true once in so many passes of a loop."""
     if not machine.frame.loops:
         return None
@@ -182,13 +181,13 @@ def _runs_as_script(test: cst.BaseExpression) -> bool:
     return isinstance(test, cst.Comparison) and isinstance(test.left, cst.Name) and test.left.value == "__name__"
 
 
-def _for(machine: Interpreter, node: cst.For) -> bool:
+def _for(machine: Machine, node: cst.For) -> bool:
     iterable = machine.evaluate(node.iter)
     with machine.looping(node) as loop:
         element = element_of(machine, iterable)
         loop.counts = _counts(machine, node.iter)
         loop.rows_of = _rows_of(machine, node.iter)
-        machine.recorder.go_over(loop, element, machine)
+        machine.recorder.go_over(machine.frame, loop, element)
         if not loop.counts:
             machine.frame.run.clock.go_over()
         machine.repeat(node.body.body, element, node.target)
@@ -197,7 +196,7 @@ def _for(machine: Interpreter, node: cst.For) -> bool:
     return False
 
 
-def _counts(machine: Interpreter, node: cst.BaseExpression) -> bool:
+def _counts(machine: Machine, node: cst.BaseExpression) -> bool:
     """Whether an iterable is a range of numbers, under a progress bar or not, that is known to be no single one."""
     while isinstance(node, cst.Call) and isinstance(node.func, (cst.Name, cst.Attribute)):
         callee = machine.evaluate(node.func)
@@ -212,7 +211,7 @@ def _counts(machine: Interpreter, node: cst.BaseExpression) -> bool:
     return False
 
 
-def _rows_of(machine: Interpreter, node: cst.BaseExpression) -> Tensor | None:
+def _rows_of(machine: Machine, node: cst.BaseExpression) -> Tensor | None:
     """The tensor whose rows an iterable counts: ``range(x.size(0))``, ``range(x.shape[0])`` or ``range(len(x))``."""
     if not isinstance(node, cst.Call) or len(node.args) != 1 or machine.evaluate(node.func) != Qualified("range"):
         return None
@@ -231,7 +230,7 @@ def _rows_of(machine: Interpreter, node: cst.BaseExpression) -> Tensor | None:
     return value if isinstance(value, Tensor) else None
 
 
-def _while(machine: Interpreter, node: cst.While) -> bool:
+def _while(machine: Machine, node: cst.While) -> bool:
     truth(machine, node.test)
     with machine.looping(node) as loop:
         loop.counts = True
@@ -242,7 +241,7 @@ def _while(machine: Interpreter, node: cst.While) -> bool:
     return False
 
 
-def _with(machine: Interpreter, node: cst.With) -> bool:
+def _with(machine: Machine, node: cst.With) -> bool:
     frame = machine.frame
     place, entered = frame.place, len(frame.managers)
     for item in node.items:
@@ -262,7 +261,7 @@ def _with(machine: Interpreter, node: cst.With) -> bool:
         del frame.managers[entered:]
 
 
-def _try(machine: Interpreter, node: cst.Try | cst.TryStar) -> bool:
+def _try(machine: Machine, node: cst.Try | cst.TryStar) -> bool:
     machine.store.push()
     ended = machine.execute(node.body.body)
     if not ended and node.orelse is not None:
@@ -288,17 +287,17 @@ def _try(machine: Interpreter, node: cst.Try | cst.TryStar) -> bool:
     return not after
 
 
-def _match(machine: Interpreter, node: cst.Match) -> bool:
+def _match(machine: Machine, node: cst.Match) -> bool:
     machine.evaluate(node.subject)
     bodies: list[list[cst.BaseStatement | cst.BaseSmallStatement] | None] = [list(c.body.body) for c in node.cases]
     return machine.branches([*bodies, None]) is Left.ALWAYS
 
 
-def _function(machine: Interpreter, node: cst.FunctionDef) -> bool:
+def _function(machine: Machine, node: cst.FunctionDef) -> bool:
     decorators = tuple(machine.evaluate(one.decorator) for one in node.decorators)
     for one, value in zip(node.decorators, decorators, strict=True):
         if isinstance(value, Qualified) and "." in value.name:
-            machine.recorder.operation(machine, one.decorator, Decorates(value.name))
+            machine.recorder.operation(machine.frame, one.decorator, Decorates(value.name))
     owner = None
     if machine.scope.kind == "class":
         found = machine.store.get(machine.scope, "\0class")
@@ -313,7 +312,7 @@ def _function(machine: Interpreter, node: cst.FunctionDef) -> bool:
     return False
 
 
-def _class(machine: Interpreter, node: cst.ClassDef) -> bool:
+def _class(machine: Machine, node: cst.ClassDef) -> bool:
     bases = tuple(machine.evaluate(one.value) for one in node.bases)
     decorators = tuple(machine.evaluate(one.decorator) for one in node.decorators)
     scope = Scope(machine.document, machine.scope, "class")
@@ -324,7 +323,7 @@ def _class(machine: Interpreter, node: cst.ClassDef) -> bool:
         if framework is not None:
             machine.recorder.framework(machine.document, framework)
         if base.startswith("threading."):
-            machine.recorder.operation(machine, node, Call(base))
+            machine.recorder.operation(machine.frame, node, Call(base))
     machine.store.set(scope, "\0class", cls)
     with machine.entered(machine.frame.of_block(scope)):
         machine.execute(node.body.body)
@@ -332,7 +331,7 @@ def _class(machine: Interpreter, node: cst.ClassDef) -> bool:
     return False
 
 
-def _line(machine: Interpreter, node: cst.SimpleStatementLine) -> bool:
+def _line(machine: Machine, node: cst.SimpleStatementLine) -> bool:
     return machine.execute(node.body)
 
 

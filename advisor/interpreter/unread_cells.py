@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.calls import escape
+from accel_advisor.interpreter.library.unknown_code import escape
 from accel_advisor.values.store import Scope
 from accel_advisor.values.values import UNKNOWN, Pending, Qualified
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.source.document import Document
 
 Statements = Sequence[cst.BaseStatement | cst.SimpleStatementLine]
@@ -34,7 +34,7 @@ def stretches(document: Document) -> Iterator[tuple[frozenset[str], Statements]]
     yield names, rest
 
 
-def forget(machine: Interpreter, scope: Scope, names: frozenset[str]) -> None:
+def forget(machine: Machine, scope: Scope, names: frozenset[str]) -> None:
     """Names may mean anything from here on, and their values may have been changed; what was imported stays."""
     for name in names:
         value = machine.store.get(scope, name)

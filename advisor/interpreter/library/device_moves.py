@@ -13,11 +13,11 @@ from accel_advisor.values.places import HOST, SOMEWHERE, Place
 from accel_advisor.values.values import UNKNOWN, Choice, Constant, Device, Module, Qualified, Tensor, Value
 
 if TYPE_CHECKING:
+    from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.interpreter.arguments import Arguments
-    from accel_advisor.interpreter.interpreter import Interpreter
 
 
-def transfer(machine: Interpreter, receiver: Value, name: str, arguments: Arguments, node: cst.Call) -> Place | None:
+def transfer(machine: Machine, receiver: Value, name: str, arguments: Arguments, node: cst.Call) -> Place | None:
     """Records a call that moves something, and returns where it goes; None where it moves nothing."""
     device_node: cst.BaseExpression | None = None
     if name in ("cuda", "xpu", "npu"):
@@ -60,7 +60,7 @@ def transfer(machine: Interpreter, receiver: Value, name: str, arguments: Argume
         functions=machine.frame.function_names,
         guarded=machine.frame.guards > 0,
     )
-    machine.recorder.transfer(machine, node, name, device_node, non_blocking, context, arguments.open)
+    machine.recorder.transfer(machine.frame, node, name, device_node, non_blocking, context, arguments.open)
     machine.frame.run.clock.wait()
     return frozenset({destination})
 

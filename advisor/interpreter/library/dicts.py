@@ -23,11 +23,11 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.interpreter.arguments import Arguments
-    from accel_advisor.interpreter.interpreter import Interpreter
 
 
-def update_mapping(machine: Interpreter, mapping: Mapping, other: Value) -> None:
+def update_mapping(machine: Machine, mapping: Mapping, other: Value) -> None:
     """``mapping.update(other)``."""
     if isinstance(other, Mapping):
         for key, value in machine.store.entries(other).items():
@@ -45,7 +45,7 @@ def _maybe(value: Value) -> bool:
     return ABSENT in options_of(value)
 
 
-def _over(machine: Interpreter, mapping: Mapping, key: Hashable, value: Value) -> Value:
+def _over(machine: Machine, mapping: Mapping, key: Hashable, value: Value) -> Value:
     """An entry that is written on some paths only, over what was there before."""
     if not _maybe(value):
         return value
@@ -53,7 +53,7 @@ def _over(machine: Interpreter, mapping: Mapping, key: Hashable, value: Value) -
     return join_all([before, *(one for one in options_of(value) if one != ABSENT)])
 
 
-def merged_mapping(machine: Interpreter, left: Mapping, right: Value) -> Mapping:
+def merged_mapping(machine: Machine, left: Mapping, right: Value) -> Mapping:
     """``left | right``."""
     merged = Mapping(machine.document, None)
     update_mapping(machine, merged, left)
@@ -61,7 +61,7 @@ def merged_mapping(machine: Interpreter, left: Mapping, right: Value) -> Mapping
     return merged
 
 
-def mapping_method(machine: Interpreter, receiver: Mapping, method: str, arguments: Arguments) -> Value:
+def mapping_method(machine: Machine, receiver: Mapping, method: str, arguments: Arguments) -> Value:
     if method == "update":
         for one in arguments.positional:
             update_mapping(machine, receiver, one.value)

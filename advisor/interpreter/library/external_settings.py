@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.library.settings_classes import (
     as_dict,
     configure,
@@ -14,6 +15,8 @@ from accel_advisor.interpreter.library.settings_classes import (
     optional,
     replaced,
 )
+from accel_advisor.interpreter.resolution import FLAGS
+from accel_advisor.records.operations import Argument
 from accel_advisor.tables.settings_libraries import FILE_READERS, NAMESPACES, OPTION_DECORATORS, PARSERS, RUNNERS
 from accel_advisor.values.values import (
     UNKNOWN,
@@ -34,14 +37,10 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     import libcst as cst
 
-    from accel_advisor.interpreter.arguments import Arguments
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
 
 
-_FLAGS = "absl.flags.FLAGS"
-
-
-def call_configuration(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value | None:
+def call_configuration(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Value | None:
     """What a library callable returns that speaks of the command line, the environment or a file; None for others."""
     if name in PARSERS:
         return parser(machine, arguments)
@@ -125,29 +124,25 @@ def _hydra_file(decorator: Opaque) -> str:
     return f"{parts[0]}/{name}" if parts[0] else name
 
 
-def run_command(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+def run_command(machine: Machine, arguments: Arguments, node: cst.Call) -> Value:
     """``typer.run(main)``, ``tyro.cli(Config)`` and their kin."""
-    from accel_advisor.interpreter.arguments import Arguments as Given
-    from accel_advisor.interpreter.calls import call_value, instantiate
-    from accel_advisor.records.operations import Argument
-
     called = arguments.positional[0].value if arguments.positional else UNKNOWN
     if isinstance(called, Class):
-        instance = instantiate(machine, called, Given(None), node)
+        instance = machine.instantiate(called, Arguments(None), node)
         if isinstance(instance, Instance) and is_record(called):
             configure(machine, instance)
         return instance
     if isinstance(called, Function):
-        given = Given(None, keywords={name: Argument(optional(name, value)) for name, value in called.defaults})
+        given = Arguments(None, keywords={name: Argument(optional(name, value)) for name, value in called.defaults})
         given.open = True
-        return call_value(machine, called, given, node)
+        return machine.call_value(called, given, node)
     return UNKNOWN
 
 
 # -- argparse and absl
 
 
-def parser(machine: Interpreter, arguments: Arguments) -> Parser:
+def parser(machine: Machine, arguments: Arguments) -> Parser:
     """``ArgumentParser(...)``, with what its ``parents`` declare."""
     made = Parser()
     parents = arguments.get("parents")
@@ -158,7 +153,7 @@ def parser(machine: Interpreter, arguments: Arguments) -> Parser:
     return made
 
 
-def parser_method(machine: Interpreter, receiver: Parser, name: str, arguments: Arguments) -> Value:
+def parser_method(machine: Machine, receiver: Parser, name: str, arguments: Arguments) -> Value:
     """What a method of an ``ArgumentParser`` returns."""
     if name == "add_argument":
         _add_argument(machine, receiver, arguments)
@@ -181,7 +176,7 @@ def parser_method(machine: Interpreter, receiver: Parser, name: str, arguments: 
     return UNKNOWN
 
 
-def _add_argument(machine: Interpreter, receiver: Parser, arguments: Arguments) -> None:
+def _add_argument(machine: Machine, receiver: Parser, arguments: Arguments) -> None:
     options = tuple(
         one.value.value
         for one in arguments.positional
@@ -205,17 +200,11 @@ def _add_argument(machine: Interpreter, receiver: Parser, arguments: Arguments) 
         machine.store.set(receiver, destination, Configured(default, options))
 
 
-def define_flag(machine: Interpreter, arguments: Arguments) -> None:
+def define_flag(machine: Machine, arguments: Arguments) -> None:
     """``absl.flags.DEFINE_integer("workers", 0, ...)``."""
     name, default = arguments.get("name", 0), arguments.get("default", 1)
     if isinstance(name, Constant) and isinstance(name.value, str):
-        machine.store.set(_FLAGS, name.value, optional(name.value, default if default is not None else UNKNOWN))
-
-
-def flag(machine: Interpreter, name: str) -> Value | None:
-    """What ``FLAGS.workers`` is worth, where its full name is that of a defined flag."""
-    owner, _, last = name.rpartition(".")
-    return machine.store.get(_FLAGS, last) if owner == _FLAGS else None
+        machine.store.set(FLAGS, name.value, optional(name.value, default if default is not None else UNKNOWN))
 
 
 def settings_in(value: Value, depth: int = 4) -> Iterator[Configured | Filed]:

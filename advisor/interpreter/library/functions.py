@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.iteration import element_of, entries
 from accel_advisor.interpreter.library.dicts import update_mapping
 from accel_advisor.interpreter.library.external_settings import call_configuration
 from accel_advisor.interpreter.library.loader_construction import build_loader, take_loaders
-from accel_advisor.interpreter.library.methods import mutates_in_place
+from accel_advisor.interpreter.library.unknown_code import call_unknown, escape
+from accel_advisor.interpreter.loader_batches import mutates_in_place
 from accel_advisor.records.actions import Act, Call
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
+from accel_advisor.records.operations import Argument
 from accel_advisor.tables.frameworks import FRAMEWORK_CALLS, FRAMEWORK_CLASSES, TAKERS
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS, HARMLESS_CALLS, PASS_THROUGH
@@ -54,23 +57,23 @@ from accel_advisor.values.values import (
     Tensor,
     Unknown,
     Value,
+    join_all,
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.arguments import Arguments
-    from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.interpreter.abstract_machine import Machine
 
 
-def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value:
+def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Value:
     """What calling the library object ``name`` returns."""
     recorder = machine.recorder
     if "." in name or (name in READS_TENSOR and any(isinstance(one, Tensor) for one in arguments.values())):
-        recorder.operation(machine, node, Call(name), None, arguments)
+        recorder.operation(machine.frame, node, Call(name), None, arguments)
     if name in SAVES and arguments.positional:
         _note_saved_states(machine, arguments.positional[0].value, node)
     written = arguments.get("out")
     if isinstance(written, Tensor):
-        mutates_in_place(machine, written)
+        mutates_in_place(written)
     constructor = CONSTRUCTORS.get(name)
     if constructor is not None:
         return build_loader(machine, constructor, arguments, node)
@@ -105,7 +108,7 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
     if name == "next" and arguments.positional:
         element = element_of(machine, arguments.positional[0].value)
         _note_first_batch(machine, arguments, node)
-        recorder.take_one(element, machine)
+        recorder.take_one(machine.frame, element)
         return element
     if name == "collections.defaultdict":
         return _defaultdict(machine, arguments, node)
@@ -120,7 +123,7 @@ def call_library(machine: Interpreter, name: str, arguments: Arguments, node: cs
     return _torch(machine, name, arguments, node)
 
 
-def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value:
+def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Value:
     last = name.rpartition(".")[2]
     if name in TENSOR_FACTORIES or (name.startswith("torch.") and last.endswith("Tensor") and last != "Tensor"):
         born = _birth(machine, name, arguments, node)
@@ -141,7 +144,7 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
         asked = arguments.get("inplace")
         in_place = last.endswith("_") or (isinstance(asked, Constant) and asked.value is True)
         if in_place and isinstance(first, Tensor):
-            mutates_in_place(machine, first)
+            mutates_in_place(first)
         machine.frame.run.clock.work(place, machine.frame.loops)
         return Tensor(place, proven=False, mask=last in MASKS) if known else UNKNOWN
     if name in MODULE_ALIASES and arguments.positional:
@@ -175,17 +178,15 @@ def _torch(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
             machine.move(child, SOMEWHERE)
         return module
     if name not in HARMLESS_CALLS and not name.startswith(("torch.optim.", "torch.utils.data.", "torch.nn.init.")):
-        from accel_advisor.interpreter.calls import call_unknown
-
         known_library = name.startswith(("torchvision.", "torch.")) and not name.startswith("torch.distributed.")
         if not known_library:
-            call_unknown(machine, arguments, node)
+            call_unknown(machine, arguments.values())
     keywords = tuple((key, argument.value) for key, argument in arguments.keywords.items())
     origin = Origin(machine.document, node, "formula") if name in COMPUTES_NUMBERS else None
     return Opaque(name, tuple(one.value for one in arguments.positional), keywords, origin)
 
 
-def _birth(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Birth:
+def _birth(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Birth:
     functions = machine.frame.functions
     dtype = arguments.get("dtype")
     size = arguments.get("size", 0)
@@ -204,7 +205,7 @@ def _birth(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call
     )
 
 
-def _note_first_batch(machine: Interpreter, arguments: Arguments, node: cst.Call) -> None:
+def _note_first_batch(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
     """Records ``next(iter(loader))``, which begins the loader anew."""
     given = arguments.positional[0].node
     inner = given.value if given is not None else None
@@ -213,23 +214,20 @@ def _note_first_batch(machine: Interpreter, arguments: Arguments, node: cst.Call
         if inner.func.value == "iter" and isinstance(source, (cst.Name, cst.Attribute)):
             loader = machine.evaluate(source)
             if isinstance(loader, Loader):
-                machine.recorder.operation(machine, node, Act.TAKES_FIRST_BATCH, loader)
+                machine.recorder.operation(machine.frame, node, Act.TAKES_FIRST_BATCH, loader)
 
 
-def _note_trainer(machine: Interpreter, arguments: Arguments, node: cst.Call) -> None:
+def _note_trainer(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
     """Records the Trainer that Lightning's command line builds, with its defaults."""
-    from accel_advisor.interpreter.arguments import Arguments as Given
-    from accel_advisor.records.operations import Argument
-
     defaults = arguments.get("trainer_defaults", 5)
-    built = Given(node, [], open=True)
+    built = Arguments(node, [], open=True)
     if isinstance(defaults, Mapping):
         known, _ = entries(machine, defaults)
         built.keywords = {name: Argument(value) for name, value in known.items()}
-    machine.recorder.operation(machine, node, Call("lightning.Trainer"), None, built)
+    machine.recorder.operation(machine.frame, node, Call("lightning.Trainer"), None, built)
 
 
-def _note_saved_states(machine: Interpreter, saved: Value, node: cst.Call) -> None:
+def _note_saved_states(machine: Machine, saved: Value, node: cst.Call) -> None:
     """Records each ``state_dict()`` of a module among what is written to a file."""
     seen: set[Value] = set()
     pending = [saved]
@@ -239,7 +237,7 @@ def _note_saved_states(machine: Interpreter, saved: Value, node: cst.Call) -> No
             continue
         seen.add(one)
         if isinstance(one, Opaque) and one.name == "module.state_dict":
-            machine.recorder.operation(machine, node, Act.SAVES_STATE, one.arguments[0])
+            machine.recorder.operation(machine.frame, node, Act.SAVES_STATE, one.arguments[0])
         elif isinstance(one, Mapping):
             pending += machine.store.entries(one).values()
         elif isinstance(one, Choice):
@@ -268,7 +266,7 @@ def _is_module_class(name: str) -> bool:
     return False
 
 
-def _device(machine: Interpreter, arguments: Arguments) -> Value:
+def _device(machine: Machine, arguments: Arguments) -> Value:
     value = arguments.get("device", 0)
     if value is None:
         value = arguments.get("type", 0)
@@ -279,7 +277,7 @@ def _device(machine: Interpreter, arguments: Arguments) -> Value:
     return Device(kinds, not numbered and value is not None and is_first(value))
 
 
-def _factory_place(machine: Interpreter, name: str, arguments: Arguments) -> Place:
+def _factory_place(machine: Machine, name: str, arguments: Arguments) -> Place:
     if name.startswith("torch.cuda."):
         return frozenset({frozenset({"cuda"})})
     if arguments.open:
@@ -308,7 +306,7 @@ def _is_scalar(name: str, arguments: Arguments) -> bool:
     )
 
 
-def _loss_function(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+def _loss_function(machine: Machine, arguments: Arguments, node: cst.Call) -> Value:
     given = tuple(
         ArgumentPlace(one.node.value, one.value, position if isinstance(position, int) else None, keyword)
         for position, keyword, one in (
@@ -329,11 +327,11 @@ def _loss_function(machine: Interpreter, arguments: Arguments, node: cst.Call) -
         around=machine.frame.around,
         inner=machine.frame.loop,
     )
-    machine.recorder.module_call(machine, node, True, context)
+    machine.recorder.module_call(machine.frame, node, True, context)
     return Tensor(place, scalar=True, grown=machine.grown(node))
 
 
-def _pass_through(machine: Interpreter, name: str, arguments: Arguments) -> Value:
+def _pass_through(machine: Machine, name: str, arguments: Arguments) -> Value:
     if not arguments.positional:
         iterable = arguments.get("iterable")
         return Iterated(element_of(machine, iterable)) if iterable is not None else UNKNOWN
@@ -341,29 +339,23 @@ def _pass_through(machine: Interpreter, name: str, arguments: Arguments) -> Valu
     if name == "torch.utils.data.Subset":
         return Opaque(name, (first,))
     if name == "itertools.chain":
-        from accel_advisor.values.values import join_all
-
         return Iterated(join_all(element_of(machine, one.value) for one in arguments.positional))
     if isinstance(first, Sequence) and name in ("list", "tuple", "reversed"):
         return first
     return Iterated(element_of(machine, first))
 
 
-def _map(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
-    from accel_advisor.interpreter.arguments import Arguments as Given
-    from accel_advisor.interpreter.calls import call_value
-    from accel_advisor.records.operations import Argument
-
+def _map(machine: Machine, arguments: Arguments, node: cst.Call) -> Value:
     if len(arguments.positional) < 2:
         return UNKNOWN
     function = arguments.positional[0].value
     elements = [Argument(element_of(machine, one.value)) for one in arguments.positional[1:]]
     if isinstance(function, (Function, Class)):
-        return Iterated(call_value(machine, function, Given(None, elements), node))
+        return Iterated(machine.call_value(function, Arguments(None, elements), node))
     return UNKNOWN
 
 
-def _defaultdict(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+def _defaultdict(machine: Machine, arguments: Arguments, node: cst.Call) -> Value:
     mapping = Mapping(machine.document, node)
     makes_lists = arguments.get("default_factory", 0) == Qualified("list")
     machine.store.set(mapping, ANY, Sequence(()) if makes_lists else UNKNOWN)
@@ -371,7 +363,7 @@ def _defaultdict(machine: Interpreter, arguments: Arguments, node: cst.Call) -> 
     return mapping
 
 
-def _dict(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
+def _dict(machine: Machine, arguments: Arguments, node: cst.Call) -> Value:
     if any(isinstance(one.value, Filed) for one in arguments.positional):
         return arguments.positional[0].value
     mapping = Mapping(machine.document, node)
@@ -385,19 +377,17 @@ def _dict(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
     return mapping
 
 
-def _reflection(machine: Interpreter, name: str, arguments: Arguments, node: cst.Call) -> Value:
-    from accel_advisor.interpreter.calls import attribute, escape
-
+def _reflection(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Value:
     if name == "getattr" and len(arguments.positional) >= 2:
         key = arguments.positional[1].value
         if isinstance(key, Constant) and isinstance(key.value, str):
-            return attribute(machine, arguments.positional[0].value, key.value)
+            return machine.attribute(arguments.positional[0].value, key.value)
     if name in ("getattr", "setattr", "vars"):
         # any of its attributes may be taken out, moved, or replaced
         for argument in arguments.positional[:1]:
             escape(machine, argument.value)
     if name == "setattr":
-        machine.recorder.operation(machine, node, Call(name), None, arguments)
+        machine.recorder.operation(machine.frame, node, Call(name), None, arguments)
     if name in ("exec", "eval", "globals", "locals"):
         machine.recorder.reflects(machine.document)
     return UNKNOWN

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.iteration import loaders_of
+from accel_advisor.interpreter.loader_batches import loaders_of
 from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.facts import LoaderContext
 from accel_advisor.records.operations import Argument
@@ -19,8 +19,8 @@ from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.values import Class, Function, Loader, Qualified, Value
 
 if TYPE_CHECKING:
+    from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.interpreter.arguments import Arguments
-    from accel_advisor.interpreter.interpreter import Interpreter
 
 
 _KNOWN = LIBRARIES | {"numpy", "os", "pathlib", "glob", "functools"}
@@ -28,7 +28,7 @@ _DRAWS = ("numpy.random.", "torch.rand", "torch.utils.data.random_split")
 
 
 def build_loader(
-    machine: Interpreter,
+    machine: Machine,
     constructor: Constructor,
     arguments: Arguments,
     node: cst.Call,
@@ -43,7 +43,7 @@ def build_loader(
             own).
         cls: the subclass in the project, if it is one.
     """
-    call = machine.recorder.loader(machine, node, constructor)
+    call = machine.recorder.loader(machine.frame, node, constructor)
     call.opaque |= opaque
     given: dict[str, Argument] = dict(zip(constructor.positional, arguments.positional, strict=False))
     given.update(arguments.keywords)
@@ -73,7 +73,7 @@ def take_loaders(framework: str, given: Iterable[Value]) -> None:
             loader.moved_by = framework
 
 
-def _may_differ(machine: Interpreter, call: cst.Call) -> bool:
+def _may_differ(machine: Machine, call: cst.Call) -> bool:
     """Whether a call may give something else each time: it draws at random, or nothing is known of it."""
     callee = value_of(machine, machine.scope, call.func)
     if isinstance(callee, Qualified):
@@ -82,7 +82,7 @@ def _may_differ(machine: Interpreter, call: cst.Call) -> bool:
     return not isinstance(callee, (Class, Function))
 
 
-def _repeats(machine: Interpreter, node: cst.Call) -> bool:
+def _repeats(machine: Machine, node: cst.Call) -> bool:
     """Whether the call stands in a loop of which no pass changes a name that the call reads."""
     if not machine.frame.loops or machine.frame.guards:
         return False

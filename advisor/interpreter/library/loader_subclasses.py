@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.calls import call_function, class_member
 from accel_advisor.interpreter.library.loader_construction import build_loader
+from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.records.facts import CallSite
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS, Constructor
 from accel_advisor.values.values import UNKNOWN, Class, Function, Instance, Value
 
 if TYPE_CHECKING:
+    from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.interpreter.arguments import Arguments
-    from accel_advisor.interpreter.interpreter import Interpreter
 
 
 def build_subclass(
-    machine: Interpreter, cls: Class, constructor: Constructor, arguments: Arguments, node: cst.Call
+    machine: Machine, cls: Class, constructor: Constructor, arguments: Arguments, node: cst.Call
 ) -> Value:
     """Builds an object of a subclass of a loader: what its ``__init__`` gives ``super().__init__(...)`` where it has
     one, and what it is called with where that is passed on (rules.md 0.1)."""
@@ -28,14 +28,14 @@ def build_subclass(
     init = class_member(machine, cls, "__init__")
     if isinstance(init, Function):
         instance = Instance(cls)
-        call_function(machine, init, arguments, CallSite(machine.document, node), instance)
+        machine.call_function(init, arguments, CallSite(machine.document, node), instance)
         built = machine.store.get(instance, "\0loader")
         if built is not None:
             return built
     return build_loader(machine, constructor, arguments, node, opaque=True, cls=cls)
 
 
-def build_base(machine: Interpreter, arguments: Arguments, node: cst.Call) -> None:
+def build_base(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
     """``super().__init__(...)`` in the ``__init__`` of a subclass of a loader."""
     function = machine.frame.function
     if function is None or function.owner is None or function.name != "__init__":
@@ -51,7 +51,7 @@ def build_base(machine: Interpreter, arguments: Arguments, node: cst.Call) -> No
         machine.store.set(receiver, "\0loader", built)
 
 
-def passes_arguments_on(machine: Interpreter, cls: Class) -> bool:
+def passes_arguments_on(machine: Machine, cls: Class) -> bool:
     """Whether a subclass of a loader gives its arguments to the loader as they are (rules.md 0.1)."""
     init = class_member(machine, cls, "__init__")
     if init is None:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.iteration import element_at, element_of, may_rewrite
+from accel_advisor.interpreter.iteration import element_at, element_of
 from accel_advisor.interpreter.library.device_moves import arrives_later, transfer
 from accel_advisor.interpreter.library.dicts import mapping_method
 from accel_advisor.interpreter.library.external_settings import parser_method
-from accel_advisor.interpreter.library.opaque_methods import call_inherited_method, call_opaque_method, give_away
+from accel_advisor.interpreter.library.opaque_methods import call_inherited_method, call_opaque_method
+from accel_advisor.interpreter.library.unknown_code import call_unknown
+from accel_advisor.interpreter.loader_batches import may_rewrite, mutates_in_place
 from accel_advisor.records import actions
-from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
-from accel_advisor.records.inputs import becomes
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.tables.tensor_methods import CASTS, GRAPHLESS, MASKS, MOVES, SHAPES, TENSOR_METHODS
-from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE, STATELESS, WRAPPERS_THAT_MOVE_INPUTS
-from accel_advisor.values.places import HOST, SOMEWHERE, Place, is_host
-from accel_advisor.values.store import ANY, ESCAPED, TAKES_AS_GIVEN
+from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE
+from accel_advisor.values.places import SOMEWHERE, is_host
+from accel_advisor.values.store import ANY, ESCAPED
 from accel_advisor.values.values import (
     UNKNOWN,
     Birth,
@@ -39,13 +38,11 @@ from accel_advisor.values.values import (
     Tensor,
     Value,
     join_all,
-    options_of,
 )
 
 if TYPE_CHECKING:
+    from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.interpreter.arguments import Arguments
-    from accel_advisor.interpreter.interpreter import Interpreter
-    from accel_advisor.records.operations import Argument
 
 
 CHANGES = frozenset({"append", "extend", "insert", "add", "update", "setdefault", "pop", "remove", "clear", "sort"})
@@ -66,14 +63,14 @@ def _kind_of(receiver: Value) -> str | None:
     return kinds.get(type(receiver))
 
 
-def call_method(machine: Interpreter, method: Method, arguments: Arguments, node: cst.Call) -> Value:
+def call_method(machine: Machine, method: Method, arguments: Arguments, node: cst.Call) -> Value:
     """What a method of a library object returns."""
     receiver, name = method.receiver, method.name
     if isinstance(receiver, Choice):
         return join_all(call_method(machine, Method(one, name), arguments, node) for one in receiver.options)
     kind = _kind_of(receiver)
     if kind is not None or name in TELLING:
-        machine.recorder.operation(machine, node, actions.Method(kind or "?", name), receiver, arguments)
+        machine.recorder.operation(machine.frame, node, actions.Method(kind or "?", name), receiver, arguments)
     if name == "backward":
         machine.recorder.backward(machine.frame.loops)
     if isinstance(receiver, Module):
@@ -102,12 +99,12 @@ def call_method(machine: Interpreter, method: Method, arguments: Arguments, node
     if name == "format" and isinstance(receiver, Constant):
         for value in arguments.values():
             if isinstance(value, Tensor):
-                machine.recorder.operation(machine, node, actions.Act.FORMATS, value)
+                machine.recorder.operation(machine.frame, node, actions.Act.FORMATS, value)
         return UNKNOWN
-    return give_away(machine, arguments, node)
+    return call_unknown(machine, arguments.values())
 
 
-def _note_change(machine: Interpreter, node: cst.Call) -> None:
+def _note_change(machine: Machine, node: cst.Call) -> None:
     """A list or dict is changed: in a loop, that changes the object whose attribute it is."""
     held = node.func.value if isinstance(node.func, cst.Attribute) else None
     if isinstance(held, cst.Attribute) and machine.frame.loops:
@@ -119,7 +116,7 @@ def _note_change(machine: Interpreter, node: cst.Call) -> None:
 # -- tensors
 
 
-def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments: Arguments, node: cst.Call) -> Value:
+def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arguments, node: cst.Call) -> Value:
     if name in SHAPES:
         machine.recorder.inputs.used_as_tensor(receiver.place)
     in_place = name.endswith("_") or name in ("update", "pop") or (name in MOVES and machine.frame.discarding)
@@ -149,14 +146,12 @@ def _tensor_method(machine: Interpreter, receiver: Tensor, name: str, arguments:
             mask=receiver.mask and name != "type",
         )
     if name == "detach_" and isinstance(node.func, cst.Attribute):
-        from accel_advisor.interpreter.assignment import assign
-
         detached = replace(receiver, grown=frozenset())
         if isinstance(node.func.value, cst.Name):
-            assign(machine, node.func.value, detached)
+            machine.assign(node.func.value, detached)
         return detached
     if name.endswith("_") and not name.startswith("_"):
-        mutates_in_place(machine, receiver)
+        mutates_in_place(receiver)
         return receiver
     if name in ("view", "unsqueeze", "squeeze", "reshape", "transpose", "permute", "t", "contiguous"):
         return receiver
@@ -198,17 +193,10 @@ def _recast(born: Birth | None, dtype: str) -> Birth | None:
     return replace(born, dtype=dtype) if born is not None else None
 
 
-def mutates_in_place(machine: Interpreter, tensor: Tensor) -> None:
-    """Notes that a batch is changed while it is on the host: an asynchronous copy of it may still be reading."""
-    loader = loader_of(tensor)
-    if loader is not None and not all("cuda" in kinds for kinds in tensor.place):
-        loader.mutated = True
-
-
 # -- modules
 
 
-def _module_method(machine: Interpreter, receiver: Module, name: str, arguments: Arguments, node: cst.Call) -> Value:
+def _module_method(machine: Machine, receiver: Module, name: str, arguments: Arguments, node: cst.Call) -> Value:
     if name in ("to", "cuda", "cpu", "xpu"):
         place = transfer(machine, receiver, name, arguments, node)
         if place is not None:
@@ -233,73 +221,17 @@ def _module_method(machine: Interpreter, receiver: Module, name: str, arguments:
         machine.recorder.backward(machine.frame.loops)
         return UNKNOWN
     machine.store.set(receiver, ESCAPED, Constant(True))
-    return give_away(machine, arguments, node)
-
-
-def call_module(machine: Interpreter, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
-    """A module's forward: its result lives where the module lives."""
-    modules = [one for one in options_of(callee) if isinstance(one, Module)]
-    place: Place = frozenset()
-    for module in modules:
-        place |= machine.place_of(module)
-    module = modules[0]
-    wrapper = next((one.kind for one in modules if one.kind in WRAPPERS_THAT_MOVE_INPUTS), None)
-    moves = [one for one in modules if one.kind in WRAPPERS_THAT_MOVE_INPUTS]
-    moves = [one for one in moves if machine.store.get(one, TAKES_AS_GIVEN) is None]
-    escaped = any(machine.store.get(one, ESCAPED) is not None for one in modules)
-    touches = any(machine.recorder.touches_devices(one.cls) for one in modules if one.cls is not None)
-    given = tuple(_given(machine, modules, arguments))
-    for one in modules:
-        machine.recorder.inputs.follow(machine, one, given)
-        machine.recorder.called |= set(one.cls.lineage()) if one.cls is not None else set()
-    machine.frame.run.clock.work(place, machine.frame.loops)
-    for value in arguments.values():
-        if isinstance(value, Tensor) and value.loader is not None:
-            machine.recorder.model_called(machine)
-    context = ModuleCallContext(
-        module=module,
-        place=place,
-        escaped=escaped or len(modules) > 1,
-        wrapper=wrapper,
-        moves_inputs=bool(moves),
-        arguments=given,
-        loop=machine.frame.batch_loop,
-        evaluating=all(machine.store.get(one, "\0evaluating") == Constant(True) for one in modules),
-        around=machine.frame.around,
-        inner=machine.frame.loop,
-    )
-    loss = module.kind.startswith("torch.nn.") and module.kind.endswith("Loss")
-    machine.recorder.module_call(machine, node, loss, context)
-    if loss:
-        first = arguments.positional[0].value if arguments.positional else UNKNOWN
-        place = first.place if isinstance(first, Tensor) else SOMEWHERE
-        return Tensor(place, scalar=True, grown=machine.grown(node))
-    if module.kind in STATELESS and arguments.positional and isinstance(arguments.positional[0].value, Tensor):
-        return Tensor(arguments.positional[0].value.place, proven=False, grown=machine.grown(node))
-    known = not (escaped or touches) or wrapper is not None
-    if place == HOST and any(isinstance(one, Tensor) and one.place != HOST for one in arguments.values()):
-        known = False  # without weights it computes where its arguments are
-    return Tensor(place if known else SOMEWHERE, proven=False, grown=machine.grown(node))
-
-
-def _given(machine: Interpreter, modules: list[Module], arguments: Arguments) -> Iterator[ArgumentPlace]:
-    everything: list[tuple[int | None, str | None, Argument]] = []
-    everything += [(position, None, one) for position, one in enumerate(arguments.positional)]
-    everything += [(None, keyword, one) for keyword, one in arguments.keywords.items()]
-    for position, keyword, one in everything:
-        if one.node is not None:
-            meant = becomes(machine, modules[0], position or 0, keyword) if len(modules) == 1 else ""
-            yield ArgumentPlace(one.node.value, one.value, position, keyword, meant)
+    return call_unknown(machine, arguments.values())
 
 
 # -- lists
 
 
 def _list_method(
-    machine: Interpreter, receiver: Sequence | Iterated, name: str, arguments: Arguments, node: cst.Call
+    machine: Machine, receiver: Sequence | Iterated, name: str, arguments: Arguments, node: cst.Call
 ) -> Value:
     if name == "__next__":
-        machine.recorder.take_one(element_of(machine, receiver), machine)
+        machine.recorder.take_one(machine.frame, element_of(machine, receiver))
         return element_of(machine, receiver)
     if name in ("set_description", "set_postfix", "update", "close", "write"):
         return UNKNOWN
@@ -309,19 +241,17 @@ def _list_method(
         if isinstance(owner, Module) and isinstance(added, Module):
             _set_attribute(machine, holder, receiver, added)
     if name == "clear" or (name == "append" and _outlives_the_pass(machine, node)):
-        machine.recorder.operation(machine, node, actions.Method("list", name), receiver, arguments)
-    return give_away(machine, arguments, node)
+        machine.recorder.operation(machine.frame, node, actions.Method("list", name), receiver, arguments)
+    return call_unknown(machine, arguments.values())
 
 
-def _set_attribute(machine: Interpreter, holder: cst.Attribute, held: Sequence | Iterated, added: Module) -> None:
+def _set_attribute(machine: Machine, holder: cst.Attribute, held: Sequence | Iterated, added: Module) -> None:
     """A module's attribute, a list of modules, has one more of them from now on."""
-    from accel_advisor.interpreter.assignment import assign
-
     items = held.items if isinstance(held, Sequence) else (held.element,)
-    assign(machine, holder, Iterated(join_all((*items, added))))
+    machine.assign(holder, Iterated(join_all((*items, added))))
 
 
-def _outlives_the_pass(machine: Interpreter, node: cst.Call) -> bool:
+def _outlives_the_pass(machine: Machine, node: cst.Call) -> bool:
     """Whether the list that a method is called on was bound before the innermost loop of this function began."""
     held = node.func.value if isinstance(node.func, cst.Attribute) else None
     if not machine.frame.loop_exits:

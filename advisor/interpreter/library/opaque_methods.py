@@ -8,7 +8,9 @@ import libcst as cst
 
 from accel_advisor.interpreter.library.device_moves import transfer
 from accel_advisor.interpreter.library.loader_construction import take_loaders
+from accel_advisor.interpreter.library.loader_subclasses import build_base
 from accel_advisor.interpreter.library.settings_classes import is_record
+from accel_advisor.interpreter.library.unknown_code import call_unknown
 from accel_advisor.tables.frameworks import PREPARES, TAKERS
 from accel_advisor.tables.tensor_methods import MOVES
 from accel_advisor.values.places import SOMEWHERE
@@ -27,20 +29,11 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
+    from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.interpreter.arguments import Arguments
-    from accel_advisor.interpreter.interpreter import Interpreter
 
 
-def give_away(machine: Interpreter, arguments: Arguments, node: cst.Call) -> Value:
-    """What a method returns of which nothing is known: it may keep, change or move whatever it is given."""
-    from accel_advisor.interpreter.calls import call_unknown
-
-    return call_unknown(machine, arguments, node)
-
-
-def call_opaque_method(
-    machine: Interpreter, receiver: Opaque, name: str, arguments: Arguments, node: cst.Call
-) -> Value:
+def call_opaque_method(machine: Machine, receiver: Opaque, name: str, arguments: Arguments, node: cst.Call) -> Value:
     """What a method of an object returns that a library made."""
     if receiver.name.startswith("torch.optim.") and ".lr_scheduler." not in receiver.name:
         if name == "step":
@@ -55,7 +48,7 @@ def call_opaque_method(
     if receiver.name in ("accelerate.Accelerator", "lightning.Fabric"):
         if name in PREPARES:
             if "device_placement" in arguments.keywords:
-                return give_away(machine, arguments, node)  # for each of them by itself
+                return call_unknown(machine, arguments.values())  # for each of them by itself
             prepared = [_prepared(machine, one.value, receiver.name) for one in arguments.positional]
             return prepared[0] if len(prepared) == 1 else Sequence(tuple(prepared))
         if name == "backward":
@@ -65,14 +58,12 @@ def call_opaque_method(
         return UNKNOWN
     if receiver.name == "super":
         if name == "__init__":
-            from accel_advisor.interpreter.library.loader_subclasses import build_base
-
             build_base(machine, arguments, node)
-        return give_away(machine, arguments, node)
+        return call_unknown(machine, arguments.values())
     taker = TAKERS.get(f"{receiver.name}.{name}")
     if taker is not None and (taker != "ignite" or _has_device(receiver)):
         take_loaders(taker, arguments.values())
-        return give_away(machine, arguments, node)
+        return call_unknown(machine, arguments.values())
     if receiver.name == "typer.Typer" and name in ("command", "callback"):
         return Opaque("typer.command")
     if receiver.name in ("open", "pathlib.Path") and name in ("open", "read", "read_text", "read_bytes"):
@@ -80,7 +71,7 @@ def call_opaque_method(
     if name in MOVES and name != "type":
         transfer(machine, receiver, name, arguments, node)
         return UNKNOWN
-    return give_away(machine, arguments, node)
+    return call_unknown(machine, arguments.values())
 
 
 def _has_device(engine: Opaque) -> bool:
@@ -89,7 +80,7 @@ def _has_device(engine: Opaque) -> bool:
     return device != Constant(None) and not (isinstance(device, Constant) and device.value in (None, "cpu"))
 
 
-def _prepared(machine: Interpreter, value: Value, framework: str) -> Value:
+def _prepared(machine: Machine, value: Value, framework: str) -> Value:
     if isinstance(value, Loader):
         take_loaders(framework.split(".", maxsplit=1)[0], [value])
         return Loader(value.call, SOMEWHERE)
@@ -102,7 +93,7 @@ def _prepared(machine: Interpreter, value: Value, framework: str) -> Value:
 
 
 def call_inherited_method(
-    machine: Interpreter, receiver: Instance, name: str, arguments: Arguments, node: cst.Call
+    machine: Machine, receiver: Instance, name: str, arguments: Arguments, node: cst.Call
 ) -> Value:
     """What a method returns that a class of the project has from a library."""
     if name in MOVES:
@@ -114,4 +105,4 @@ def call_inherited_method(
         machine.recorder.changed.add(receiver.cls)
         # perhaps: a library's trainer looks after that by itself
         machine.recorder.autograd_stopped(machine.frame.loops)
-    return give_away(machine, arguments, node)
+    return call_unknown(machine, arguments.values())

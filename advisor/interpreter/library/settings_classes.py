@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.syntax.shapes import fields_of
 from accel_advisor.tables.settings_libraries import CONFIGURED_BASES, FIELD_MAKERS, RECORD_BASES, RECORD_DECORATORS
 from accel_advisor.values.values import (
@@ -23,8 +24,8 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
+    from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.interpreter.arguments import Arguments
-    from accel_advisor.interpreter.interpreter import Interpreter
 
 
 def is_record(cls: Class) -> bool:
@@ -52,7 +53,7 @@ def record_fields(cls: Class) -> list[str]:
     return list(dict.fromkeys(name for one in reversed(cls.lineage()) for name in fields_of(one.node)))
 
 
-def fill_record(machine: Interpreter, instance: Instance, arguments: Arguments) -> None:
+def fill_record(machine: Machine, instance: Instance, arguments: Arguments) -> None:
     """Stores what the arguments of its call give the fields of a record."""
     fields = record_fields(instance.cls)
     if arguments.open:
@@ -69,10 +70,8 @@ def fill_record(machine: Interpreter, instance: Instance, arguments: Arguments) 
         configure(machine, instance, given=frozenset(arguments.keywords))
 
 
-def configure(machine: Interpreter, instance: Instance, given: frozenset[str] = frozenset()) -> None:
+def configure(machine: Machine, instance: Instance, given: frozenset[str] = frozenset()) -> None:
     """A command line, or the environment, may give any field of a record that the program does not."""
-    from accel_advisor.interpreter.calls import class_member
-
     for name in record_fields(instance.cls):
         if name not in given:
             default = class_member(machine, instance.cls, name)
@@ -91,10 +90,8 @@ def optional(name: str, default: Value) -> Configured:
     return Configured(default.at("option default", options[-1]) if isinstance(default, Constant) else default, options)
 
 
-def members(machine: Interpreter, value: Value) -> Iterator[tuple[str, Value]]:
+def members(machine: Machine, value: Value) -> Iterator[tuple[str, Value]]:
     """The attributes of a namespace or a record, as ``vars`` and ``asdict`` give them."""
-    from accel_advisor.interpreter.calls import attribute
-
     if isinstance(value, Namespace):
         if value.parser is not None:
             yield from named_entries(machine, value.parser)
@@ -102,11 +99,11 @@ def members(machine: Interpreter, value: Value) -> Iterator[tuple[str, Value]]:
     elif isinstance(value, Instance):
         names = record_fields(value.cls) if is_record(value.cls) else []
         for name in names:
-            yield name, attribute(machine, value, name)
+            yield name, machine.attribute(value, name)
         yield from named_entries(machine, value)
 
 
-def as_dict(machine: Interpreter, value: Value) -> Value:
+def as_dict(machine: Machine, value: Value) -> Value:
     """``vars(args)``, ``dataclasses.asdict(config)``."""
     if not isinstance(value, Namespace) and not (isinstance(value, Instance) and is_record(value.cls)):
         return UNKNOWN
@@ -116,7 +113,7 @@ def as_dict(machine: Interpreter, value: Value) -> Value:
     return mapping
 
 
-def replaced(machine: Interpreter, arguments: Arguments) -> Value:
+def replaced(machine: Machine, arguments: Arguments) -> Value:
     """A copy of a record with other values in some fields."""
     source = arguments.positional[0].value
     if not isinstance(source, Instance) or arguments.open:
@@ -129,7 +126,7 @@ def replaced(machine: Interpreter, arguments: Arguments) -> Value:
     return copied
 
 
-def namespace(machine: Interpreter, arguments: Arguments) -> Namespace:
+def namespace(machine: Machine, arguments: Arguments) -> Namespace:
     """``SimpleNamespace(workers=0)``."""
     made = Namespace()
     for name, argument in arguments.keywords.items():
@@ -137,7 +134,7 @@ def namespace(machine: Interpreter, arguments: Arguments) -> Namespace:
     return made
 
 
-def named_entries(machine: Interpreter, owner: Value) -> Iterator[tuple[str, Value]]:
+def named_entries(machine: Machine, owner: Value) -> Iterator[tuple[str, Value]]:
     """What is stored under the names of a namespace, a parser or an object."""
     for name, value in machine.store.entries(owner).items():
         if isinstance(name, str) and not name.startswith("\0"):

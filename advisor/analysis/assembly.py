@@ -1,0 +1,65 @@
+"""What holds for a program as a whole, written into the facts of each of its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from accel_advisor.analysis.layer_reading import LayerReader
+from accel_advisor.datasets.description import describe_dataset
+from accel_advisor.datasets.worker_code import worker_issues
+from accel_advisor.records.facts import Facts, Program
+from accel_advisor.records.layers import Layers
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.interpreter import Interpreter
+
+
+def assemble(machine: Interpreter, consulted: frozenset[str]) -> None:
+    """Completes the facts of all documents once everything was interpreted.
+
+    Args:
+        consulted: other files of the project that were read.
+    """
+    recorder = machine.recorder
+    operations = {key: one for (key, _), one in recorder.operations.items()}
+    layers = Layers(LayerReader(machine).layers_of)
+    for facts, program in _programs(list(recorder.facts.values()), recorder.imports):
+        facts.layers, facts.program = layers, program
+        facts.handed_over = frozenset(recorder.handed_over)
+        facts.consulted = consulted
+        for loader in facts.loaders:
+            if loader.moved_by is not None and loader.moved_by in program.on_host:
+                loader.moved_by = None
+            # what was described along the way may have been written to since
+            loader.dataset = describe_dataset(machine, loader.get("dataset"))
+            loader.issues = worker_issues(machine, loader, recorder.transfers, operations)
+            documents = [loader.document, *(loop.document for loop in loader.loops)]
+            documents += [transfer.document for transfer in loader.transfers]
+            documents += [site.document for context in loader.contexts for site in context.chain]
+            loader.evidence = any(recorder.facts[one.filename].evidence for one in documents)
+
+
+def _programs(everything: list[Facts], imports: dict[str, set[str]]) -> Iterator[tuple[Facts, Program]]:
+    """With each document the facts of what it imports, of what imports it, and of what that imports in turn."""
+    importers: dict[str, set[str]] = {}
+    for importer, imported in imports.items():
+        for name in imported:
+            importers.setdefault(name, set()).add(importer)
+    programs: dict[frozenset[str], Program] = {}
+    for facts in everything:
+        related = frozenset(_reached(_reached({facts.document.path}, importers), imports))
+        if related not in programs:
+            programs[related] = Program(one for one in everything if one.document.path in related)
+        yield facts, programs[related]
+
+
+def _reached(start: set[str], edges: dict[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    pending = list(start)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += edges.get(name, ())
+    return found

@@ -1,0 +1,185 @@
+"""What the parts of the interpreter know of the whole.
+
+To evaluate a call is to evaluate expressions, to execute the statements of a function, and so to evaluate calls:
+statements, expressions, calls, assignments and the knowledge of libraries need each other without end. Each of these
+modules names :class:`Machine` alone and reaches the others through it; the one module that names them all is
+:mod:`~accel_advisor.interpreter.interpreter`, which implements it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.interpreter.frames import Frame, Modules
+from accel_advisor.interpreter.recorder import Recorder
+from accel_advisor.values.places import SOMEWHERE, Place
+from accel_advisor.values.store import Scope, Store
+from accel_advisor.values.values import Class, Function, Module, Tensor, Value
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.arguments import Arguments
+    from accel_advisor.records.dataset_facts import DatasetFacts
+    from accel_advisor.records.loaders import CallSite, LoaderCall, Loop
+    from accel_advisor.source.document import Document
+    from accel_advisor.syntax.exits import Left
+
+Statements = Iterable[cst.BaseStatement | cst.BaseSmallStatement]
+
+
+class Machine(ABC):
+    """What is known at the point that the interpretation has reached, and how it goes on from there.
+
+    Attributes:
+        modules: finds and loads the modules that are imported.
+        store: what every name and object is worth.
+        recorder: what was seen.
+        frames: the calls and modules that are being interpreted, outermost first.
+        functions, classes: those of the project, in the order in which their definitions were met.
+        instantiated: the classes of which objects were built, by the identity of their nodes.
+    """
+
+    def __init__(self, modules: Modules) -> None:
+        self.modules = modules
+        self.store = Store()
+        self.recorder = Recorder()
+        self.frames: list[Frame] = []
+        self.functions: list[Function] = []
+        self.classes: list[Class] = []
+        self.instantiated: set[int] = set()
+
+    # -- where we are
+
+    @property
+    def frame(self) -> Frame:
+        """The call that is being interpreted; that of the module at the bottom."""
+        return self.frames[-1]
+
+    @property
+    def scope(self) -> Scope:
+        """Where names are looked up now."""
+        return self.frames[-1].scope
+
+    @property
+    def document(self) -> Document:
+        """The document whose code is being interpreted."""
+        return self.frames[-1].scope.document
+
+    @contextmanager
+    def entered(self, frame: Frame) -> Iterator[Frame]:
+        """Interprets in a frame."""
+        self.frames.append(frame)
+        try:
+            yield frame
+        finally:
+            self.frames.pop()
+
+    @abstractmethod
+    def at_home(self, scope: Scope) -> AbstractContextManager[Frame]:
+        """Interprets in a scope of the project by itself, as if nothing were under way."""
+
+    @contextmanager
+    def looping(self, node: cst.CSTNode) -> Iterator[Loop]:
+        """A loop that is being interpreted."""
+        frame = self.frame
+        loops, guards, every = frame.loops, frame.guards, frame.every
+        loop = self.recorder.loop(frame, node)
+        frame.loops, frame.guards, frame.every = (*loops, loop), 0, None
+        try:
+            yield loop
+        finally:
+            frame.loops, frame.guards, frame.every = loops, guards, every
+
+    # -- names
+
+    @abstractmethod
+    def lookup(self, name: str) -> Value:
+        """What a name is worth here: local, enclosing, global, star-imported or builtin."""
+
+    @abstractmethod
+    def member(self, scope: Scope, name: str) -> Value | None:
+        """What a module's globals, or a class body, hold under a name."""
+
+    @abstractmethod
+    def settle(self, value: Value) -> Value:
+        """A value whose import, if it is one, has been followed."""
+
+    def bind(self, name: str, value: Value) -> None:
+        """Binds a name in the scope that an assignment here reaches."""
+        scope = self.scope.globals if name in self.scope.global_names else self.scope
+        self.store.set(scope, name, value)
+
+    # -- statements, expressions and calls
+
+    @abstractmethod
+    def execute(self, statements: Statements) -> bool:
+        """Interprets statements in order.
+
+        Returns:
+            Whether control never comes out at the end (return, raise, break, continue).
+        """
+
+    @abstractmethod
+    def branches(self, bodies: list[Statements | None]) -> Left:
+        """Interprets alternative bodies, each from here, and joins them; None is a body that does nothing."""
+
+    @abstractmethod
+    def repeat(self, body: Statements, bind: Value | None, target: cst.CSTNode | None) -> None:
+        """Interprets a loop's body until what it knows stands still: twice at the most.
+
+        Args:
+            bind, target: what is bound at the start of each pass, and to what; None for a ``while`` loop.
+        """
+
+    @abstractmethod
+    def evaluate(self, node: cst.BaseExpression) -> Value:
+        """What an expression is worth; its effects take place."""
+
+    @abstractmethod
+    def assign(self, target: cst.CSTNode, value: Value) -> None:
+        """Binds an assignment's target."""
+
+    @abstractmethod
+    def attribute(self, owner: Value, name: str) -> Value:
+        """What ``owner.name`` is worth."""
+
+    @abstractmethod
+    def call_value(self, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
+        """What calling a value returns."""
+
+    @abstractmethod
+    def call_function(
+        self, function: Function, arguments: Arguments, site: CallSite | None, receiver: Value | None
+    ) -> Value:
+        """What a function of the project returns for these arguments."""
+
+    @abstractmethod
+    def instantiate(self, cls: Class, arguments: Arguments, node: cst.Call) -> Value:
+        """An object of a class of the project."""
+
+    @abstractmethod
+    def inline(self, function: Function, bound: dict[str, Value], site: CallSite | None) -> Value:
+        """Interprets a function's body with its parameters bound, and returns what it returns."""
+
+    # -- what torch makes
+
+    @abstractmethod
+    def dataset(self, loader: LoaderCall) -> DatasetFacts:
+        """What a loader's data set costs and contains, as far as the program was read."""
+
+    def grown(self, node: cst.CSTNode) -> frozenset[cst.CSTNode]:
+        """The autograd graph that a call's result carries: none where autograd may not record it."""
+        return frozenset({node}) if self.frame.graphs else frozenset()
+
+    def place_of(self, module: Module) -> Place:
+        """Where a module lives."""
+        value = self.store.get(module, "place")
+        return value.place if isinstance(value, Tensor) else SOMEWHERE
+
+    def move(self, module: Module, place: Place) -> None:
+        """A module moves, in place, with everything in it."""
+        self.store.set(module, "place", Tensor(place))

@@ -1,0 +1,122 @@
+"""Calls of modules: where their results live, and what their arguments become inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.interpreter.resolution import class_member
+from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
+from accel_advisor.records.inputs import WEIGHTS
+from accel_advisor.tables.torch_modules import STATELESS, WRAPPERS_THAT_MOVE_INPUTS
+from accel_advisor.values.places import HOST, SOMEWHERE, WITH_MODEL, Place, place_of_input, union_of
+from accel_advisor.values.store import ESCAPED, TAKES_AS_GIVEN
+from accel_advisor.values.values import (
+    UNKNOWN,
+    Constant,
+    Function,
+    Module,
+    Sequence,
+    Tensor,
+    Value,
+    options_of,
+)
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.abstract_machine import Machine
+    from accel_advisor.interpreter.arguments import Arguments
+    from accel_advisor.records.operations import Argument
+
+_OWN_CALL = ("__call__", "to", "cuda", "_apply")
+"""Methods with which a module may do something else to its inputs."""
+
+
+def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
+    """A module's forward: its result lives where the module lives."""
+    modules = [one for one in options_of(callee) if isinstance(one, Module)]
+    place: Place = frozenset()
+    for module in modules:
+        place |= machine.place_of(module)
+    module = modules[0]
+    wrapper = next((one.kind for one in modules if one.kind in WRAPPERS_THAT_MOVE_INPUTS), None)
+    moves = [one for one in modules if one.kind in WRAPPERS_THAT_MOVE_INPUTS]
+    moves = [one for one in moves if machine.store.get(one, TAKES_AS_GIVEN) is None]
+    escaped = any(machine.store.get(one, ESCAPED) is not None for one in modules)
+    touches = any(machine.recorder.touches_devices(one.cls) for one in modules if one.cls is not None)
+    given = tuple(_given(machine, modules, arguments))
+    for one in modules:
+        if not machine.frame.guards and machine.place_of(one) == WITH_MODEL:
+            machine.recorder.inputs.follow(given)
+        machine.recorder.called |= set(one.cls.lineage()) if one.cls is not None else set()
+    machine.frame.run.clock.work(place, machine.frame.loops)
+    for value in arguments.values():
+        if isinstance(value, Tensor) and value.loader is not None:
+            machine.recorder.model_called(machine.frame)
+    context = ModuleCallContext(
+        module=module,
+        place=place,
+        escaped=escaped or len(modules) > 1,
+        wrapper=wrapper,
+        moves_inputs=bool(moves),
+        arguments=given,
+        loop=machine.frame.batch_loop,
+        evaluating=all(machine.store.get(one, "\0evaluating") == Constant(True) for one in modules),
+        around=machine.frame.around,
+        inner=machine.frame.loop,
+    )
+    loss = module.kind.startswith("torch.nn.") and module.kind.endswith("Loss")
+    machine.recorder.module_call(machine.frame, node, loss, context)
+    if loss:
+        first = arguments.positional[0].value if arguments.positional else UNKNOWN
+        place = first.place if isinstance(first, Tensor) else SOMEWHERE
+        return Tensor(place, scalar=True, grown=machine.grown(node))
+    if module.kind in STATELESS and arguments.positional and isinstance(arguments.positional[0].value, Tensor):
+        return Tensor(arguments.positional[0].value.place, proven=False, grown=machine.grown(node))
+    known = not (escaped or touches) or wrapper is not None
+    if place == HOST and any(isinstance(one, Tensor) and one.place != HOST for one in arguments.values()):
+        known = False  # without weights it computes where its arguments are
+    return Tensor(place if known else SOMEWHERE, proven=False, grown=machine.grown(node))
+
+
+def _given(machine: Machine, modules: list[Module], arguments: Arguments) -> Iterator[ArgumentPlace]:
+    everything: list[tuple[int | None, str | None, Argument]] = []
+    everything += [(position, None, one) for position, one in enumerate(arguments.positional)]
+    everything += [(None, keyword, one) for keyword, one in arguments.keywords.items()]
+    for position, keyword, one in everything:
+        if one.node is not None:
+            meant = becomes(machine, modules[0], position or 0, keyword) if len(modules) == 1 else ""
+            yield ArgumentPlace(one.node.value, one.value, position, keyword, meant)
+
+
+def becomes(machine: Machine, module: Module, position: int, keyword: str | None) -> str:
+    """What an argument of a module's call becomes: :data:`WEIGHTS` where it meets them at once, or an input of its
+    ``forward``; empty where that is not known."""
+    if module.kind == "torch.nn.parallel.DistributedDataParallel":
+        inner = machine.store.get(module, "\0children")
+        wrapped = inner.items[0] if isinstance(inner, Sequence) else None
+        return becomes(machine, wrapped, position, keyword) if isinstance(wrapped, Module) else ""
+    if module.cls is None:
+        return _met_by_library(machine, module) if position == 0 and keyword is None else ""
+    if any(class_member(machine, module.cls, name) is not None for name in _OWN_CALL):
+        return ""
+    forward = class_member(machine, module.cls, "forward")
+    if not isinstance(forward, Function) or isinstance(forward.node, cst.Lambda):
+        return ""
+    names = [one.name.value for one in forward.node.params.params[1:]]
+    name = keyword if keyword is not None else next(iter(names[position : position + 1]), "")
+    return "".join(union_of(place_of_input(forward.node, name))) if name in names else ""
+
+
+def _met_by_library(machine: Machine, module: Module) -> str:
+    if module.kind != "torch.nn.Sequential":
+        layer = module.kind.startswith(("torch.nn.", "torchvision.models.")) and module.has_state
+        return WEIGHTS if layer and not module.kind.endswith("Loss") else ""
+    children = machine.store.get(module, "\0children")
+    for child in children.items if isinstance(children, Sequence) else ():
+        if not isinstance(child, Module):
+            return ""
+        if child.cls is not None or child.has_state:
+            return becomes(machine, child, 0, None)
+    return ""
