@@ -11,8 +11,10 @@ from accel_advisor.values.values import (
     UNKNOWN,
     Choice,
     Constant,
+    Filed,
     Iterated,
     Mapping,
+    Qualified,
     Sequence,
     Value,
     join,
@@ -22,6 +24,8 @@ from accel_advisor.values.values import (
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
+
+    import libcst as cst
 
     from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.interpreter.arguments import Arguments
@@ -96,3 +100,27 @@ def mapping_method(machine: Machine, receiver: Mapping, method: str, arguments: 
     if method in ("clear", "popitem"):
         machine.store.set(receiver, OPEN, Constant(True))
     return UNKNOWN
+
+
+def default_mapping(machine: Machine, arguments: Arguments, node: cst.Call) -> Mapping:
+    """``defaultdict(list)``."""
+    mapping = Mapping(machine.document, node)
+    makes_lists = arguments.get("default_factory", 0) == Qualified("list")
+    machine.store.set(mapping, ANY, Sequence(()) if makes_lists else UNKNOWN)
+    machine.store.set(mapping, OPEN, Constant(True))
+    return mapping
+
+
+def made_mapping(machine: Machine, arguments: Arguments, node: cst.Call) -> Value:
+    """``dict(...)``, and what makes a dict of its arguments in the same way."""
+    if any(isinstance(one.value, Filed) for one in arguments.positional):
+        return arguments.positional[0].value
+    mapping = Mapping(machine.document, node)
+    for one in arguments.positional:
+        update_mapping(machine, mapping, one.value)
+    for key, argument in arguments.keywords.items():
+        value = argument.value
+        machine.store.set(mapping, key, value.at("dict entry", key) if isinstance(value, Constant) else value)
+    if arguments.open:
+        machine.store.set(mapping, OPEN, Constant(True))
+    return mapping

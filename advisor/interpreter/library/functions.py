@@ -9,7 +9,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.iteration import element_of, entries
-from accel_advisor.interpreter.library.dicts import update_mapping
+from accel_advisor.interpreter.library.dicts import default_mapping, made_mapping
 from accel_advisor.interpreter.library.external_settings import call_configuration
 from accel_advisor.interpreter.library.loader_construction import build_loader, take_loaders
 from accel_advisor.interpreter.library.unknown_code import call_unknown, escape
@@ -36,7 +36,7 @@ from accel_advisor.tables.torch_functions import (
 from accel_advisor.tables.torch_modules import MODULE_ALIASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS
 from accel_advisor.values.devices import device_kinds, is_first
 from accel_advisor.values.places import HOST, SOMEWHERE, Place
-from accel_advisor.values.store import ANY, ESCAPED, OPEN, TAKES_AS_GIVEN
+from accel_advisor.values.store import ESCAPED, TAKES_AS_GIVEN
 from accel_advisor.values.values import (
     UNKNOWN,
     Birth,
@@ -44,7 +44,6 @@ from accel_advisor.values.values import (
     Class,
     Constant,
     Device,
-    Filed,
     Function,
     Iterated,
     Loader,
@@ -111,9 +110,9 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
         recorder.take_one(machine.frame, element)
         return element
     if name == "collections.defaultdict":
-        return _defaultdict(machine, arguments, node)
+        return default_mapping(machine, arguments, node)
     if name in DICTS:
-        return _dict(machine, arguments, node)
+        return made_mapping(machine, arguments, node)
     if name == "torch.autograd.Variable" and arguments.positional:
         return arguments.positional[0].value
     if name == "super":
@@ -353,28 +352,6 @@ def _map(machine: Machine, arguments: Arguments, node: cst.Call) -> Value:
     if isinstance(function, (Function, Class)):
         return Iterated(machine.call_value(function, Arguments(None, elements), node))
     return UNKNOWN
-
-
-def _defaultdict(machine: Machine, arguments: Arguments, node: cst.Call) -> Value:
-    mapping = Mapping(machine.document, node)
-    makes_lists = arguments.get("default_factory", 0) == Qualified("list")
-    machine.store.set(mapping, ANY, Sequence(()) if makes_lists else UNKNOWN)
-    machine.store.set(mapping, OPEN, Constant(True))
-    return mapping
-
-
-def _dict(machine: Machine, arguments: Arguments, node: cst.Call) -> Value:
-    if any(isinstance(one.value, Filed) for one in arguments.positional):
-        return arguments.positional[0].value
-    mapping = Mapping(machine.document, node)
-    for one in arguments.positional:
-        update_mapping(machine, mapping, one.value)
-    for key, argument in arguments.keywords.items():
-        value = argument.value
-        machine.store.set(mapping, key, value.at("dict entry", key) if isinstance(value, Constant) else value)
-    if arguments.open:
-        machine.store.set(mapping, OPEN, Constant(True))
-    return mapping
 
 
 def _reflection(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Value:
