@@ -53,7 +53,7 @@ class $class_name(Rule):
             yield self.finding(facts, loader.node, f"`{loader.name}` ..., so ...; do ...")
 ''')
 TEST = string.Template('''\
-"""$code, silent cases first."""
+"""$code $name, silent cases first."""
 
 from __future__ import annotations
 
@@ -61,21 +61,32 @@ from pathlib import Path
 
 import pytest
 
-from .marked import check
+from ..checks import Pair, check_one, check_pair
+from ..programs import IMPORTS
 
-HEAD = "import torch\\nfrom torch.utils.data import DataLoader, TensorDataset\\n"
 SILENT = {
-    "no loader": "x = torch.zeros(8)",
+    "no loader": "x = torch.zeros(8)\\n",
 }
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
 def test_silent(source: str, tmp_path: Path) -> None:
-    check(HEAD + source + "\\n", tmp_path)
+    check_one("$code", IMPORTS + source, tmp_path)
+
+
+OWN_CLASS = "class DataLoader(list):\\n    pass\\n"
+PAIRS = {
+    "own class of that name": Pair(IMPORTS + OWN_CLASS + "loader = DataLoader([1, 2])\\n", OWN_CLASS),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("$code", PAIRS[case], tmp_path)
 
 
 def test_reported(tmp_path: Path) -> None:
-    check(HEAD + "loader = DataLoader(TensorDataset(torch.zeros(8)))  # -> $code info\\n", tmp_path)
+    check_one("$code", IMPORTS + "loader = DataLoader(TensorDataset(torch.zeros(8)))  # -> info none\\n", tmp_path)
 ''')
 
 
@@ -116,7 +127,7 @@ def new_rule(code: str, name: str, theme: str, root: Path) -> int:
     }
     files = {
         folder / f"{module}.py": RULE.substitute(values),
-        root / "tests" / "rules" / f"test_{module}.py": TEST.substitute(values),
+        root / "tests" / "rules" / theme / f"test_{module}.py": TEST.substitute(values),
     }
     for path in files:
         if path.exists():
