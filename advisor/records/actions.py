@@ -47,7 +47,8 @@ class Pattern(Asked):
 
 class AnyCall(Pattern):
     """The call of a method of this name, whatever it is called on, or of a function or class of any library that ends
-    so: ``AnyCall("synchronize")`` covers ``torch.cuda.synchronize()`` and ``event.synchronize()``."""
+    so, but for those that are built into Python: ``AnyCall("synchronize")`` covers ``torch.cuda.synchronize()`` and
+    ``event.synchronize()``."""
 
     __slots__ = ()
 
@@ -113,7 +114,7 @@ class Call(Action):
 
     def __init__(self, full: str, /) -> None:
         owner, _, name = full.rpartition(".")
-        super().__init__(owner, name, AnyCall(name), *_around(full))
+        super().__init__(owner, name, *([AnyCall(name)] if owner else []), *_around(full))
 
 
 class Method(Action):

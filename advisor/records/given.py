@@ -126,6 +126,11 @@ class Given:
         return Given(Absent())
 
     @property
+    def positional(self) -> tuple[Given, ...]:
+        """The positional arguments of the call whose result it is."""
+        return tuple(map(Given, self._value.arguments)) if isinstance(self._value, Opaque) else ()
+
+    @property
     def parameters_of(self) -> Module | None:
         """The module whose ``parameters()`` it is."""
         made = self._value

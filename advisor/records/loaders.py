@@ -106,6 +106,27 @@ class Loop:
     guarded: bool = False
     repeats: bool = False
 
+    @property
+    def rows(self) -> Given:
+        """The tensor whose rows it counts; absent where it is not known to do so."""
+        return Given(ABSENT if self.rows_of is None else self.rows_of)
+
+    @property
+    def treats_alike(self) -> bool:
+        """Whether every pass does the same with rows of the same length: it holds no branch, no early end, no slice."""
+        decides = (cst.If, cst.IfExp, cst.Match, cst.Try, cst.Continue, cst.Break, cst.Slice)
+        return next(descendants(self.node, *decides), None) is None
+
+    @property
+    def outer(self) -> tuple[Loop, ...]:
+        """The loops around it, innermost first."""
+        found: list[Loop] = []
+        loop = self.parent
+        while loop is not None and loop not in found:
+            found.append(loop)
+            loop = loop.parent
+        return tuple(found)
+
     def renews(self, holder: str, besides: cst.CSTNode) -> bool:
         """Whether a pass binds a name, attribute or item anew, or takes something out of it, in another statement."""
         for one in renewed_in(self.node, besides):

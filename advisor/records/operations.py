@@ -85,6 +85,11 @@ class OperationContext:
         return tuple(Given(argument.value) for _, argument in self.arguments)
 
     @property
+    def positional(self) -> tuple[Given, ...]:
+        """The positional arguments that are seen."""
+        return tuple(argument.given for key, argument in self.arguments if isinstance(key, int))
+
+    @property
     def value(self) -> Given:
         """What is set or added, for an assignment or an :class:`~.actions.Act`."""
         return self.given("value", 0)

@@ -1,4 +1,4 @@
-"""ACC414."""
+"""Graphs that are kept although nothing uses them again."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import remove_argument
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import AnyCall, Call, Method
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import ABSENT
+from accel_advisor.rule import Rule, remove_argument
 
-_DIFFERENTIATES = ("torch.autograd.grad", "torch.autograd.backward", ".manual_backward", ".backward")
+_BACKWARD = (Method("Tensor", "backward"), Method("?", "backward"))
+_DIFFERENTIATES = (Call("torch.autograd.grad"), AnyCall("manual_backward"), AnyCall("backward"))
 
 
 class BackwardRetainGraphInLoop(Rule):
@@ -69,10 +69,8 @@ class BackwardRetainGraphInLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each backward pass once."""
-        for operation in facts.operations:
-            if operation.name not in ("Tensor.backward", "?.backward") or not self._retains(operation):
-                continue
-            if not self._is_alone(facts, operation):
+        for operation in facts.operations_of(*_BACKWARD):
+            if not self._retains(operation) or not self._is_alone(facts, operation):
                 continue
             code = facts.document.code(operation.node)
             message = (
@@ -82,7 +80,7 @@ class BackwardRetainGraphInLoop(Rule):
             yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation))
 
     def _retains(self, operation: Operation) -> bool:
-        if not operation.gives("retain_graph", True, 1) or operation.get("create_graph", 2) != ABSENT:
+        if not operation.gives("retain_graph", True, 1) or not operation.lacks("create_graph", 2):
             return False
         return all(
             context.inner is not None and context.inner.loaders and context.inner.calls_model
@@ -94,8 +92,8 @@ class BackwardRetainGraphInLoop(Rule):
         if not all(loop and facts.call_graph.reaches_once(loop.function, operation.function) for loop in loops):
             return False  # a helper that is called for several losses
         functions = [context.functions for context in operation.contexts]
-        for other in (one for facts_ in facts.program for one in facts_.operations):
-            if other is operation or not other.name.endswith(_DIFFERENTIATES):
+        for other in facts.program.operations_of(*_DIFFERENTIATES):
+            if other is operation:
                 continue
             if any(context.functions in functions for context in other.contexts):
                 return False

@@ -1,4 +1,4 @@
-"""ACC425."""
+"""A last batch of one sample, which batch norm refuses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.layer_order import successions
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Module
 
 
 class BnLastBatchOfOne(Rule):
@@ -76,9 +75,9 @@ class BnLastBatchOfOne(Rule):
 
     def _feeds(self, facts: Facts, loader: LoaderCall) -> bool:
         return any(
-            "torch.nn.BatchNorm1d" in facts.layers.of(context.module)
+            "torch.nn.BatchNorm1d" in facts.layers.of(context.model)
             for each in facts.program
             for call in each.module_calls
             for context in call.contexts
-            if isinstance(context.module, Module) and context.loop in loader.loops
+            if context.model is not None and context.loop in loader.loops
         )

@@ -1,4 +1,4 @@
-"""ACC412."""
+"""Tools for debugging that stay on for the whole training."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import AnyCall, Call, Method, SetsItem, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Constant
+from accel_advisor.rule import Rule, replace_node
 
 _WORDS = re.compile(r"debug|profil|bench|test", re.IGNORECASE)
-_LAUNCH = ("os.environ['CUDA_LAUNCH_BLOCKING'] =", "os.environ.setdefault", "os.putenv")
-_PROFILERS = frozenset(
-    {"torch.profiler.profile", "torch.autograd.profiler.profile", "torch.autograd.profiler.emit_nvtx"}
-)
+_SETS = SetsItem("os.environ", "CUDA_LAUNCH_BLOCKING")
+_LAUNCH = (_SETS, *calls("os.environ.setdefault", "os.putenv"), Method("os.environ", "setdefault"))
+_ANOMALY, _ANOMALIES = Call("torch.autograd.set_detect_anomaly"), Call("torch.autograd.detect_anomaly")
+_TRAINER, _GRADCHECK = Call("lightning.Trainer"), Call("torch.autograd.gradcheck")
+_PROFILE = Call("torch.profiler.profile")
+_PROFILERS = (_PROFILE, *calls("torch.autograd.profiler.profile", "torch.autograd.profiler.emit_nvtx"))
+_TOOLS = (*_LAUNCH, _ANOMALY, _ANOMALIES, _TRAINER, _GRADCHECK, *_PROFILERS)
 
 
 class DebugToolsLeftOn(Rule):
@@ -72,11 +74,11 @@ class DebugToolsLeftOn(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each switch once."""
-        if not facts.trains and not facts.does("lightning.Trainer"):
+        if not facts.trains and not facts.does(_TRAINER):
             return
         if _WORDS.search(PurePath(facts.document.filename).stem):
             return
-        for operation in facts.operations:
+        for operation in facts.operations_of(*_TOOLS):
             names = [name for context in operation.contexts for name in context.functions]
             if operation.guarded or any(_WORDS.search(name) for name in names):
                 continue
@@ -88,37 +90,34 @@ class DebugToolsLeftOn(Rule):
 
     def _tool(self, facts: Facts, operation: Operation) -> tuple[str | None, str, Fix | None] | None:
         """What to call a tool, if not by the code that switches it on, what it costs with the remedy, and the fix."""
-        name = operation.name
+        what = operation.what
         anomaly = "makes every backward pass{} keep stack traces and look for NaN; {} when the search is over"
-        if name == "torch.autograd.set_detect_anomaly" and operation.gives("mode", True, 0):
+        if what is _ANOMALY and operation.gives("mode", True, 0):
             return None, anomaly.format("", "switch it off"), _switch_off(facts, operation, "False")
-        if name == "lightning.Trainer" and operation.gives("detect_anomaly", True):
+        if what is _TRAINER and operation.gives("detect_anomaly", True):
             return "detect_anomaly=True", anomaly.format("", "drop it"), None
-        if name == "torch.autograd.detect_anomaly" and self._surrounds(facts, name):
+        if what is _ANOMALIES and self._surrounds(facts, what.full):
             return None, anomaly.format(" in it", "take it away"), None
-        if name in _LAUNCH and self._blocks(operation):
+        if what in _LAUNCH and self._blocks(operation):
             cost = "makes the host wait for every kernel that it launches; take it away when the search is over"
             return "CUDA_LAUNCH_BLOCKING=1", cost, None
-        if name == "torch.autograd.gradcheck" and any(one.inner and one.inner.backward for one in operation.contexts):
+        if what is _GRADCHECK and any(one.inner and one.inner.backward for one in operation.contexts):
             return None, "compares gradients numerically in each pass of the training; do it once, before", None
-        on = operation.lacks("enabled", 0) or operation.gives("enabled", True, 0) or name == "torch.profiler.profile"
-        if name in _PROFILERS and on and operation.lacks("schedule") and self._surrounds(facts, name):
+        on = operation.lacks("enabled", 0) or operation.gives("enabled", True, 0) or what is _PROFILE
+        if what in _PROFILERS and on and operation.lacks("schedule") and self._surrounds(facts, what.full):
             return None, "records every operation of the whole training; give it a `schedule`, or a few steps", None
         return None
 
     def _blocks(self, operation: Operation) -> bool:
-        if not operation.name.startswith("os.environ["):
+        if operation.what is not _SETS:
             return operation.gives("key", "CUDA_LAUNCH_BLOCKING", 0) and operation.gives("value", "1", 1)
-        value = operation.contexts[0].get("", 0)
-        return isinstance(value, Constant) and value.value == "1"
+        return operation.contexts[0].value.is_literal("1")
 
     def _surrounds(self, facts: Facts, name: str) -> bool:
         """Whether training loops run inside of this manager as a whole."""
         return any(
             name in context.managers and context.inner is not None and context.inner.loaders
-            for one in facts.program
-            for operation in one.operations
-            if operation.name.endswith(".backward")
+            for operation in facts.program.operations_of(AnyCall("backward"))
             for context in operation.contexts
         )
 

@@ -1,30 +1,18 @@
-"""ACC401."""
+"""Evaluation loops that build graphs for a backward pass that never comes."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import indentation_at, insert_after, newline_of
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts, Loop
-from accel_advisor.records.operations import Operation, OperationContext
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Module, Tensor
+from accel_advisor.records.queries.evaluation import evaluates, needs_gradients
+from accel_advisor.rule import Rule, indentation_at, insert_after, newline_of
 
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_EVALUATES = frozenset("eval evaluate evaluation val valid validate validation test".split())
-_DIFFERENTIATES = frozenset(
-    (
-        "train training fit attack adversarial adv fgsm pgd perturb saliency explain attribute maml meta penalty grad "
-        "gradcam cam gradient gradients tta adapt adaptation export onnx"
-    ).split()
-)
-_GRADIENTS = (".requires_grad_", ".requires_grad =", "torch.autograd.grad", "torch.autograd.backward")
-_DERIVATIVES = ("torch.func.", "torch.autograd.functional.")
-_EXPORTS = ("torch.onnx.", "torch.export.")
+_SWITCHES = calls("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
 
 
 class EvalWithoutNoGrad(Rule):
@@ -91,89 +79,16 @@ class EvalWithoutNoGrad(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each function once, at its first such loop, and each such loop outside of functions."""
-        if facts.does("torch.set_grad_enabled", "torch.autograd.set_grad_enabled"):
+        if facts.does(*_SWITCHES):
             return
         seen: set[int] = set()
         for loop in facts.loops:
             if not (loop.loaders and loop.graphs) or loop.graph_free or loop.backward or id(loop.function) in seen:
                 continue
-            if self._evaluates(facts, loop) and not self._needs_gradients(facts, loop):
+            if evaluates(facts, loop) and not needs_gradients(facts, loop):
                 if loop.function is not None:
                     seen.add(id(loop.function))
                 yield self._report(facts, loop)
-
-    def _evaluates(self, facts: Facts, loop: Loop) -> bool:
-        words = _words(loop.functions[-1]) if loop.functions else frozenset()
-        if words & _DIFFERENTIATES:
-            return False
-        contexts = [
-            context
-            for one in facts.program
-            for call in one.module_calls
-            for context in call.contexts
-            if not call.loss
-            and context.loop is loop
-            and isinstance(context.module, Module)
-            and context.module.has_state
-        ]
-        if any(context.evaluating for context in contexts):
-            return True
-        learning = any(outer.backward for outer in _outer(loop))
-        return self._mode(facts, loop) == "eval" or bool(contexts and words & _EVALUATES and not learning)
-
-    def _mode(self, facts: Facts, loop: Loop) -> str | None:
-        """The mode that the function puts a model into before the loop, where it does."""
-        start, mode = facts.document.span(loop.node).start.offset, None
-        for operation in facts.operations:
-            if not operation.name.endswith((".eval", ".train")):
-                continue
-            here = any(context.functions == loop.functions for context in operation.contexts)
-            if here and facts.document.span(operation.node).start.offset < start:
-                stays = operation.name.endswith(".eval") or operation.gives("mode", False, 0)
-                mode = "eval" if stays else "train"
-        return mode
-
-    def _needs_gradients(self, facts: Facts, loop: Loop) -> bool:
-        frozen = facts.does(".requires_grad =", ".requires_grad_")
-        if (frozen and not facts.trains) or self._is_learnt_from(facts, loop):
-            return True
-        for operation in (operation for one in facts.program for operation in one.operations):
-            inside = any(loop in context.loops for context in operation.contexts)
-            if inside and (operation.framework or _differentiates(operation)):
-                return True
-            beside = loop.functions and any(context.functions == loop.functions for context in operation.contexts)
-            if beside and operation.name.startswith(_EXPORTS):
-                return True
-        return any(
-            call.framework and context.loop is loop
-            for one in facts.program
-            for call in one.module_calls
-            for context in call.contexts
-        )
-
-    def _is_learnt_from(self, facts: Facts, loop: Loop) -> bool:
-        """Whether what the loop computes reaches a backward pass, or a ``forward`` differentiates by itself."""
-        calls = {
-            call.node
-            for one in facts.program
-            for call in one.module_calls
-            if any(context.loop is loop for context in call.contexts)
-        }
-        for operation in (operation for one in facts.program for operation in one.operations):
-            inside = any("forward" in context.functions for context in operation.contexts)
-            if operation.name == "torch.autograd.grad" and inside:
-                return True
-            if not operation.name.endswith((".backward", "torch.autograd.grad")):
-                continue
-            for context in operation.contexts:
-                given = [argument.value for _, argument in context.arguments]
-                losses = [context.receiver, *given] if operation.name.endswith(".backward") else given[:1]
-                if any(isinstance(value, Tensor) and value.grown & calls for value in losses):
-                    return True
-                seen = any(isinstance(value, Tensor) and _is_explained(facts, value) for value in losses)
-                if not seen and _happens_around(context, loop):
-                    return True
-        return False
 
     def _report(self, facts: Facts, loop: Loop) -> Finding:
         torch = facts.torch_name or "torch"
@@ -184,7 +99,7 @@ class EvalWithoutNoGrad(Rule):
             return self.finding(facts, loop.node, message)
         name = loop.function.name.value
         fix = None
-        if not any(name in other.functions for other in _training(facts)):
+        if not any(name in other.functions for one in facts.program for other in one.loops if other.backward):
             message = f"`{name}` evaluates over `{loader}` and {cost}; decorate it with `@{torch}.no_grad()`"
             if facts.torch_name is not None:
                 fix = self._fix(facts, loop.function)
@@ -201,39 +116,3 @@ class EvalWithoutNoGrad(Rule):
         else:
             edit = document.edit(start, start, decorator + lead)
         return Fix(f"Decorate `{function.name.value}` with `{decorator}`", (edit,), Applicability.UNSAFE)
-
-
-def _differentiates(operation: Operation) -> bool:
-    """Whether a call takes gradients, or makes something that wants one."""
-    named = operation.name.endswith(_GRADIENTS) or operation.name.startswith(_DERIVATIVES)
-    return named or operation.gives("requires_grad", True)
-
-
-def _happens_around(context: OperationContext, loop: Loop) -> bool:
-    """Whether it happens in the function that runs a loop, or in one that calls that, as often as the loop begins: so
-    that it may be given what the loop computes."""
-    outer = list(_outer(loop))
-    above = context.functions == loop.functions[: len(context.functions)]
-    return above and all(one in outer for one in context.loops)
-
-
-def _is_explained(facts: Facts, loss: Tensor) -> bool:
-    """Whether the calls of models are known that a loss was computed by."""
-    calls = [call for one in facts.program for call in one.module_calls if call.node in loss.grown]
-    inputs = [argument.value for call in calls if call.loss for one in call.contexts for argument in one.arguments[:1]]
-    return bool(calls) and all(isinstance(one, Tensor) and _is_explained(facts, one) for one in inputs)
-
-
-def _words(name: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORDS.findall(name))
-
-
-def _outer(loop: Loop) -> Iterator[Loop]:
-    outer = loop.parent
-    while outer is not None:
-        yield outer
-        outer = outer.parent
-
-
-def _training(facts: Facts) -> Iterator[Loop]:
-    return (loop for one in facts.program for loop in one.loops if loop.backward)

@@ -1,19 +1,19 @@
-"""ACC415."""
+"""Optimizers that go over the parameters several times at each step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.actions import Call, any_calls, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation, OperationContext
 from accel_advisor.records.queries.precision import COMPLEX, speaks_of
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import ABSENT, Constant, Module, Opaque
 
-_OPTIMIZERS = frozenset({"torch.optim.Adam", "torch.optim.AdamW", "torch.optim.SGD"})
+_OPTIMIZERS = calls("torch.optim.Adam", "torch.optim.AdamW", "torch.optim.SGD")
 _CHOOSES = ("fused", "foreach", "differentiable", "capturable")
-_SHARDS = (".FullyShardedDataParallel", ".fully_shard")
+_SHARDS = any_calls("FullyShardedDataParallel", "fully_shard")
 _SINCE = (2, 4)
 """The first torch whose fused optimizers run on the CPU as well."""
 
@@ -72,35 +72,32 @@ class FusedOptimizer(Rule):
         """Reports a document once, at its first such optimizer, with the others as related places."""
         if not facts.trains or facts.frameworks or not facts.supports(_SINCE) or facts.does(*_SHARDS):
             return
-        found = [one for one in facts.named(_OPTIMIZERS) if self._could_fuse(facts, one)]
+        found = [one for one in facts.operations_of(*_OPTIMIZERS) if self._could_fuse(facts, one)]
         if found and not self._has_sparse_gradients(facts) and not speaks_of(facts, COMPLEX):
             yield self._report(facts, found)
 
     def _could_fuse(self, facts: Facts, operation: Operation) -> bool:
         if not all(operation.lacks(name) for name in _CHOOSES):
             return False
-        if operation.name == "torch.optim.SGD" and not self._has_momentum(operation):
+        if operation.what is Call("torch.optim.SGD") and not self._has_momentum(operation):
             return False
         return all(self._is_on_cuda(facts, context) for context in operation.contexts)
 
     def _has_momentum(self, operation: Operation) -> bool:
-        momentum = operation.get("momentum", 2)
-        return momentum != ABSENT and not (isinstance(momentum, Constant) and momentum.value == 0)
+        momentum = operation.given("momentum", 2)
+        return not momentum.absent and not (momentum.written and momentum.literal == 0)
 
     def _is_on_cuda(self, facts: Facts, context: OperationContext) -> bool:
-        given = context.get("params", 0)
-        if not isinstance(given, Opaque) or given.name != "module.parameters":
-            return False
-        module = given.arguments[0]
-        kinds = facts.device_kinds(module) if isinstance(module, Module) else frozenset[str]()
+        module = context.given("params", 0).parameters_of
+        kinds = facts.device_kinds(module) if module is not None else frozenset[str]()
         return "cuda" in kinds and kinds <= {"cuda", "cpu"}
 
     def _has_sparse_gradients(self, facts: Facts) -> bool:
-        embeddings = ("torch.nn.Embedding", "torch.nn.EmbeddingBag")
-        return any(not one.lacks("sparse") for each in facts.program for one in each.named(embeddings))
+        embeddings = facts.program.operations_of(*calls("torch.nn.Embedding", "torch.nn.EmbeddingBag"))
+        return any(not one.lacks("sparse") for one in embeddings)
 
     def _report(self, facts: Facts, found: list[Operation]) -> Finding:
-        document, last = facts.document, found[0].name.rpartition(".")[2]
+        document, last = facts.document, found[0].what.name
         message = (
             f"`{last}` updates the parameters in several groups of launches at each step; pass `fused=True`, which "
             f"does it in one"

@@ -1,15 +1,14 @@
-"""ACC429."""
+"""Metrics that NumPy computes after every training batch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import within
 from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.values.places import is_cuda_capable
-from accel_advisor.values.values import Opaque
 
 
 class GpuMetricNumpyInLoop(Rule):
@@ -69,8 +68,8 @@ class GpuMetricNumpyInLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for operation in facts.operations:
-            if not operation.name.startswith(("sklearn.metrics.", "numpy.")) or not operation.at_every_step:
+        for operation in facts.operations_of(*within("sklearn.metrics", "numpy")):
+            if not operation.at_every_step:
                 continue
             loops = {context.loop for context in operation.contexts}
             loop = loops.pop() if len(loops) == 1 else None
@@ -83,15 +82,9 @@ class GpuMetricNumpyInLoop(Rule):
 
     def _takes_arrays(self, operation: Operation) -> bool:
         """Whether the call is given the arrays of tensors, and in every case."""
-        return all(
-            any(isinstance(one.value, Opaque) and one.value.name == "Tensor.numpy" for _, one in context.arguments)
-            for context in operation.contexts
-        )
+        return all(any(one.made_by == "Tensor.numpy" for one in context.values) for context in operation.contexts)
 
     def _copies(self, facts: Facts, loop: Loop) -> bool:
         """Whether a loop copies from the GPU at every step."""
         contexts = (context for transfer in facts.transfers for context in transfer.contexts)
-        return any(
-            context.kinds == {"cpu"} and context.loop is loop and context.source and is_cuda_capable(context.source)
-            for context in contexts
-        )
+        return any(one.kinds == {"cpu"} and one.loop is loop and one.from_accelerator for one in contexts)

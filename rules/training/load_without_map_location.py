@@ -1,4 +1,4 @@
-"""ACC426."""
+"""Checkpoints that are loaded onto the device that they were saved from."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.actions import Call, Method
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Opaque
 
 _COPIES = re.compile(r"\.cpu\(|\.to\([\"']cpu[\"']")
 
@@ -59,24 +59,20 @@ class LoadWithoutMapLocation(Rule):
         if not any(one.evidence for one in facts.program):
             return
         taken = [
-            argument.value.arguments
-            for one in facts.program
-            for operation in one.named(["Module.load_state_dict"])
+            argument.positional
+            for operation in facts.program.operations_of(Method("Module", "load_state_dict"))
             for context in operation.contexts
-            for _, argument in context.arguments
-            if isinstance(argument.value, Opaque) and argument.value.name == "torch.load"
+            for argument in context.values
+            if argument.made_by == "torch.load"
         ]
-        saves = [one for each in facts.program for one in each.named(["torch.save"])]
+        saves = facts.program.operations_of(Call("torch.save"))
         hosted = {self._file(one, 1) for one in saves if _COPIES.search(one.document.code(one.node))}
         loads = [
             operation
-            for operation in facts.named(["torch.load"])
+            for operation in facts.operations_of(Call("torch.load"))
             if operation.lacks("map_location", 1)
             and self._file(operation) not in hosted
-            and any(
-                tuple(one.value for key, one in context.arguments if isinstance(key, int)) in taken
-                for context in operation.contexts
-            )
+            and any(context.positional in taken for context in operation.contexts)
         ]
         if loads:
             yield self._report(facts, loads)

@@ -1,21 +1,25 @@
-"""ACC428."""
+"""Values that are read from the GPU and logged after every batch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import Call, any_calls, methods
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.values.places import is_cuda_capable
-from accel_advisor.values.values import Tensor, Value
 
-_LOGS = (
-    *("wandb.log", "wandb.init.log", "mlflow.log_metric", "mlflow.log_metrics"),
-    *("SummaryWriter.add_scalar", "SummaryWriter.add_scalars", "neptune.init_run.append"),
-)
-_READS = frozenset({"Tensor.item", "Tensor.tolist", "Tensor.cpu", "float"})
+_LOGS = {
+    "log": ("wandb", "wandb.init"),
+    "log_metric": ("mlflow",),
+    "log_metrics": ("mlflow",),
+    "add_scalar": ("SummaryWriter",),
+    "add_scalars": ("SummaryWriter",),
+    "append": ("neptune.init_run",),
+}
+"""What logs a value, by its name, and how the name of its owner ends."""
+_READS = (*methods("Tensor", "item", "tolist", "cpu"), Call("float"))
 
 
 class LogEveryStep(Rule):
@@ -79,23 +83,18 @@ class LogEveryStep(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        reading = {id(one.statement) for one in facts.operations if one.name in _READS and self._reads(one)}
-        for operation in facts.operations:
-            if not operation.name.endswith(_LOGS) or not self._is_in_every_step(operation):
+        reading = {id(one.statement) for one in facts.operations_of(*_READS) if self._reads(one)}
+        for operation in facts.operations_of(*any_calls(*_LOGS)):
+            name = operation.what.name
+            if not operation.what.owner.endswith(_LOGS[name]) or not self._is_in_every_step(operation):
                 continue
-            given = [argument.value for context in operation.contexts for _, argument in context.arguments]
-            if id(operation.statement) in reading or any(_is_on_gpu(value) for value in given):
-                last = operation.name.rpartition(".")[2]
-                message = f"`{last}(...)` waits for the GPU after every batch; log every so many steps"
+            given = [value for context in operation.contexts for value in context.values]
+            if id(operation.statement) in reading or any(value.on_accelerator for value in given):
+                message = f"`{name}(...)` waits for the GPU after every batch; log every so many steps"
                 yield self.finding(facts, operation.node, message)
 
     def _reads(self, operation: Operation) -> bool:
-        values = [context.receiver or context.get("", 0) for context in operation.contexts]
-        return all(_is_on_gpu(value) for value in values)
+        return all((one.value if one.subject.absent else one.subject).on_accelerator for one in operation.contexts)
 
     def _is_in_every_step(self, operation: Operation) -> bool:
         return operation.at_every_step and all(one.loop and one.loop.backward for one in operation.contexts)
-
-
-def _is_on_gpu(value: Value) -> bool:
-    return isinstance(value, Tensor) and bool(value.place) and is_cuda_capable(value.place)

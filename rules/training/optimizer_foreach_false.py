@@ -1,4 +1,4 @@
-"""ACC416."""
+"""Optimizers that update parameters one by one."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import remove_argument
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Call, Within, any_calls, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, remove_argument
 
 _SPARES = (
-    *("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"),
-    *(".gradient_checkpointing_enable", ".FullyShardedDataParallel", ".fully_shard"),
-    *("torch.cuda.set_per_process_memory_fraction", "torch.autograd.graph.save_on_cpu"),
+    *calls("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"),
+    *any_calls("gradient_checkpointing_enable", "FullyShardedDataParallel", "fully_shard"),
+    *calls("torch.cuda.set_per_process_memory_fraction", "torch.autograd.graph.save_on_cpu"),
 )
 """What programs do that are short of memory."""
 _MEMORY = re.compile(r"#.*(?:\bmem|\boom\b)", re.IGNORECASE)
@@ -66,9 +66,11 @@ class OptimizerForeachFalse(Rule):
         """Reports each optimizer once."""
         if not facts.supports((2, 0)) or not any(one.evidence for one in facts.program) or facts.does(*_SPARES):
             return
-        for operation in facts.operations:
-            package, _, last = operation.name.rpartition(".")
-            if package != "torch.optim" or not last[:1].isupper() or not operation.gives("foreach", False):
+        for operation in facts.operations_of(Within("torch.optim")):
+            last = operation.what.name
+            if operation.what is not Call(f"torch.optim.{last}") or not last[:1].isupper():
+                continue
+            if not operation.gives("foreach", False):
                 continue
             if not operation.lacks("fused") and not operation.gives("fused", False):
                 continue

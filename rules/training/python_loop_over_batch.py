@@ -1,4 +1,4 @@
-"""ACC431."""
+"""Models that are called on the samples of a batch one by one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.transfers import ModuleCallContext
 from accel_advisor.rule import Rule
-from accel_advisor.syntax.exits import treats_alike
-from accel_advisor.values.values import Module, Tensor
 
 
 class PythonLoopOverBatch(Rule):
@@ -68,13 +65,13 @@ class PythonLoopOverBatch(Rule):
                 yield self.finding(facts, call.node, message)
 
     def _takes_one_row(self, context: ModuleCallContext) -> bool:
-        rows = context.inner.rows_of if context.inner is not None else None
-        loader = loader_of(rows)
-        if rows is None or loader is None or len(context.arguments) != 1:
+        loop, module = context.inner, context.model
+        if loop is None or loop.rows.batch_of is None or len(context.arguments) != 1:
             return False
-        if not loader.gives("collate_fn", None) or context.inner is None or not treats_alike(context.inner.node):
+        loader = loop.rows.batch_of
+        if not loader.gives("collate_fn", None) or not loop.treats_alike:
             return False  # rows may differ in length
-        row, module = context.arguments[0].value, context.module
-        if not isinstance(row, Tensor) or row.loader is not rows.loader or row.path != (*rows.path, ...):
+        row = context.arguments[0].given
+        if row.batch_of is not loader or row.path != (*loop.rows.path, ...):
             return False
-        return isinstance(module, Module) and module.has_state and not module.kind.endswith("Cell")
+        return module is not None and module.has_state and not module.kind.endswith("Cell")

@@ -1,4 +1,4 @@
-"""ACC427."""
+"""Checkpoints that are written after every batch."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import AnyCall, Call
 from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Opaque, Value
 
 _FIRST = re.compile(r"\bislice\([^()]*,\s*\d+\)|\bzip\(range\(\d+\)|\)\[:\d+\]")
 
@@ -67,11 +67,10 @@ class SaveEveryStep(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for operation in facts.operations:
-            saves = operation.name == "torch.save" or operation.name.endswith(".save_pretrained")
-            if saves and self._is_in_every_step(operation):
+        for operation in facts.operations_of(Call("torch.save"), AnyCall("save_pretrained")):
+            if self._is_in_every_step(operation):
                 message = (
-                    f"`{operation.name.rpartition('.')[2]}(...)` writes to the disk after every batch, while the "
+                    f"`{operation.what.name}(...)` writes to the disk after every batch, while the "
                     f"device waits; do it every so many steps, or after the epoch"
                 )
                 yield self.finding(facts, operation.node, message)
@@ -79,12 +78,8 @@ class SaveEveryStep(Rule):
     def _is_in_every_step(self, operation: Operation) -> bool:
         if not operation.at_every_step or not all(one.loop and one.loop.backward for one in operation.contexts):
             return False
-        kept = [_name(context.get("f", 1)) == "io.BytesIO" for context in operation.contexts]
+        kept = [context.given("f", 1).made_by == "io.BytesIO" for context in operation.contexts]
         return not any(kept) and not any(one.loop and _is_short(one.loop) for one in operation.contexts)
-
-
-def _name(value: Value) -> str:
-    return value.name if isinstance(value, Opaque) else ""
 
 
 def _is_short(loop: Loop) -> bool:

@@ -1,4 +1,4 @@
-"""ACC411."""
+"""Gradients that are filled with zeros at each step."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import remove_argument
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import AnyCall, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Module, Opaque
+from accel_advisor.rule import Rule, remove_argument
 
-_GRAPHS = ("torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.make_graphed_callables")
+_GRAPHS = calls("torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.make_graphed_callables")
 _KEEPS = (".grad", "gradient_as_bucket_view", "_foreach_zero_")
 """Words of programs that read gradients, and may rely on the zeros, or that keep them where they are on purpose."""
 
@@ -67,8 +66,8 @@ class ZeroGradSetToNoneFalse(Rule):
             return
         if any(word in one.document.text for one in facts.program for word in _KEEPS):
             return
-        for operation in facts.operations:
-            if operation.name.endswith(".zero_grad") and self._clears(operation):
+        for operation in facts.operations_of(AnyCall("zero_grad")):
+            if self._clears(operation):
                 code = facts.document.code(operation.node)
                 message = (
                     f"`{code}` writes zeros into every gradient only for the next ones to be added to them; drop the "
@@ -77,11 +76,8 @@ class ZeroGradSetToNoneFalse(Rule):
                 yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation))
 
     def _clears(self, operation: Operation) -> bool:
-        owners = all(
-            isinstance(context.receiver, Module)
-            or (isinstance(context.receiver, Opaque) and context.receiver.name.startswith("torch.optim."))
-            for context in operation.contexts
-        )
+        subjects = [context.subject for context in operation.contexts]
+        owners = all(one.module is not None or one.made_by.startswith("torch.optim.") for one in subjects)
         return owners and operation.gives("set_to_none", False, 0)
 
     def _fix(self, facts: Facts, operation: Operation) -> Fix | None:
