@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +11,8 @@ from accel_advisor.finding import Severity
 from accel_advisor.project.target import Platform, Target, Versions, platforms, versions
 from accel_advisor.selection import Selection, Selector, selectors
 
-TABLE = "tool.accel-advisor"
-REPOSITORY_MARKERS = (".git", ".hg")
-PACKAGE_MARKERS = ("pyproject.toml", "setup.py", "setup.cfg")
+NAME = "accel-advisor"
+TABLE = f"tool.{NAME}"
 
 
 class ConfigError(ValueError):
@@ -55,22 +52,14 @@ class Config:
     tune_args: tuple[str, ...] = ()
 
     @classmethod
-    def load(cls, start: Path) -> Config:
-        """The configuration that holds for a file or folder: that of the nearest pyproject.toml upwards with a table
-        ``[tool.accel-advisor]``, or the defaults.
+    def read(cls, path: Path) -> Config | None:
+        """The configuration in a pyproject.toml; None where there is no such file or no table of ours in it.
 
         Raises:
             ConfigError: it cannot be read, or a key or value in it is wrong.
         """
-        start = Path(os.path.abspath(start))
-        folders = [start, *start.parents] if start.is_dir() else list(start.parents)
-        for folder in folders:
-            path = folder / "pyproject.toml"
-            if path.is_file():
-                table = _table(path)
-                if table is not None:
-                    return _Reader(path).config(table)
-        return cls(root=_marked_root(folders[0]) or folders[0])
+        table = _table(path)
+        return _Reader(path).config(table) if table is not None else None
 
     def settings(self) -> dict[str, object]:
         """The configuration as plain data under the keys of the file."""
@@ -94,45 +83,21 @@ class Config:
         }
 
 
-def project_root(path: Path, config: Config) -> Path:
-    """The folder in which a file's absolute imports are looked for: that of the configuration where the file lies
-    below it, else that of its repository or package, else its own."""
-    folder = Path(os.path.abspath(path)).parent
-    if config.path is not None and folder.is_relative_to(config.root):
-        return config.root
-    found = _marked_root(folder)
-    if found is None and folder.is_relative_to(config.root):
-        return config.root
-    return found or folder
-
-
-def _marked_root(folder: Path) -> Path | None:
-    """The nearest repository upwards, else the nearest package."""
-    found = _nearest(str(folder), REPOSITORY_MARKERS) or _nearest(str(folder), PACKAGE_MARKERS)
-    return Path(found) if found else None
-
-
-@cache
-def _nearest(folder: str, markers: tuple[str, ...]) -> str | None:
-    """The nearest folder upwards with a marker; each folder is looked at once, however many files lie below it."""
-    if any(os.path.exists(os.path.join(folder, marker)) for marker in markers):
-        return folder
-    parent = os.path.dirname(folder)
-    return None if parent == folder else _nearest(parent, markers)
-
-
 def _table(path: Path) -> dict[str, Any] | None:
+    try:
+        raw = path.read_bytes() if path.is_file() else b""
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if NAME.encode() not in raw:  # templates of projects need not even be TOML
+        return None
     import tomllib
 
     try:
-        with path.open("rb") as stream:
-            data = tomllib.load(stream)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+        data = tomllib.loads(raw.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: is not valid TOML: {error}") from error
     tool = data.get("tool", {})
-    table = tool.get("accel-advisor") if isinstance(tool, dict) else None
+    table = tool.get(NAME) if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
         raise ConfigError(f"{path}: {TABLE} must be a table")
     return table

@@ -20,6 +20,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("source",),
     ("project",),
     ("config",),
+    ("configurations",),
     ("editing",),
     ("tables",),
     ("values",),

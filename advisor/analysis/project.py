@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
-import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 
 import libcst as cst
@@ -24,6 +22,7 @@ from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.project.requirements import Declared, declared
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.shown_path import shown_path
 from accel_advisor.syntax.nesting import deep_stack
 from accel_advisor.tables.frameworks import LIBRARIES
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
@@ -34,8 +33,6 @@ from accel_advisor.values.values import Class, Function, Instance, Module, Tenso
 MOST_CONSULTED = 100
 MOST_CONSULTED_CHARACTERS = 1_000_000
 """Files, and characters in them, that are read for one analysis beyond those that were asked for."""
-_IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b[^\n]*", re.MULTILINE)
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(slots=True)
@@ -59,11 +56,13 @@ class Project:
     Args:
         documents: what is known already.
         root: the folder that imports are looked for in, beside the importing file's own.
+        unsaved: documents that stand instead of what is on disk, wherever something imports them.
     """
 
-    def __init__(self, documents: Iterable[Document], root: Path) -> None:
+    def __init__(self, documents: Iterable[Document], root: Path, unsaved: Iterable[Document] = ()) -> None:
         self.root = os.path.realpath(root)
         self.documents: dict[str, Document | None] = {one.path: one for one in documents}
+        self._unsaved = {one.path: one for one in unsaved}
         self.asked = frozenset(self.documents)
         self.broken: dict[str, str] = {}
         self._characters_left = MOST_CONSULTED_CHARACTERS
@@ -96,7 +95,7 @@ class Project:
                 continue  # a script beside the sources of a library that the tables know better than its code tells
             for end in (".py", os.sep + "__init__.py"):
                 candidate = os.path.join(base, target + end) if target else base + os.sep + "__init__.py"
-                if candidate in self.documents or os.path.isfile(candidate):
+                if candidate in self.documents or candidate in self._unsaved or os.path.isfile(candidate):
                     return candidate
         return None
 
@@ -106,7 +105,7 @@ class Project:
             self.documents[filename] = None
             if len(self.documents) - len(self.asked) <= MOST_CONSULTED and self._characters_left > 0:
                 try:
-                    document = Document.read(_shown(filename))
+                    document = self._unsaved.get(filename) or Document.read(shown_path(filename))
                     if len(document.text) > self._characters_left:
                         return None
                     self._characters_left -= len(document.text)
@@ -138,26 +137,28 @@ def _upwards(folder: str, root: str) -> list[str]:
     return found
 
 
-def _shown(filename: str) -> str:
-    """A path as a message should name it: relative where it lies below the current folder."""
-    relative = os.path.relpath(filename)
-    return filename if relative.startswith("..") else relative
-
-
-def analyze(documents: Sequence[Document], root: Path, known: Declared | None = None) -> Analysis:
-    """The facts of documents, read as parts of one program together with the files that they import and those that
-    import them.
+def analyze(
+    documents: Sequence[Document],
+    root: Path,
+    known: Mapping[str, Declared] | None = None,
+    *,
+    unsaved: Iterable[Document] = (),
+    callers: Iterable[str] = (),
+) -> Analysis:
+    """The facts of documents, read as parts of one program together with the files that they import.
 
     Args:
         documents: what to analyse; their trees must parse.
         root: the project's root; nothing outside it is read.
-        known: what it runs on; read from the files in its root where it is not given.
+        known: what each of them runs on, by filename; read from the files in the root where it is not given.
+        unsaved: documents that stand instead of what is on disk, wherever something imports them.
+        callers: other files of the program, by absolute path: they call the documents.
     """
-    project = Project(documents, root)
+    project = Project(documents, root, unsaved)
     machine = Interpreter(project, describe_dataset)
     analysis = Analysis()
     asked = [one.path for one in documents]
-    todo = [*asked, *_importers(documents, project)]
+    todo = [*asked, *callers]
     with deep_stack():
         for filename in todo:
             _guarded(machine, project, analysis, filename, partial(machine.module, filename))
@@ -174,11 +175,11 @@ def analyze(documents: Sequence[Document], root: Path, known: Declared | None = 
             analysis.failures[document.filename] = project.broken.get(filename, "could not be interpreted")
             continue
         analysis.facts[document.filename] = facts
-    known = known or declared(root)
-    analysis.consulted = project.consulted | known.read
+    runs_on = known if known is not None else dict.fromkeys(analysis.facts, declared(root))
+    analysis.consulted = project.consulted.union(*(one.read for one in runs_on.values()))
     assemble(machine, analysis.consulted)
-    for one in analysis.facts.values():
-        one.target = known.target
+    for filename, one in analysis.facts.items():
+        one.target = runs_on[filename].target
     return analysis
 
 
@@ -198,53 +199,6 @@ def _guarded(
         name = document.filename if document is not None else filename
         analysis.failures[name] = "is nested too deeply to be analysed"
         machine.store.abandon(level)
-
-
-def _importers(documents: Sequence[Document], project: Project) -> list[str]:
-    """Files of the project that import one of the documents: they may call into it with values that matter."""
-    modules = [one for one in documents if one.notebook is None]  # nothing imports a notebook
-    stems = {Path(one.filename).stem for one in modules}
-    stems |= {Path(one.path).parent.name for one in modules if Path(one.filename).stem == "__init__"}
-    stems.discard("__init__")
-    if not stems or not os.path.isdir(project.root):
-        return []
-    found: list[str] = []
-    folders = {os.path.dirname(one.path) for one in documents}
-    places = {place for one in folders for place in (one, os.path.dirname(one)) if _within(place, project.root)}
-    for place in sorted(filter(os.path.isdir, places)):
-        for name in sorted(os.listdir(place)):
-            path = os.path.join(place, name)
-            if not name.endswith(".py") or path in project.documents or path in found:
-                continue
-            if len(found) >= MOST_CONSULTED // 4:
-                break
-            try:
-                status = os.stat(path)
-                if not stat.S_ISREG(status.st_mode):
-                    continue
-                imported = _words_of_imports(path, status.st_size, status.st_mtime_ns)
-            except OSError:
-                continue
-            if not stems.isdisjoint(imported):
-                found.append(path)
-    return found
-
-
-@lru_cache(maxsize=10_000)
-def _words_of_imports(path: str, size: int, changed: int) -> frozenset[str]:
-    """Every name in the import statements of a file that mentions torch; none for a very large file. Size and time of
-    change are part of the question, so that a file that was edited is read again.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    if size >= MOST_CONSULTED_CHARACTERS:
-        return frozenset()
-    with open(path, "rb") as file:
-        raw = file.read()
-    if b"torch" not in raw:
-        return frozenset()
-    return frozenset(word for line in _IMPORT.findall(raw) for word in _WORD.findall(line.decode("utf-8", "replace")))
 
 
 def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis, wanted: frozenset[str]) -> None:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from accel_advisor.commands.lint_options import changed, chosen, per_file, supported
 from accel_advisor.config import Config
+from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Applicability, Severity
 from accel_advisor.output import DEFAULT, Screen, formats, rendered
-from accel_advisor.project.target import Target, Versions, platforms, versions
-from accel_advisor.selection import Selection, Selector, selectors
 
 if TYPE_CHECKING:
     from accel_advisor.finding import Finding
-    from accel_advisor.lint.baseline import Baseline
+    from accel_advisor.lint.adoption import Held
     from accel_advisor.lint.fix_loop import FixOutcome
     from accel_advisor.lint.report import Report
     from accel_advisor.project.discovery import Found
@@ -57,7 +56,7 @@ SEVERITIES = click.Choice([one.value for one in Severity])
 @click.option("--platform", multiple=True, metavar="NAME", help="Where it runs: linux, macos, windows or all.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--stdin-filename", metavar="FILE", help="What to call the text that '-' reads from stdin.")
-@click.option("--force-exclude", is_flag=True, help="Pass by files that are excluded even where they are named.")
+@click.option("--force-exclude", is_flag=True, help="Skip files that are excluded even where they are named.")
 @click.option("--jobs", "-j", type=click.IntRange(min=1), help="Processes at most.  [default: usable cores]")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep what earlier runs found.")
 @click.option("--show-files", is_flag=True, help="List the files that would be linted, and do nothing else.")
@@ -96,7 +95,7 @@ def lint(
     """Find what keeps an accelerator waiting, without running, importing or evaluating anything.
 
     PATH is a file, a folder or '-' for stdin; the working directory by default. Below a folder, tests, documentation,
-    vendored and generated code and whatever .gitignore names are passed by.
+    vendored and generated code and whatever .gitignore names are skipped.
 
     Exits with 0 where nothing at or above --fail-on remains, with 1 where something does, and with 2 for wrong use,
     a wrong configuration or an internal error.
@@ -119,16 +118,21 @@ def lint(
     _refuse_both({**known, "--write-baseline": write_baseline is not None})
     if write_baseline is not None and STDIN in paths:
         raise click.UsageError("--write-baseline goes not with '-': name the files")
-    target = _target(torch_version, python_version, platform)
-    config = _config(paths, stdin_filename, select, ignore, extend_select, min_severity, fail_on, target)
-    config = replace(config, per_file_ignores=config.per_file_ignores + _per_file(per_file_ignores))
+    change = partial(
+        changed,
+        select=chosen(select, "--select") if select else None,
+        extend_select=chosen(extend_select, "--extend-select"),
+        ignore=chosen(ignore, "--ignore"),
+        per_file_ignores=per_file(per_file_ignores),
+        min_severity=Severity(min_severity) if min_severity else None,
+        fail_on=Severity(fail_on) if fail_on else None,
+        target=supported(torch_version, python_version, platform),
+    )
+    configurations = Configurations(change)
+    named = (stdin_filename or ".",) if STDIN in paths else paths or (".",)
+    holding = list(dict.fromkeys(configurations.of(one) for one in named))
     if show_settings:
-        import json
-
-        from accel_advisor.project.requirements import declared
-
-        config = replace(config, target=config.target.over(declared(config.root).target))
-        click.echo(json.dumps(config.settings(), indent=2))
+        _show_settings(holding)
         return 0
     sources: dict[str, bytes] = {}
     notes: list[str] = []
@@ -137,10 +141,8 @@ def lint(
         sources[name] = sys.stdin.buffer.read()
         files = [Found(name, named=True)]
     else:
-        discoverer = Discoverer(
-            config.root, exclude=config.exclude, include=config.include, force_exclude=force_exclude
-        )
-        discovery = discoverer.discover(paths or (".",))
+        discoverer = Discoverer(configurations.patterns, force_exclude=force_exclude)
+        discovery = discoverer.discover(named)
         files, notes = discovery.files, discovery.notes
     for note in notes:
         click.echo(f"Warning: {note}", err=True)
@@ -149,21 +151,22 @@ def lint(
         return 0
     form = _form(add_ignore, add_noqa)
     why = _reason(reason, form)
-    held = _held(config, baseline, write_baseline, no_baseline)
-    full = replace(config, min_severity=Severity.INFO) if held is not None else config
-    run = partial(_report, files, full, jobs=jobs, use_cache=not no_cache and not sources)
+    held = _held(configurations, baseline, no_baseline or write_baseline is not None)
+    run = partial(_report, files, configurations, jobs=jobs, use_cache=not no_cache)
     report = run(sources)
     for failure in report.failures:
         click.echo(f"Error: {failure}", err=True)
-    if held is not None and write_baseline is not None:
+    filenames = [one.filename for one in files]
+    if write_baseline is not None:
         from accel_advisor.lint.adoption import write_baseline as write
 
-        return 0 if write(report, held, [one.filename for one in files], config) else 2
+        return 0 if write(report, write_baseline, filenames, configurations) else 2
+    new = held.new if held is not None else partial(_shown, configurations)
     if make_fixes or diff:
         from accel_advisor.lint.fix_loop import fix
 
         allow = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe_fixes else set())
-        outcome = fix(report, full, allow, _new_in(held, config))
+        outcome = fix(report, allow, new)
         if diff:
             return _show_diff(outcome, exit_zero)
         if not _write(outcome.after, outcome.read, sources):
@@ -172,16 +175,16 @@ def lint(
     if form is not None:
         from accel_advisor.lint.adoption import silence
 
-        silenced = silence(replace(report, findings=_new_in(held, config)(report)), form, why)
+        silenced = silence(replace(report, findings=new(report)), form, why)
         if not _write(silenced.after, report.sources, sources):
             return 2
         report = run({name: silenced.after.get(name, raw) for name, raw in sources.items()})
         for sentence in silenced.sentences():
             click.echo(sentence, err=True)
     if held is not None:
-        from accel_advisor.lint.adoption import without_known
-
-        report = without_known(report, held, [one.filename for one in files], config)
+        report = held.without_known(report, filenames)
+    else:
+        report = replace(report, findings=_shown(configurations, report))
     if statistics:
         from accel_advisor.commands import rule_counts
 
@@ -191,70 +194,25 @@ def lint(
     _print(text, output_file, err=bool(sources) and (make_fixes or form is not None))
     if report.broken:
         return 2
-    failing = any(one.severity.rank >= config.fail_on.rank for one in report.findings)
-    return int(failing and not exit_zero)
+    return int(any(map(configurations.fails, report.findings)) and not exit_zero)
 
 
-def _config(
-    paths: tuple[str, ...],
-    stdin_filename: str | None,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    extend_select: tuple[str, ...],
-    min_severity: str | None,
-    fail_on: str | None,
-    target: Target,
-) -> Config:
-    """The configuration of the project that the paths lie in, as the options change it."""
-    named = (stdin_filename or ".",) if STDIN in paths else paths or (".",)
-    try:
-        start = os.path.commonpath([os.path.abspath(one) for one in named])
-    except ValueError:  # different drives
-        start = os.getcwd()
-    config = Config.load(Path(start))
-    old = config.selection
-    return replace(
-        config,
-        selection=Selection(
-            _selectors(select, "--select") if select else old.select,
-            (() if select else old.extend_select) + _selectors(extend_select, "--extend-select"),
-            old.ignore + _selectors(ignore, "--ignore"),
-        ),
-        min_severity=Severity(min_severity) if min_severity else config.min_severity,
-        fail_on=Severity(fail_on) if fail_on else config.fail_on,
-        target=target.over(config.target),
-    )
+def _show_settings(holding: Sequence[Config]) -> None:
+    """Prints the configuration that holds, with what the project declares."""
+    import json
+
+    from accel_advisor.project.requirements import declared
+
+    if len(holding) > 1:
+        raise click.UsageError("--show-settings: several configurations hold for these paths; name one of them")
+    (config,) = holding
+    config = replace(config, target=config.target.over(declared(config.root).target))
+    click.echo(json.dumps(config.settings(), indent=2))
 
 
-def _selectors(texts: tuple[str, ...], option: str) -> tuple[Selector, ...]:
-    for text in texts:
-        if not text.strip(" ,"):
-            raise click.UsageError(f"{option}: '{text}' names no rule")
-    return selectors(texts, option)
-
-
-def _per_file(texts: tuple[str, ...]) -> tuple[tuple[str, tuple[Selector, ...]], ...]:
-    option = "--per-file-ignores"
-    found = []
-    for text in texts:
-        pattern, _, rules = text.rpartition(":")
-        if not pattern.strip():
-            raise click.UsageError(f"{option}: '{text}' is not PATTERN:RULE, such as 'scripts/*.py:ACC102'")
-        found.append((pattern.strip(), _selectors((rules,), option)))
-    return tuple(found)
-
-
-def _target(torch_version: str | None, python_version: str | None, platform: tuple[str, ...]) -> Target:
-    """What the options say that the code runs on."""
-    option = "--torch-version"
-    try:
-        torch = versions(torch_version) if torch_version is not None else Versions()
-        option = "--python-version"
-        python = versions(python_version) if python_version is not None else Versions()
-        option = "--platform"
-        return Target(python, torch, platforms(part.strip() for one in platform for part in one.split(",")))
-    except ValueError as error:
-        raise click.UsageError(f"{option}: {error}") from error
+def _shown(configurations: Configurations, report: Report) -> list[Finding]:
+    """The findings of a report that are severe enough to be shown."""
+    return [one for one in report.findings if configurations.shows(one)]
 
 
 def _refuse_both(given: Mapping[str, bool]) -> None:
@@ -279,37 +237,28 @@ def _reason(reason: str | None, form: Form | None) -> str:
     return checked_reason(reason, form)
 
 
-def _held(config: Config, named: str | None, to_write: str | None, without: bool) -> Baseline | None:
-    """The baseline that holds, if any."""
-    if named is None and to_write is None and (without or config.baseline is None):
+def _held(configurations: Configurations, named: str | None, without: bool) -> Held | None:
+    """The baselines that hold, if any."""
+    if named is None and (without or not any(one.baseline for one in configurations.known)):
         return None
-    from accel_advisor.lint.adoption import read_baseline
+    from accel_advisor.lint.adoption import Held
 
-    return read_baseline(config, named, to_write, without)
-
-
-def _new_in(held: Baseline | None, config: Config) -> Callable[[Report], list[Finding]]:
-    """What tells the findings of a report that are to be acted on."""
-    if held is None:
-        return lambda report: report.findings
-    from accel_advisor.lint.adoption import new_findings
-
-    return partial(new_findings, baseline=held, least=config.min_severity)
+    return Held.named(configurations, named) if named is not None else Held.configured(configurations)
 
 
 def _report(
-    files: list[Found], config: Config, sources: dict[str, bytes], *, jobs: int | None, use_cache: bool
+    files: list[Found], configurations: Configurations, sources: dict[str, bytes], *, jobs: int | None, use_cache: bool
 ) -> Report:
     from accel_advisor.lint.linter import lint as run
 
-    cache = None
+    caches = None
     if use_cache:
-        from accel_advisor.lint.cache import Cache
+        from accel_advisor.lint.cache import Caches
 
-        cache = Cache(config)
-    report = run(files, config, jobs=jobs or _usable_cores(), cache=cache, sources=sources)
-    if cache is not None:
-        cache.save()
+        caches = Caches()
+    report = run(files, configurations, jobs=jobs or _usable_cores(), caches=caches, sources=sources)
+    if caches is not None:
+        caches.save()
     return report
 
 

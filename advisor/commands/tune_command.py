@@ -247,7 +247,8 @@ def _command(script: Path | None, module: str | None, arguments: tuple[str, ...]
     Raises:
         Failure: neither can be made out.
     """
-    from accel_advisor.config import Config, ConfigError
+    from accel_advisor.config import ConfigError
+    from accel_advisor.configurations import Configurations
     from accel_advisor.tune.target.command import Command
     from accel_advisor.tune.target.user_command import TargetError, checked_module, checked_script, only_script
 
@@ -257,8 +258,8 @@ def _command(script: Path | None, module: str | None, arguments: tuple[str, ...]
             raise Failure("name a script or a module with -m, not both")
         if script is not None:
             path = checked_script(script)
-            return Config.load(path), Command(path, None, arguments, folder)
-        config = Config.load(folder)
+            return Configurations().of(path), Command(path, None, arguments, folder)
+        config = Configurations().of(folder)
         if module is not None:
             return config, Command(None, checked_module(module, folder), arguments, folder)
         if config.tune_script is not None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 import click
 
 from accel_advisor.config import Config
+from accel_advisor.configurations import Configurations
 from accel_advisor.editing.fixer import edited
-from accel_advisor.finding import Finding, Severity
-from accel_advisor.lint.baseline import Baseline, judged
+from accel_advisor.finding import Finding
+from accel_advisor.lint.baseline import Baseline, Judged, Match
 from accel_advisor.lint.report import Report
+from accel_advisor.lint.ruleset import Ruleset
 from accel_advisor.selection import TOOL_CODES
 from accel_advisor.source.document import Document, DocumentError
 from accel_advisor.source.ignore_comments import Form, Ignorer
@@ -33,13 +37,13 @@ class Silenced:
     left: list[Finding] = field(default_factory=list)
 
     def sentences(self) -> list[str]:
-        """What there is to tell."""
-        told = [f"Silenced {_count(self.count, 'finding')} in {_count(len(self.after), 'file')}."]
-        told += [
+        """What there is to say."""
+        said = [f"Silenced {_count(self.count, 'finding')} in {_count(len(self.after), 'file')}."]
+        said += [
             f"{one.filename}:{one.span.start.row}: {one.code} has no place for a `# noqa`; --add-ignore silences it."
             for one in self.left
         ]
-        return told
+        return said
 
 
 def silence(report: Report, form: Form, reason: str) -> Silenced:
@@ -89,53 +93,92 @@ def checked_reason(reason: str | None, form: Form | None) -> str:
     return reason.strip()
 
 
-def read_baseline(config: Config, named: str | None, to_write: str | None, without: bool) -> Baseline | None:
-    """The baseline that holds for a run: that of an option, else that of the configuration.
+class Held:
+    """The baselines of a run.
+
+    Args:
+        configurations: of the files.
+        of: which baseline holds under a configuration; None for none. It raises ConfigError for one that cannot be
+            read.
+    """
+
+    def __init__(self, configurations: Configurations, of: Callable[[Config], Baseline | None]) -> None:
+        self._configurations = configurations
+        self._of = cache(of)
+        for config in configurations.known:
+            self._of(config)
+
+    @classmethod
+    def named(cls, configurations: Configurations, path: str) -> Held:
+        """One baseline for all files.
+
+        Raises:
+            ConfigError: it cannot be read.
+        """
+        baseline = Baseline.read(Path(path))
+        return cls(configurations, lambda _: baseline)
+
+    @classmethod
+    def configured(cls, configurations: Configurations) -> Held:
+        """For each file the baseline that its own configuration names.
+
+        Raises:
+            ConfigError: one cannot be read.
+        """
+        read = cache(Baseline.read)
+        return cls(configurations, lambda config: read(config.root / config.baseline) if config.baseline else None)
+
+    def new(self, report: Report) -> list[Finding]:
+        """The findings of a report that no baseline holds, and that the configuration of their file shows."""
+        return self._unknown(report, self._matches(report))
+
+    def without_known(self, report: Report, filenames: Sequence[str]) -> Report:
+        """A report without what the baselines hold; says on stderr where one holds what does not occur any more.
+
+        Args:
+            filenames: all files that were linted.
+        """
+        matches = self._matches(report)
+        for held, match in matches.items():
+            if held is not None and match.left and not report.broken:
+                own = [name for name in filenames if self._of(self._configurations.of(name)) is held]
+                stale = held.stale(match, judged(held, own, self._configurations))
+                if stale:
+                    is_gone = "does not occur any more" if stale == 1 else "do not occur any more"
+                    remedy = f"--write-baseline {held.path} drops {'it' if stale == 1 else 'them'}"
+                    click.echo(f"Note: {_count(stale, 'finding')} in {held.path} {is_gone}; {remedy}.", err=True)
+        findings = self._unknown(report, matches)
+        hidden = sum(map(self._configurations.shows, report.findings)) - len(findings)
+        return replace(report, findings=findings, hidden=hidden)
+
+    def _matches(self, report: Report) -> dict[Baseline | None, Match]:
+        found: dict[Baseline | None, list[Finding]] = {self._of(one): [] for one in self._configurations.known}
+        for one in report.findings:
+            found.setdefault(self._of(self._configurations.of(one.filename)), []).append(one)
+        return {
+            held: held.match(replace(report, findings=own)) if held is not None else Match(own, {})
+            for held, own in found.items()
+        }
+
+    def _unknown(self, report: Report, matches: Mapping[Baseline | None, Match]) -> list[Finding]:
+        unknown = {id(one) for match in matches.values() for one in match.unknown}
+        return [one for one in report.findings if id(one) in unknown and self._configurations.shows(one)]
+
+
+def write_baseline(report: Report, path: str, filenames: Iterable[str], configurations: Configurations) -> bool:
+    """Writes to a file, which may be a baseline already, what a report shows, and drops what does not occur any more;
+    says why where it cannot.
 
     Raises:
-        ConfigError: it cannot be read.
+        ConfigError: it is there and no baseline.
     """
-    if to_write is not None:
-        path = Path(to_write)
-        return Baseline.read(path) if path.exists() else Baseline(path)
-    if named is not None:
-        return Baseline.read(Path(named))
-    if config.baseline is not None and not without:
-        return Baseline.read(config.root / config.baseline)
-    return None
-
-
-def new_findings(report: Report, baseline: Baseline, least: Severity) -> list[Finding]:
-    """The findings of a report that a baseline does not hold, from a severity on."""
-    return [one for one in baseline.match(report).unknown if one.severity.rank >= least.rank]
-
-
-def without_known(report: Report, baseline: Baseline, filenames: Iterable[str], config: Config) -> Report:
-    """A report without what a baseline holds; tells on stderr where that holds what does not occur any more."""
-    match = baseline.match(report)
-    if match.left and not report.broken:
-        stale = baseline.stale(match, judged(baseline, filenames, config))
-        if stale:
-            is_gone = "does not occur any more" if stale == 1 else "do not occur any more"
-            remedy = f"--write-baseline {baseline.path} drops {'it' if stale == 1 else 'them'}"
-            click.echo(f"Note: {_count(stale, 'finding')} in {baseline.path} {is_gone}; {remedy}.", err=True)
-    findings = [one for one in match.unknown if one.severity.rank >= config.min_severity.rank]
-    hidden = sum(one.severity.rank >= config.min_severity.rank for one in report.findings) - len(findings)
-    return replace(report, findings=findings, hidden=hidden)
-
-
-def write_baseline(report: Report, baseline: Baseline, filenames: Iterable[str], config: Config) -> bool:
-    """Writes a baseline with what a report shows, and without what does not occur any more; tells why where it
-    cannot."""
     if report.broken:
-        click.echo(f"Error: {baseline.path} was not written, because findings may be missing", err=True)
+        click.echo(f"Error: {path} was not written, because findings may be missing", err=True)
         return False
-    renewed = baseline.renewed(
-        report,
-        baseline.match(report),
-        new_findings(report, baseline, config.min_severity),
-        judged(baseline, filenames, config),
-    )
+    baseline = Baseline.read(Path(path)) if os.path.exists(path) else Baseline(Path(path))
+    match = baseline.match(report)
+    new = [one for one in match.unknown if configurations.shows(one)]
+    renewed = baseline.renewed(report, match, new, judged(baseline, filenames, configurations))
     try:
         renewed.write()
     except OSError as error:
@@ -143,6 +186,17 @@ def write_baseline(report: Report, baseline: Baseline, filenames: Iterable[str],
         return False
     click.echo(f"Wrote {_count(len(renewed), 'finding')} to {baseline.path}.")
     return True
+
+
+def judged(baseline: Baseline, filenames: Iterable[str], configurations: Configurations) -> Judged:
+    """What a run over files can say about; loads the rules to know which of them ran."""
+    rulesets: dict[Config, Ruleset] = {}
+    found: dict[str, frozenset[str]] = {}
+    for name in filenames:
+        config = configurations.of(name)
+        ruleset = rulesets.setdefault(config, Ruleset(config))
+        found[baseline.key(name)] = ruleset.on - ruleset.off_in(name)
+    return found
 
 
 def _count(number: int, noun: str) -> str:

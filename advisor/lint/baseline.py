@@ -7,12 +7,12 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from accel_advisor.config import Config, ConfigError
+from accel_advisor.config import ConfigError
 from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.finding import Finding
 from accel_advisor.lint.report import Report
@@ -39,21 +39,9 @@ class Match:
     left: dict[str, Counter[Entry]]
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What a run can say about: a file that it did not look at, or a rule that it did not run, may still have findings.
-
-    Attributes:
-        off: by file, the codes of the rules that did not run there; other files were not looked at.
-        on: the codes of the rules that ran.
-    """
-
-    off: dict[str, frozenset[str]]
-    on: frozenset[str]
-
-    def covers(self, file: str, code: str) -> bool:
-        """Whether the run would have reported a rule's findings in a file."""
-        return file in self.off and code in self.on - self.off[file]
+Judged = Mapping[str, frozenset[str]]
+"""What a run can say about: by file, as a baseline calls it, the codes of the rules that ran there. Another file, or
+another rule, may still have findings."""
 
 
 class Baseline:
@@ -116,7 +104,7 @@ class Baseline:
             count
             for file, counts in match.left.items()
             for (code, _), count in counts.items()
-            if judged.covers(file, code) or self._is_gone(file)
+            if code in judged.get(file, ()) or self._is_gone(file)
         )
 
     def renewed(self, report: Report, match: Match, new: Iterable[Finding], judged: Judged) -> Baseline:
@@ -125,7 +113,7 @@ class Baseline:
         entries = {file: counts - match.left.get(file, Counter()) for file, counts in self._entries.items()}
         for file, counts in match.left.items():
             for entry, count in counts.items():
-                if not judged.covers(file, entry[0]) and not self._is_gone(file):
+                if entry[0] not in judged.get(file, ()) and not self._is_gone(file):
                     entries[file][entry] += count
         added = [one for one in new if one.code != INTERNAL_ERROR[0]]
         for file, entry in self._kinds(report, added):
@@ -169,14 +157,6 @@ class Baseline:
             if name not in documents:
                 documents[name] = report.document(name)
             yield self.key(name), (finding.code, _line(documents[name], finding.span.start.row))
-
-
-def judged(baseline: Baseline, filenames: Iterable[str], config: Config) -> Judged:
-    """What a run over files can say about; loads the rules to know which of them ran."""
-    from accel_advisor.lint.linter import Checker
-
-    checker = Checker(config)
-    return Judged({baseline.key(name): checker.off_in(name) for name in filenames}, checker.on)
 
 
 def _line(document: Document | None, row: int) -> str:

@@ -7,7 +7,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -26,41 +28,41 @@ DAY = 24 * 3600
 
 
 class Cache:
-    """Results of programs, kept in a file below the project's root.
+    """What is known of a project, kept in files below its root: the results of programs, and the index.
 
-    An entry holds as long as the bytes of the program's files, those of the files that were consulted, the names of
-    the Python files beside them, the configuration, the rules and this package stay the same. A cache that cannot be
-    read counts as empty.
+    A result holds as long as the bytes of the program's files, those of the files that were consulted, the names of
+    the Python files around them, the configurations, the rules and this package stay the same. What cannot be read
+    counts as empty.
 
     Args:
-        config: that of the run; its root is where the cache lies.
+        root: the project's root.
+        salt: what all of it depends on; what was written under another one counts as empty.
     """
 
-    def __init__(self, config: Config) -> None:
-        self._path = Path(config.root, FOLDER, "lint.json")
-        self._salt = _salt(config)
+    def __init__(self, root: str, salt: str) -> None:
+        self._folder = Path(root, FOLDER)
+        self._salt = salt
         self._changed = False
         self._folders: dict[str, str] = {}
         self._digests: dict[str, str | None] = {}
         self._entries: dict[str, Any] = {}
+        self._index: dict[str, Any] | None = None
         self._now = time.time()
+        data = self._read("lint.json")
         try:
-            data = json.loads(self._path.read_bytes())
-            if data["salt"] == self._salt:
-                self._entries = dict(data["entries"])
-        except (OSError, ValueError, KeyError, TypeError):
+            self._entries = dict(data["entries"])
+        except (KeyError, TypeError, ValueError):
             self._changed = True  # absent or damaged: it is written anew
 
-    def get(self, filenames: tuple[str, ...], contents: Mapping[str, bytes]) -> Result | None:
-        """What is known of a program with these files and contents."""
-        key = self._key(filenames, contents)
-        entry = self._entries.get(key)
+    def get(self, program: Program, digests: Iterable[str]) -> Result | None:
+        """What is known of a program whose files have these digests."""
+        entry = self._entries.get(_key(program, digests))
         if entry is None:
             return None
         try:
             if any(self._digest(name) != digest for name, digest in entry["consulted"].items()):
                 return None
-            if entry["folders"] != self._beside(filenames):
+            if entry["folders"] != self._around(program):
                 return None
             findings = tuple(_finding(one) for one in entry["findings"])
             if self._now - entry["used"] > DAY:
@@ -68,42 +70,56 @@ class Cache:
                 self._changed = True
         except (KeyError, TypeError, ValueError, AttributeError):
             return None
-        return Result(Program(filenames, frozenset(entry["consulted"])), findings)
+        return Result(replace(program, consulted=frozenset(entry["consulted"])), findings)
 
-    def put(self, result: Result, contents: Mapping[str, bytes]) -> None:
-        """Remembers what was found in a program."""
-        filenames = result.program.filenames
-        self._entries[self._key(filenames, contents)] = {
+    def put(self, result: Result, digests: Iterable[str]) -> None:
+        """Remembers what was found in a program whose files have these digests."""
+        self._entries[_key(result.program, digests)] = {
             "used": self._now,
             "consulted": {name: self._digest(name) for name in sorted(result.program.consulted)},
-            "folders": self._beside(filenames),
+            "folders": self._around(result.program),
             "findings": [_plain(one) for one in result.findings],
         }
         self._changed = True
 
+    @property
+    def index(self) -> Any:
+        """The data of the project's index when it was last kept, whatever became of the files since."""
+        data = self._read("index.json")
+        return data.get("index") if isinstance(data, dict) else None
+
+    def keep_index(self, data: dict[str, Any]) -> None:
+        """Remembers the data of the project's index."""
+        self._index = data
+
     def save(self) -> None:
-        """Writes the cache, unless nothing changed or the place cannot be written to."""
-        if not self._changed:
-            return
-        kept = {key: entry for key, entry in self._entries.items() if self._now - entry.get("used", 0) < KEPT_SECONDS}
-        newest = sorted(kept, key=lambda key: -kept[key]["used"])[:MOST_ENTRIES]
-        data = {"salt": self._salt, "entries": {key: kept[key] for key in newest}}
+        """Writes what changed, unless the place cannot be written to."""
         try:
-            self._path.parent.mkdir(exist_ok=True)
-            ignore = self._path.parent / ".gitignore"
-            if not ignore.exists():
-                write_atomically(ignore, b"*\n")
-            write_atomically(self._path, json.dumps(data, separators=(",", ":")).encode())
+            if self._changed:
+                now, entries = self._now, self._entries
+                kept = {key: one for key, one in entries.items() if now - one.get("used", 0) < KEPT_SECONDS}
+                newest = sorted(kept, key=lambda key: -kept[key]["used"])[:MOST_ENTRIES]
+                self._write("lint.json", {"entries": {key: kept[key] for key in newest}})
+            if self._index is not None:
+                self._write("index.json", {"index": self._index})
         except OSError:
             # A read-only checkout is linted all the same, only not faster the next time.
             return
 
-    def _key(self, filenames: tuple[str, ...], contents: Mapping[str, bytes]) -> str:
-        digest = hashlib.blake2b(os.getcwd().encode(errors="surrogateescape"), digest_size=20)
-        for name in filenames:
-            digest.update(name.encode(errors="surrogateescape") + b"\0")
-            digest.update(hashlib.blake2b(contents[name], digest_size=20).digest())
-        return digest.hexdigest()
+    def _read(self, name: str) -> Any:
+        """What a file of the cache holds; None where it cannot be read or something else has written it."""
+        try:
+            data = json.loads(self._folder.joinpath(name).read_bytes())
+            return data if data["salt"] == self._salt else None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+
+    def _write(self, name: str, data: dict[str, Any]) -> None:
+        self._folder.mkdir(exist_ok=True)
+        ignore = self._folder / ".gitignore"
+        if not ignore.exists():
+            write_atomically(ignore, b"*\n")
+        write_atomically(self._folder / name, json.dumps({"salt": self._salt, **data}, separators=(",", ":")).encode())
 
     def _digest(self, path: str) -> str | None:
         if path not in self._digests:
@@ -115,10 +131,17 @@ class Cache:
                 self._digests[path] = hashlib.blake2b(raw, digest_size=20).hexdigest()
         return self._digests[path]
 
-    def _beside(self, filenames: tuple[str, ...]) -> str:
-        """A digest of the Python files beside a program: a new one may change what an import means or call into it."""
-        folders = {os.path.dirname(os.path.abspath(name)) for name in filenames}
-        folders |= {os.path.dirname(folder) for folder in folders}
+    def _around(self, program: Program) -> str:
+        """A digest of the names of the Python files in the folders that imports of a program are looked for in: a new
+        one may change what an import means."""
+        folders = {os.path.join(program.root, "src")}
+        for name in program.filenames:
+            folder = os.path.dirname(os.path.abspath(name))
+            while folder not in folders:
+                folders.add(folder)
+                if folder == program.root or not folder.startswith(program.root):
+                    break
+                folder = os.path.dirname(folder)
         digest = hashlib.blake2b(digest_size=20)
         for folder in sorted(folders):
             if folder not in self._folders:
@@ -139,10 +162,43 @@ def _listing(folder: str) -> Iterator[str]:
         return
 
 
-def _salt(config: Config) -> str:
-    """What all entries depend on: the configuration, the interpreter, this package and the rules of other packages."""
-    digest = hashlib.blake2b(repr(config.settings()).encode(), digest_size=20)
-    digest.update(repr((__version__, sys.version_info[:3])).encode())
+class Caches:
+    """The caches of the projects of a run."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, Cache] = {}
+
+    def of(self, root: str) -> Cache:
+        """That of the project with a root."""
+        if root not in self._of:
+            self._of[root] = Cache(root, self._salt)
+        return self._of[root]
+
+    @cached_property
+    def _salt(self) -> str:
+        return _salt()
+
+    def save(self) -> None:
+        """Writes what changed, wherever that is possible."""
+        for one in self._of.values():
+            one.save()
+
+
+def _key(program: Program, digests: Iterable[str]) -> str:
+    digest = hashlib.blake2b(repr((os.getcwd(), program.root)).encode(errors="surrogateescape"), digest_size=20)
+    for name, config, own in zip(program.filenames, program.configs, digests, strict=True):
+        digest.update(f"{name}\0{_settings(config)}\0{own}\0".encode(errors="surrogateescape"))
+    return digest.hexdigest()
+
+
+@cache
+def _settings(config: Config) -> str:
+    return repr(config.settings())
+
+
+def _salt() -> str:
+    """What all entries depend on: the interpreter, this package and the rules of other packages."""
+    digest = hashlib.blake2b(repr((__version__, sys.version_info[:3])).encode(), digest_size=20)
     for folder in (Path(__file__).parent.parent, Path(_rules_folder())):
         for path in sorted(folder.rglob("*.py")):
             status = path.stat()

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from accel_advisor.config import Config
 from accel_advisor.editing.fixer import EditConflictError, edited, edits_by_file, plan
 from accel_advisor.finding import Applicability, Finding, Severity
-from accel_advisor.lint.linter import Checker
-from accel_advisor.lint.report import Program, Report
+from accel_advisor.lint.checker import Checker
+from accel_advisor.lint.report import Report
 from accel_advisor.selection import INTERNAL_ERROR
 from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.shown_path import shown_path
 
 MOST_PASSES = 10
 
@@ -43,7 +44,6 @@ class FixOutcome:
 
 def fix(
     report: Report,
-    config: Config,
     allow: Collection[Applicability],
     shown: Callable[[Report], list[Finding]] = lambda report: report.findings,
 ) -> FixOutcome:
@@ -53,12 +53,11 @@ def fix(
 
     Args:
         report: of the files as they are on disk.
-        config: the configuration that the report was made with.
         allow: which fixes may be made.
         shown: which findings of a report are to be fixed.
     """
     outcome = FixOutcome(report)
-    checker = Checker(config)
+    checker = Checker()
     errors: list[Finding] = []
     broken: set[tuple[str, str, str]] = set()
     for _ in range(MOST_PASSES):
@@ -135,23 +134,26 @@ def _changed(outcome: FixOutcome, findings: Iterable[Finding]) -> dict[str, tupl
 def _again(outcome: FixOutcome, checker: Checker, changed: Collection[str]) -> Report:
     """The report on the new texts: the programs in which a file changed are checked again."""
     old = outcome.report
-    report = Report(checked=old.checked, notes=old.notes, failures=old.failures)
-    after = {os.path.realpath(name): (name, raw) for name, raw in outcome.after.items()}
+    report = Report(checked=old.checked, asked=old.asked, notes=old.notes, failures=old.failures)
+    after = {os.path.realpath(name): raw for name, raw in outcome.after.items()}
     paths = {os.path.realpath(name) for name in changed}
     again: set[str] = set()
     for program in old.programs:
-        members = {os.path.realpath(name) for name in program.filenames}
+        members = [os.path.realpath(name) for name in program.filenames]
         consulted = {os.path.realpath(name) for name in program.consulted}
-        if not paths & (members | consulted):
+        if paths.isdisjoint(members) and paths.isdisjoint(consulted):
             report.programs.append(program)
             continue
-        contents = {name: _bytes(outcome, name) for name in program.filenames}
-        sources: Mapping[str, bytes] = {after[one][0]: after[one][1] for one in after if one in consulted}
+        contents: dict[str, bytes] = {}
+        for name, path in zip(program.filenames, members, strict=True):
+            shown = old.asked.get(path, name)
+            with suppress(OSError):  # it vanished, so that nothing can be said about it
+                contents[name] = report.sources[shown] = _bytes(outcome, shown)
+            again.add(shown)
+        sources = {shown_path(path): raw for path, raw in after.items() if path in consulted}
         result = checker.check(program, contents, sources)
-        report.programs.append(Program(program.filenames, result.program.consulted | consulted))
-        report.findings += [one for one in result.findings if one.severity.rank >= checker.config.min_severity.rank]
-        report.sources.update(contents)
-        again |= set(program.filenames)
+        found = replace(result.program, consulted=result.program.consulted | consulted)
+        report.take(replace(result, program=found))
     report.findings += [one for one in old.findings if one.filename not in again]
     report.findings.sort(key=lambda one: one.sort_key)
     report.sources.update({name: raw for name, raw in old.sources.items() if name not in again})

@@ -13,7 +13,7 @@ from accel_advisor.lint.tool_findings import tool_finding
 from accel_advisor.selection import INTERNAL_ERROR
 
 Check = Callable[[Program, Mapping[str, bytes], Mapping[str, bytes]], Result]
-"""Tells everything about a program, from the bytes of its files and of others that stand instead of what is on disk."""
+"""Says everything about a program, from the bytes of its files and of others that stand instead of what is on disk."""
 
 
 def pooled(
@@ -49,7 +49,7 @@ def _submit(
     contents: Mapping[str, bytes],
     sources: Mapping[str, bytes],
 ) -> Future[Result]:
-    own = {name: contents[name] for name in program.filenames}
+    own = {name: contents[name] for name in program.filenames if name in contents}
     try:
         return pool.submit(check, program, own, dict(sources))
     except BrokenExecutor as error:  # it broke while there was still something to hand over

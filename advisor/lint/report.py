@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass, field, replace
 
+from accel_advisor.config import Config
 from accel_advisor.finding import Finding
 from accel_advisor.selection import INTERNAL_ERROR
 from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.shown_path import shown_path
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Files that were understood together.
+    """Files that are understood together, whichever of them were asked for.
 
     Attributes:
-        filenames: those that were asked for.
+        filenames: as messages name them, in the order in which they are analysed.
+        configs: the configuration of each.
+        root: the folder that imports are looked for in.
         consulted: other files that were read on the way.
     """
 
     filenames: tuple[str, ...]
+    configs: tuple[Config, ...]
+    root: str
     consulted: frozenset[str] = frozenset()
 
 
@@ -29,6 +36,7 @@ class Report:
     Attributes:
         findings: in the order of files, places and codes.
         checked: how many files were looked at, those that mention no accelerator included.
+        asked: how each file that was asked for and mentions accelerators was named, by its absolute path.
         sources: the bytes of each file that has a finding, as they were linted.
         programs: which files were understood together.
         notes: sentences about what could not be looked at.
@@ -39,6 +47,7 @@ class Report:
 
     findings: list[Finding] = field(default_factory=list)
     checked: int = 0
+    asked: dict[str, str] = field(default_factory=dict)
     sources: dict[str, bytes] = field(default_factory=dict)
     programs: list[Program] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -50,6 +59,23 @@ class Report:
     def broken(self) -> bool:
         """Whether something of this tool failed, so that findings may be missing."""
         return bool(self.failures) or any(one.code == INTERNAL_ERROR[0] for one in self.findings)
+
+    def take(self, result: Result) -> None:
+        """Adds what was found in the files of a program that were asked for, under the names that the user gave."""
+        self.programs.append(result.program)
+        names = {name: self.asked.get(os.path.realpath(name)) for name in result.program.filenames}
+        self.findings += [self._named(one) for one in result.findings if names.get(one.filename) is not None]
+
+    def _named(self, finding: Finding) -> Finding:
+        fix = finding.fix
+        if fix is not None:
+            fix = replace(fix, edits=tuple(replace(one, filename=self._name(one.filename)) for one in fix.edits))
+        related = tuple(replace(one, filename=self._name(one.filename)) for one in finding.related)
+        return replace(finding, filename=self._name(finding.filename), fix=fix, related=related)
+
+    def _name(self, filename: str) -> str:
+        path = os.path.realpath(filename)
+        return self.asked.get(path) or shown_path(path)
 
     def document(self, filename: str) -> Document | None:
         """The text that a finding speaks of; None where the file could not be read."""
@@ -64,7 +90,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was found in one program."""
+    """What was found in one program: in each of its files, under the names that the program gives them."""
 
     program: Program
     findings: tuple[Finding, ...]

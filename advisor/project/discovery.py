@@ -1,10 +1,10 @@
-"""Which files to lint: walking folders, passing by what nobody wants linted, and the test by bytes."""
+"""Which files to lint: walking folders, skipping what nobody wants linted, and the test by bytes."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -71,26 +71,79 @@ def is_generated(raw: bytes) -> bool:
     return _GENERATED.search(raw, 0, _GENERATED_HEAD) is not None
 
 
-class Discoverer:
-    """Finds the files to lint.
-
-    What a person names is taken, whatever it is called; below a folder that was named, tests, documentation,
-    benchmarks, vendored, built and hidden folders, virtual environments and whatever .gitignore says are passed by.
+class Patterns:
+    """What a configuration says of which files are linted.
 
     Args:
         root: the folder that the patterns are relative to.
         exclude: patterns in the notation of .gitignore: what is not linted.
         include: patterns of what is linted although it would be skipped by default.
+    """
+
+    def __init__(self, root: Path, exclude: Sequence[str] = (), include: Sequence[str] = ()) -> None:
+        self._root = os.path.abspath(root)
+        self._exclude_lines = tuple(exclude)
+        self._include_lines = tuple(include)
+
+    def excludes(self, path: str, *, folder: bool = False) -> bool:
+        """Whether ``exclude`` names a path."""
+        return self._matches(self._exclude, path, folder=folder)
+
+    def includes(self, path: str) -> bool:
+        """Whether ``include`` names a file."""
+        return self._matches(self._include, path, folder=False)
+
+    @property
+    def includes_some(self) -> bool:
+        """Whether ``include`` names anything."""
+        return self._include is not None
+
+    def relative(self, path: str) -> str | None:
+        """A path below the root, with forward slashes; None for one that lies elsewhere."""
+        absolute = os.path.abspath(path)
+        try:
+            relative = os.path.relpath(absolute, self._root)
+        except ValueError:  # another drive
+            return None
+        return None if relative.startswith("..") else relative.replace(os.sep, "/")
+
+    @cached_property
+    def _exclude(self) -> GitIgnoreSpec | None:
+        return _spec(self._exclude_lines)
+
+    @cached_property
+    def _include(self) -> GitIgnoreSpec | None:
+        return _spec(self._include_lines)
+
+    def _matches(self, spec: GitIgnoreSpec | None, path: str, *, folder: bool) -> bool:
+        if spec is None:
+            return False
+        relative = self.relative(path)
+        return relative is not None and spec.match_file(relative + "/" * folder)
+
+
+class Discoverer:
+    """Finds the files to lint.
+
+    What a person names is taken, whatever it is called; below a folder that was named, tests, documentation,
+    benchmarks, vendored, built and hidden folders, virtual environments and whatever .gitignore says are skipped.
+
+    Args:
+        patterns: gives those that hold in a folder; asked again wherever a folder has a pyproject.toml.
         force_exclude: apply ``exclude`` and the defaults to files that were named, too.
+        enters: whether a folder below one that was named, by absolute path, is looked into at all.
     """
 
     def __init__(
-        self, root: Path, *, exclude: Sequence[str] = (), include: Sequence[str] = (), force_exclude: bool = False
+        self,
+        patterns: Callable[[str], Patterns],
+        *,
+        force_exclude: bool = False,
+        enters: Callable[[str], bool] = lambda folder: True,
     ) -> None:
-        self.root = Path(os.path.abspath(root))
         self.force_exclude = force_exclude
-        self._exclude_lines = tuple(exclude)
-        self._include_lines = tuple(include)
+        self._patterns = patterns
+        self._enters = enters
 
     def discover(self, paths: Iterable[str]) -> Discovery:
         """The files that the paths mean.
@@ -102,7 +155,7 @@ class Discoverer:
         seen: set[str] = set()
         for path in paths:
             if os.path.isdir(path):
-                found: Iterable[str] = self._walk(path, discovery.notes)
+                found: Iterable[str] = self.walk(path, discovery.notes)
                 named = False
             elif os.path.isfile(path):
                 found = [path] if not self.force_exclude or self._wanted_when_forced(path) else []
@@ -119,36 +172,14 @@ class Discoverer:
                     discovery.files.append(Found(filename, named))
         return discovery
 
-    @cached_property
-    def _exclude(self) -> GitIgnoreSpec | None:
-        return _spec(self._exclude_lines)
-
-    @cached_property
-    def _include(self) -> GitIgnoreSpec | None:
-        return _spec(self._include_lines)
-
-    def _relative(self, path: str) -> str | None:
-        """A path below the root, with forward slashes; None for one that lies elsewhere."""
-        absolute = os.path.abspath(path)
-        try:
-            relative = os.path.relpath(absolute, self.root)
-        except ValueError:  # another drive
-            return None
-        return None if relative.startswith("..") else relative.replace(os.sep, "/")
-
-    def _matches(self, spec: GitIgnoreSpec | None, path: str, *, folder: bool = False) -> bool:
-        if spec is None:
-            return False
-        relative = self._relative(path)
-        return relative is not None and spec.match_file(relative + "/" * folder)
-
     def _wanted_when_forced(self, path: str) -> bool:
-        relative = self._relative(path)
+        patterns = self._patterns(os.path.dirname(os.path.abspath(path)))
+        relative = patterns.relative(path)
         if relative is None:
             return True
-        if self._matches(self._exclude, path):
+        if patterns.excludes(path):
             return False
-        if self._matches(self._include, path):
+        if patterns.includes(path):
             return True
         *folders, name = relative.split("/")
         if SKIPPED_FILES.fullmatch(name) or any(_skipped_folder(one) for one in folders):
@@ -157,16 +188,29 @@ class Discoverer:
         ignores = _Ignores(os.path.dirname(absolute))
         return not ignores.ignored(absolute, folder=False)
 
-    def _walk(self, top: str, notes: list[str]) -> Iterator[str]:
+    def walk(self, top: str, notes: list[str]) -> Iterator[str]:
         """The wanted files below a folder; folders reached by symbolic links are not entered, so that no loop can
-        arise."""
-        parts = (self._relative(top) or "").split("/")
+        arise.
+
+        Args:
+            top: the folder.
+            notes: takes a sentence about each folder that cannot be listed.
+        """
+        patterns = self._patterns(os.path.abspath(top))
+        parts = (patterns.relative(top) or "").split("/")
         in_skipped = any(part in SKIPPED_FOLDERS for part in parts)
         prefix = "" if os.path.normpath(top) == "." else top
-        yield from self._folder(top, prefix, _Ignores(os.path.abspath(top)), in_skipped, False, notes)
+        yield from self._folder(top, prefix, patterns, _Ignores(os.path.abspath(top)), in_skipped, False, notes)
 
     def _folder(
-        self, folder: str, prefix: str, ignores: _Ignores, lifted: bool, only_included: bool, notes: list[str]
+        self,
+        folder: str,
+        prefix: str,
+        patterns: Patterns,
+        ignores: _Ignores,
+        lifted: bool,
+        only_included: bool,
+        notes: list[str],
     ) -> Iterator[str]:
         try:
             with os.scandir(folder) as entries:
@@ -176,7 +220,10 @@ class Discoverer:
         except OSError as error:
             notes.append(f"{folder}: cannot be listed: {error.strerror or error}")
             return
-        ignores = ignores.entering(os.path.abspath(folder), any(entry.name == ".gitignore" for entry in listed))
+        names = {entry.name for entry in listed}
+        ignores = ignores.entering(os.path.abspath(folder), ".gitignore" in names)
+        if "pyproject.toml" in names:
+            patterns = self._patterns(os.path.abspath(folder))
         folders: list[tuple[str, bool]] = []
         for entry in listed:
             name = entry.name
@@ -188,23 +235,24 @@ class Discoverer:
             if is_folder:
                 if is_link or name.startswith(".") or name in NEVER_FOLDERS or _is_environment(entry.path):
                     continue
-                if self._matches(self._exclude, path, folder=True):
+                if patterns.excludes(path, folder=True):
                     continue
                 skip = not lifted and name in SKIPPED_FOLDERS
                 skip = skip or ignores.ignored(os.path.abspath(path), folder=True)
-                if skip and self._include is None:
+                if skip and not patterns.includes_some:
                     continue
                 folders.append((path, only_included or skip))
             elif name.endswith(SUFFIXES) and os.path.isfile(entry.path):
-                if self._matches(self._exclude, path):
+                if patterns.excludes(path):
                     continue
                 skip = only_included or name.startswith(".")
                 skip = skip or (not lifted and SKIPPED_FILES.fullmatch(name) is not None)
                 skip = skip or ignores.ignored(os.path.abspath(path), folder=False)
-                if not skip or self._matches(self._include, path):
+                if not skip or patterns.includes(path):
                     yield path
         for path, narrowed in folders:
-            yield from self._folder(path, path, ignores, lifted, narrowed, notes)
+            if self._enters(os.path.abspath(path)):
+                yield from self._folder(path, path, patterns, ignores, lifted, narrowed, notes)
 
 
 class _Ignores:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -11,6 +12,8 @@ import libcst as cst
 
 from accel_advisor.analysis.project import analyze
 from accel_advisor.finding import Edit
+from accel_advisor.project.discovery import Discoverer, Patterns
+from accel_advisor.project.project_index import ProjectIndex
 from accel_advisor.records.facts import Facts, LoaderCall, LoaderContext
 from accel_advisor.source.document import Document, DocumentError
 from accel_advisor.tables.loader_libraries import SETTINGS
@@ -119,7 +122,7 @@ def call_at(frame: Frame, root: Path, beginning: str) -> tuple[Document, cst.Cal
     """
     document = Document.read(frame.filename)
     _ = document.tree
-    facts = analyze([document], root).facts.get(frame.filename)
+    facts = analyze([document], root, callers=_callers([document], root)).facts.get(frame.filename)
     for operation in facts.operations if facts is not None else ():
         node = operation.node
         if operation.name.startswith(beginning) and isinstance(node, cst.Call) and is_at(document, node, frame):
@@ -137,7 +140,7 @@ def _locate(own: list[Frame], root: Path) -> tuple[LoaderCall, list[Frame]] | No
     documents = {name: Document.read(name) for name in dict.fromkeys(frame.filename for frame in own)}
     for document in documents.values():
         _ = document.tree
-    facts = analyze(list(documents.values()), root).facts
+    facts = analyze(list(documents.values()), root, callers=_callers(documents.values(), root)).facts
     for index in range(len(own) - 1, -1, -1):
         frame = own[index]
         loader = _loader_at(facts.get(frame.filename), documents[frame.filename], frame)
@@ -145,6 +148,13 @@ def _locate(own: list[Frame], root: Path) -> tuple[LoaderCall, list[Frame]] | No
             return loader, own[:index]
     settings = _settings(list(facts.values()))
     return (settings, []) if settings is not None else None
+
+
+def _callers(documents: Iterable[Document], root: Path) -> list[str]:
+    """The files of the project that import one of the documents: they may call into it with values that matter."""
+    top = os.path.realpath(root)
+    index = ProjectIndex(top, Discoverer(lambda _: Patterns(Path(top))).walk(top, []))
+    return index.importers(document.path for document in documents)
 
 
 def _settings(everything: list[Facts]) -> LoaderCall | None:

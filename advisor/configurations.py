@@ -1,0 +1,113 @@
+"""The configuration of each file, and the root of its project."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from accel_advisor.config import Config
+from accel_advisor.finding import Finding
+from accel_advisor.project.discovery import Discoverer, Patterns
+from accel_advisor.project.roots import Roots
+
+
+class Configurations:
+    """The configuration of each file: that of the nearest pyproject.toml upwards with a table ``[tool.accel-advisor]``,
+    whichever other files are linted beside it. Each folder is looked at once.
+
+    Args:
+        change: what the options of the command line make of a configuration.
+    """
+
+    def __init__(self, change: Callable[[Config], Config] = lambda config: config) -> None:
+        self._change = change
+        self._roots = Roots()
+        self._read: dict[str, Config | None] = {}
+        self._tables: dict[str, Config | None] = {}
+        self._found: dict[str, Config] = {}
+        self._changed: dict[Config, Config] = {}
+        self._patterns: dict[Config, Patterns] = {}
+
+    @property
+    def known(self) -> tuple[Config, ...]:
+        """All that were asked for so far."""
+        return tuple(self._changed.values())
+
+    def of(self, path: str | os.PathLike[str]) -> Config:
+        """That of a file, or of a folder.
+
+        Raises:
+            ConfigError: it cannot be read, or a key or value in it is wrong.
+        """
+        absolute = os.path.abspath(path)
+        folder = absolute if os.path.isdir(absolute) else os.path.dirname(absolute)
+        if folder not in self._found:
+            plain = self._table(folder) or Config(root=Path(self._roots.of(folder)))
+            if plain not in self._changed:
+                self._changed[plain] = self._change(plain)
+            self._found[folder] = self._changed[plain]
+        return self._found[folder]
+
+    def shows(self, finding: Finding) -> bool:
+        """Whether a finding is severe enough for the configuration of its file to be shown."""
+        return finding.severity.rank >= self.of(finding.filename).min_severity.rank
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether a finding is severe enough for the configuration of its file to make a run fail."""
+        return finding.severity.rank >= self.of(finding.filename).fail_on.rank
+
+    def patterns(self, folder: str) -> Patterns:
+        """Which files below a folder are linted.
+
+        Raises:
+            ConfigError: a configuration cannot be read, or is wrong.
+        """
+        config = self.of(folder)
+        if config not in self._patterns:
+            self._patterns[config] = Patterns(config.root, config.exclude, config.include)
+        return self._patterns[config]
+
+    def root(self, folder: str) -> str:
+        """The root of the project that a folder is part of, which its imports are looked for in: the topmost folder
+        with a configuration, as far as the repository around the nearest one goes; without any, that which
+        :class:`~accel_advisor.project.roots.Roots` finds.
+
+        Raises:
+            ConfigError: a configuration cannot be read, or is wrong.
+        """
+        nearest = self._table(os.path.abspath(folder))
+        if nearest is None:
+            return self._roots.of(os.path.abspath(folder))
+        top = at = str(nearest.root)
+        while not self._roots.is_repository(at) and os.path.dirname(at) != at:
+            at = os.path.dirname(at)
+            if self._own_table(at) is not None:
+                top = at
+        return top
+
+    def files(self, root: str) -> Iterator[str]:
+        """The files that a lint of a project's root finds and that are part of this project, free of symbolic links.
+
+        Args:
+            root: as :meth:`root` gives it, free of symbolic links.
+
+        Raises:
+            ConfigError: a configuration cannot be read, or is wrong.
+        """
+        discoverer = Discoverer(self.patterns, enters=lambda folder: self.root(folder) == root)
+        found = (os.path.realpath(path) if os.path.islink(path) else path for path in discoverer.walk(root, []))
+        yield from dict.fromkeys(found)
+
+    def _table(self, folder: str) -> Config | None:
+        """The nearest configuration upwards, as its file says it."""
+        if folder not in self._tables:
+            parent = os.path.dirname(folder)
+            own = self._own_table(folder)
+            self._tables[folder] = own if own is not None or parent == folder else self._table(parent)
+        return self._tables[folder]
+
+    def _own_table(self, folder: str) -> Config | None:
+        if folder not in self._read:
+            self._read[folder] = Config.read(Path(folder, "pyproject.toml"))
+        return self._read[folder]

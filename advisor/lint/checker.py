@@ -1,0 +1,149 @@
+"""A program -> documents -> facts -> rules -> suppressions -> findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from accel_advisor.config import Config
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.lint import garbage_collection
+from accel_advisor.lint.report import Program, Result
+from accel_advisor.lint.ruleset import Ruleset
+from accel_advisor.lint.tool_findings import broken_cells, internal_error, not_python, tool_finding, unreadable
+from accel_advisor.selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, UNUSED_SUPPRESSION
+from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.suppressions import Suppressions
+
+if TYPE_CHECKING:
+    from accel_advisor.project.requirements import Declared
+
+_BUDGET = garbage_collection.Budget(1_000_000)
+
+
+class Checker:
+    """Runs over programs the rules that the configuration of each file selects. It can be pickled."""
+
+    def __init__(self) -> None:
+        self._rulesets: dict[Config, Ruleset] = {}
+        self._targets: dict[Config, Declared] = {}
+
+    def __reduce__(self) -> tuple[type[Checker], tuple[()]]:
+        return Checker, ()
+
+    def ruleset(self, config: Config) -> Ruleset:
+        """The rules that a configuration selects."""
+        return self._rulesets.setdefault(config, Ruleset(config))
+
+    def check(self, program: Program, contents: Mapping[str, bytes], sources: Mapping[str, bytes]) -> Result:
+        """Everything that is to be said about a program.
+
+        Args:
+            contents: the bytes of its files; one without any is left out.
+            sources: bytes by filename of other files, which stand instead of what is on disk.
+        """
+        with garbage_collection.paused():
+            result = self._check(program, contents, sources)
+        _BUDGET.spend(sum(len(contents.get(filename, b"")) for filename in program.filenames))
+        return result
+
+    def _check(self, program: Program, contents: Mapping[str, bytes], sources: Mapping[str, bytes]) -> Result:
+        findings: list[Finding] = []
+        documents: list[Document] = []
+        for filename in program.filenames:
+            if filename not in contents:
+                continue
+            try:
+                document = Document.from_bytes(filename, contents[filename])
+                _ = document.tree
+            except DocumentError as error:
+                findings.append(not_python(filename, contents[filename], error))
+            else:
+                documents.append(document)
+                findings += broken_cells(document)
+        unsaved = [
+            Document.from_bytes(filename, raw)
+            for filename, raw in sources.items()
+            if filename not in program.filenames and _parses(filename, raw)
+        ]
+        rulesets = {
+            filename: self.ruleset(config) for filename, config in zip(program.filenames, program.configs, strict=True)
+        }
+        found, consulted = self._run(Path(program.root), documents, unsaved, rulesets)
+        by_file: dict[str, list[Finding]] = {document.filename: [] for document in documents}
+        for one in found:
+            if one.filename in by_file:
+                by_file[one.filename].append(one)
+        for document in documents:
+            findings += _silenced(document, by_file[document.filename], rulesets[document.filename])
+        shown = tuple(one for one in findings if one.code in rulesets[one.filename].on)
+        return Result(replace(program, consulted=consulted), shown)
+
+    def _declared(self, config: Config) -> Declared:
+        """What a project runs on: what the configuration says, then what the files in its root say."""
+        if config not in self._targets:
+            from accel_advisor.project.requirements import declared
+
+            found = declared(config.root)
+            self._targets[config] = replace(found, target=config.target.over(found.target))
+        return self._targets[config]
+
+    def _run(
+        self, root: Path, documents: Sequence[Document], unsaved: Sequence[Document], rulesets: Mapping[str, Ruleset]
+    ) -> tuple[list[Finding], frozenset[str]]:
+        if not any(rulesets[one.filename].rules for one in documents):
+            return [], frozenset()
+        from accel_advisor.analysis.project import analyze
+
+        findings: list[Finding] = []
+        known = {one.filename: self._declared(rulesets[one.filename].config) for one in documents}
+        try:
+            analysis = analyze(documents, root, known, unsaved=unsaved)
+        except Exception as error:
+            if len(documents) > 1:
+                # One file that cannot be understood must not hide what there is to say about the others.
+                parts = [self._run(root, [document], unsaved, rulesets) for document in documents]
+                return [one for part in parts for one in part[0]], frozenset().union(*(part[1] for part in parts))
+            return [internal_error(documents[0].filename, "the analysis", error)], frozenset()
+        for filename, sentence in analysis.failures.items():
+            findings.append(tool_finding(filename, NOT_ANALYSED, f"This file {sentence}.", Severity.INFO))
+        for filename, facts in analysis.facts.items():
+            for rule in rulesets[filename].rules:
+                try:
+                    for one in rule.check(facts):
+                        findings.append(one)  # noqa: PERF402 -- what came before an error is kept
+                except DocumentError as error:
+                    findings.append(unreadable(filename, str(error), error.row, error.column))
+                    break
+                except Exception as error:
+                    findings.append(internal_error(filename, f"rule {rule.code} ({rule.name})", error))
+        return findings, analysis.consulted
+
+
+def _silenced(document: Document, findings: Iterable[Finding], ruleset: Ruleset) -> list[Finding]:
+    """Findings that no comment, configuration or ``if debug:`` silences, and comments that silence nothing."""
+    from accel_advisor.source.debug_branches import debug_branches
+
+    off = ruleset.off_in(document.filename)
+    suppressions = Suppressions(document)
+    found = [one for one in findings if one.code not in off]
+    idle = debug_branches(document) if found else []
+    kept = suppressions.apply(
+        one for one in found if not any(start <= one.span.start.offset < end for start, end in idle)
+    )
+    if any(one.code in (INTERNAL_ERROR[0], NOT_ANALYSED[0], SYNTAX_ERROR[0]) for one in kept):
+        return kept
+    if UNUSED_SUPPRESSION[0] not in off:
+        complete = not ruleset.config.selection.narrowed and not off
+        kept += suppressions.unused(ruleset.known, ruleset.on - off, complete=complete, code=UNUSED_SUPPRESSION)
+    return kept
+
+
+def _parses(filename: str, raw: bytes) -> bool:
+    try:
+        _ = Document.from_bytes(filename, raw).tree
+    except DocumentError:
+        return False
+    return True
