@@ -37,10 +37,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from accel_advisor.config import Config
 from accel_advisor.finding import Applicability, Finding
+from accel_advisor.lint.checker import Checker
 from accel_advisor.lint.fix_loop import fix
-from accel_advisor.lint.linter import Checker, Program, Report, known_codes
+from accel_advisor.lint.report import Program, Report
+from accel_advisor.lint.ruleset import known_codes
 from accel_advisor.project.discovery import mentions_accelerators
-from accel_advisor.project.import_graph import programs
+from accel_advisor.project.import_graph import Source, programs
 from accel_advisor.selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, Selection, selectors
 from accel_advisor.source.document import Document
 from benchmarks.fix_check import named_rows, stray_lines
@@ -88,15 +90,17 @@ def parses(raw: bytes) -> bool:
     return True
 
 
-def examine(checker: Checker, contents: Mapping[str, bytes]) -> Seen:
+def examine(config: Config, contents: Mapping[str, bytes]) -> Seen:
     """Lints files as one program, makes all fixes in memory, and checks what came of it."""
     seen = Seen(files=len(contents), size=sum(len(raw) for raw in contents.values()))
     start = time.process_time()
-    program = Program(tuple(contents))
+    program = Program(tuple(contents), (config,) * len(contents), str(config.root))
+    asked = {os.path.realpath(name): name for name in contents}
+    checker = Checker()
     result = checker.check(program, contents, {})
     seen.counts.update(one.code for one in result.findings)
-    report = Report(list(result.findings), len(contents), dict(contents), [result.program])
-    outcome = fix(report, checker.config, frozenset(Applicability))
+    report = Report(list(result.findings), len(contents), asked, dict(contents), [result.program])
+    outcome = fix(report, frozenset(Applicability))
     after = {name: outcome.after.get(name, raw) for name, raw in contents.items()}
     seen.edits = sum(len(one.fix.edits) for one in outcome.fixed if one.fix)
     seen.changed = len(outcome.after)
@@ -104,9 +108,7 @@ def examine(checker: Checker, contents: Mapping[str, bytes]) -> Seen:
     left = outcome.report.findings
     if outcome.after:
         again = checker.check(program, after, {})
-        second = fix(
-            Report(list(again.findings), len(after), after, [again.program]), checker.config, frozenset(Applicability)
-        )
+        second = fix(Report(list(again.findings), len(after), asked, after, [again.program]), frozenset(Applicability))
         seen.failures += [f"{name}: changed again by a second pass" for name in second.after]
         left = second.report.findings
     seen.seconds = time.process_time() - start
@@ -149,14 +151,14 @@ def work(connection: Connection, scratch: str) -> None:
     A file that is sent alone is understood without the files beside it: it is given a name in an empty folder.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    checker = Checker(everything(Path(scratch)))
+    config = everything(Path(scratch))
     while True:
         paths: list[str] | None = connection.recv()
         if paths is None:
             return
         names = {path: path if len(paths) > 1 else os.path.join(scratch, os.path.basename(path)) for path in paths}
         try:
-            seen = examine(checker, {names[path]: Path(path).read_bytes() for path in paths})
+            seen = examine(config, {names[path]: Path(path).read_bytes() for path in paths})
         except Exception as error:  # whatever it is, it is what the soak is looking for
             seen = Seen(len(paths), failures=[f"{paths[0]}: {type(error).__name__}: {error}"])
         if len(paths) == 1:
@@ -254,7 +256,7 @@ def together(folders: Iterable[Path]) -> list[list[str]]:
     """The files that mention accelerators, as the programs that the linter would make of them."""
     units: list[list[str]] = []
     for folder in folders:
-        files = {str(path): raw for path in found([folder]) if mentions_accelerators(raw := path.read_bytes())}
+        files = {str(path): Source.of(str(path), path.read_bytes()) for path in found([folder])}
         units += programs(files, str(folder))
     return units
 

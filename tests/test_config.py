@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.config import Config, ConfigError
+from accel_advisor.config import ConfigError
+from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Severity
 from accel_advisor.selection import TOOL_CODES, Selection, SelectorError, selectors
 
@@ -30,7 +31,7 @@ class TestLoad:
     def test_without_a_file_the_defaults_hold(self, tmp_path: Path) -> None:
         (tmp_path / ".git").mkdir()
         (tmp_path / "src").mkdir()
-        config = Config.load(tmp_path / "src" / "train.py")
+        config = Configurations().of(tmp_path / "src" / "train.py")
         assert config.path is None
         assert config.root == tmp_path
         assert config.fail_on is Severity.WARNING
@@ -39,7 +40,7 @@ class TestLoad:
         write(tmp_path, '[tool.accel-advisor]\nfail-on = "error"\n')
         (tmp_path / "inner").mkdir()
         write(tmp_path / "inner", "[project]\nname = 'x'\n")
-        config = Config.load(tmp_path / "inner")
+        config = Configurations().of(tmp_path / "inner")
         assert (config.root, config.fail_on) == (tmp_path, Severity.ERROR)
 
     def test_every_key(self, tmp_path: Path) -> None:
@@ -63,7 +64,7 @@ class TestLoad:
             "scripts/*.py" = ["ACC201"]
             """,
         )
-        config = Config.load(tmp_path)
+        config = Configurations().of(tmp_path)
         assert config.settings() == {
             "root": str(tmp_path),
             "config": str(tmp_path / "pyproject.toml"),
@@ -104,19 +105,19 @@ class TestLoad:
     def test_a_wrong_key_or_value_is_named(self, tmp_path: Path, body: str, sentence: str) -> None:
         path = write(tmp_path, f"[tool.accel-advisor]\n{body}\n")
         with pytest.raises(ConfigError) as caught:
-            Config.load(tmp_path)
+            Configurations().of(tmp_path)
         assert str(caught.value).startswith(f"{path}: {sentence}")
 
-    @pytest.mark.parametrize("raw", [b"[tool", b"\xff\xfe"])
+    @pytest.mark.parametrize("raw", [b"[tool.accel-advisor", b"\xff\xfe# accel-advisor"])
     def test_what_is_no_toml_is_named(self, tmp_path: Path, raw: bytes) -> None:
         (tmp_path / "pyproject.toml").write_bytes(raw)
         with pytest.raises(ConfigError, match=r"pyproject\.toml: is not valid TOML"):
-            Config.load(tmp_path)
+            Configurations().of(tmp_path)
 
     def test_the_table_must_be_one(self, tmp_path: Path) -> None:
         write(tmp_path, "[tool]\naccel-advisor = 1\n")
         with pytest.raises(ConfigError, match="must be a table"):
-            Config.load(tmp_path)
+            Configurations().of(tmp_path)
 
 
 class TestSelection:

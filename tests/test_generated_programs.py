@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from hypothesis import strategies as st
 
 from accel_advisor.config import Config
 from accel_advisor.finding import Applicability, Finding
+from accel_advisor.lint.checker import Checker
 from accel_advisor.lint.fix_loop import FixOutcome, fix
-from accel_advisor.lint.linter import Checker, Program, Report, known_codes
+from accel_advisor.lint.report import Program, Report
+from accel_advisor.lint.ruleset import known_codes
 from accel_advisor.selection import Selection, selectors
 
 quickly = settings(max_examples=80, deadline=None)
@@ -132,17 +135,17 @@ def _indented(lines: list[str]) -> list[str]:
 
 
 @cache
-def checker() -> Checker:
+def config() -> Config:
     """All rules, in a folder that has nothing else in it."""
-    config = Config(root=Path(tempfile.gettempdir(), "accel_advisor_has_no_such_folder"))
-    return Checker(replace(config, selection=Selection(extend_select=selectors(tuple(known_codes()), "test"))))
+    selection = Selection(extend_select=selectors(tuple(known_codes()), "test"))
+    return Config(root=Path(tempfile.gettempdir(), "accel_advisor_has_no_such_folder"), selection=selection)
 
 
 def lint(raw: bytes) -> Report:
     """A report on one file that lies nowhere."""
-    name = str(checker().config.root / "train.py")
-    result = checker().check(Program((name,)), {name: raw}, {})
-    return Report(list(result.findings), 1, {name: raw}, [result.program])
+    name = str(config().root / "train.py")
+    result = Checker().check(Program((name,), (config(),), str(config().root)), {name: raw}, {})
+    return Report(list(result.findings), 1, {os.path.realpath(name): name}, {name: raw}, [result.program])
 
 
 def places(raw: bytes) -> list[tuple[str, int]]:
@@ -159,7 +162,7 @@ def assert_clean(findings: list[Finding]) -> None:
 
 def all_fixed(raw: bytes) -> FixOutcome:
     """What comes of all fixes."""
-    return fix(lint(raw), checker().config, frozenset(Applicability))
+    return fix(lint(raw), frozenset(Applicability))
 
 
 def keeps_other_lines(before: str, after: str, findings: list[Finding]) -> bool:
@@ -213,7 +216,7 @@ def test_fixes_parse_stay_in_their_places_and_are_done_once(text: str, style: St
     raw = style.raw(text)
     report = lint(raw)
     assert_clean(report.findings)
-    outcome = fix(report, checker().config, frozenset(Applicability))
+    outcome = fix(report, frozenset(Applicability))
     assert_clean(outcome.report.findings)
     for after in outcome.after.values():
         ast.parse(after)
@@ -268,7 +271,7 @@ def assert_no_harm(raw: bytes) -> None:
     """Whatever a file holds, there is a result, and fixes leave Python what was Python."""
     report = lint(raw)
     assert not [one.message for one in report.findings if one.code == "ACC003"]
-    outcome = fix(report, checker().config, frozenset(Applicability))
+    outcome = fix(report, frozenset(Applicability))
     assert not [one.message for one in outcome.report.findings if one.code == "ACC003"]
     for after in outcome.after.values():
         if _compiles(raw):

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from accel_advisor import __version__
 from accel_advisor.cli import LAZY, cli
-from accel_advisor.config import Config
+from accel_advisor.configurations import Configurations
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -64,7 +64,7 @@ def test_links_lead_somewhere() -> None:
 def test_the_configuration_of_the_readme_is_valid(tmp_path: Path) -> None:
     (text,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
     (tmp_path / "pyproject.toml").write_text(text)
-    config = Config.load(tmp_path)
+    config = Configurations().of(tmp_path)
     assert config.tune_script == "train.py"
     assert config.per_file_ignores
 

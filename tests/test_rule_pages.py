@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from accel_advisor.config import Config
+from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Applicability, Finding, Severity
 from accel_advisor.lint.fix_loop import fix
 from accel_advisor.lint.linter import lint
@@ -25,10 +26,11 @@ RULES = [pytest.param(rule, id=code) for code, rule in registry().items()]
 EVERYTHING = frozenset(Applicability)
 
 
-def linted(project: Path, text: str, rule: Rule) -> tuple[Config, Report]:
+def linted(project: Path, text: str, rule: Rule) -> Report:
     (project / "example.py").write_text(text, encoding="utf-8")
-    config = Config(root=project, selection=Selection(None, selectors([rule.code], "test")))
-    return config, lint([Found("example.py", named=True)], config)
+    alone = Selection(None, selectors([rule.code], "test"))
+    configurations = Configurations(lambda config: replace(config, selection=alone))
+    return lint([Found("example.py", named=True)], configurations)
 
 
 def listed(findings: list[Finding]) -> list[str]:
@@ -38,20 +40,20 @@ def listed(findings: list[Finding]) -> list[str]:
 @pytest.mark.parametrize("rule", RULES)
 class TestEveryRule:
     def test_its_example_triggers_it_and_nothing_else(self, rule: Rule, project: Path) -> None:
-        _, report = linted(project, rule_page(rule).example, rule)
+        report = linted(project, rule_page(rule).example, rule)
         assert {one.code for one in report.findings} == {rule.code}, listed(report.findings)
 
     def test_its_remedy_has_no_finding(self, rule: Rule, project: Path) -> None:
-        _, report = linted(project, rule_page(rule).use_instead, rule)
+        report = linted(project, rule_page(rule).use_instead, rule)
         assert listed(report.findings) == []
 
     def test_its_fix_makes_the_remedy_of_the_example(self, rule: Rule, project: Path) -> None:
         page = rule_page(rule)
-        config, report = linted(project, page.example, rule)
+        report = linted(project, page.example, rule)
         fixes = [one for one in report.findings if one.fix and one.fix.applicability is not Applicability.DISPLAY]
         assert bool(fixes) == page.has_fix, "a rule explains its fix exactly where it has one"
         if fixes:
-            outcome = fix(report, config, EVERYTHING)
+            outcome = fix(report, EVERYTHING)
             assert outcome.document_after("example.py").text == page.use_instead
             assert listed(outcome.report.findings) == []
 

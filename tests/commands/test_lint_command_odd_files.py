@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.config import Config
+from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Applicability
 from accel_advisor.lint.fix_loop import fix
 from accel_advisor.lint.linter import lint
@@ -232,15 +232,14 @@ class TestPlaces:
 class TestMeanwhile:
     def test_one_that_becomes_a_folder(self, project: Path) -> None:
         (project / "train.py").mkdir()
-        (one,) = lint([Found("train.py", named=True)], Config.load(project)).findings
+        (one,) = lint([Found("train.py", named=True)], Configurations()).findings
         assert (one.code, one.message.startswith("This file cannot be read: ")) == ("ACC001", True)
 
     def test_one_that_vanishes_before_it_is_mended(self, project: Path) -> None:
         (project / "train.py").write_text(SLOW)
-        config = Config.load(project)
-        report = lint([Found("train.py", named=True)], config)
+        report = lint([Found("train.py", named=True)], Configurations())
         (project / "train.py").unlink()
-        outcome = fix(report, config, frozenset(Applicability))
+        outcome = fix(report, frozenset(Applicability))
         assert b"num_workers=" in outcome.after["train.py"]
 
     @pytest.mark.parametrize("change", ["edited", "gone"])

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.config import Config
-from accel_advisor.lint.linter import Checker, Program, known_codes
+from accel_advisor.lint.checker import Checker
+from accel_advisor.lint.report import Program
+from accel_advisor.lint.ruleset import known_codes
 from accel_advisor.selection import Selection, selectors
 
 SMALL, LARGE = 30, 120
@@ -104,8 +106,9 @@ PROGRAMS: dict[str, Callable[[int], str]] = {
 def calls_per_character(text: str, root: Path) -> float:
     """How many Python functions are called to lint a program, for each character of it."""
     config = Config(root=root)
-    checker = Checker(replace(config, selection=Selection(extend_select=selectors(tuple(known_codes()), "test"))))
-    assert checker.rules
+    config = replace(config, selection=Selection(extend_select=selectors(tuple(known_codes()), "test")))
+    checker = Checker()
+    assert checker.ruleset(config).rules
     name = str(root / "train.py")
     calls = 0
 
@@ -115,7 +118,7 @@ def calls_per_character(text: str, root: Path) -> float:
 
     sys.setprofile(count)
     try:
-        result = checker.check(Program((name,)), {name: text.encode()}, {})
+        result = checker.check(Program((name,), (config,), str(config.root)), {name: text.encode()}, {})
     finally:
         sys.setprofile(None)
     assert not [one for one in result.findings if one.code in ("ACC001", "ACC003", "ACC004")], result.findings

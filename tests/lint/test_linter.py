@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -10,14 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accel_advisor.config import Config, project_root
+from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Applicability
-from accel_advisor.lint.cache import FOLDER, Cache
+from accel_advisor.lint.cache import FOLDER, Caches
 from accel_advisor.lint.fix_loop import fix
 from accel_advisor.lint.linter import lint
 from accel_advisor.lint.report import Report
 from accel_advisor.project.discovery import Found
-from accel_advisor.project.import_graph import programs
+from accel_advisor.project.import_graph import Source, programs
 
 from ..conftest import Install
 
@@ -51,18 +52,28 @@ for x in build_loader(["a.jpg"]):
 """
 
 
-def linted(*names: str, cache: Cache | None = None, jobs: int = 1) -> Report:
-    return lint([Found(name, named=True) for name in names], Config.load(Path.cwd()), cache=cache, jobs=jobs)
+def linted(*names: str, caches: Caches | None = None, jobs: int = 1) -> Report:
+    return lint([Found(name, named=True) for name in names], Configurations(), caches=caches, jobs=jobs)
 
 
 def listed(report: Report) -> list[tuple[str, int, str]]:
     return [(one.filename, one.span.start.row, one.code) for one in report.findings]
 
 
+def grouped(files: dict[str, bytes]) -> list[list[str]]:
+    """The programs of files by relative name; all mention accelerators but for those with a comment that says so."""
+    folder = os.getcwd()
+    sources = {
+        os.path.join(folder, name): Source.of(name, raw + (b"" if b"# quiet" in raw else b"\n# torch\n"))
+        for name, raw in files.items()
+    }
+    return [[os.path.relpath(path, folder) for path in one] for one in programs(sources, folder)]
+
+
 class TestPrograms:
     def test_files_that_do_not_import_each_other_stand_alone(self) -> None:
         files = {"a.py": b"import torch\n", "b.py": b"import os, sys\nfrom . import gone\n"}
-        assert programs(files, os.getcwd()) == [["a.py"], ["b.py"]]
+        assert grouped(files) == [["a.py"], ["b.py"]]
 
     @pytest.mark.parametrize(
         "line",
@@ -78,21 +89,26 @@ class TestPrograms:
     )
     def test_imports_join_files(self, line: str) -> None:
         files = {"b.py": b"", os.path.join("pkg", "inner.py"): b"", "a.py": line.encode()}
-        assert programs(files, os.getcwd()) == [["b.py"], [os.path.join("pkg", "inner.py"), "a.py"]]
+        assert grouped(files) == [["b.py"], [os.path.join("pkg", "inner.py"), "a.py"]]
 
     def test_the_nearest_module_is_meant(self) -> None:
         names = [os.path.join("x", "utils.py"), os.path.join("y", "utils.py"), os.path.join("x", "a.py"), "utils.py"]
         files = dict.fromkeys(names, b"") | {names[2]: b"import utils"}
-        assert programs(files, os.getcwd()) == [[names[0], names[2]], [names[1]], [names[3]]]
+        assert grouped(files) == [[names[0], names[2]], [names[1]], [names[3]]]
 
     def test_relative_imports_climb(self) -> None:
         names = [os.path.join("p", "q", "a.py"), os.path.join("p", "b.py"), os.path.join("p", "__init__.py")]
         files = {names[0]: b"from ..b import f\nfrom .. import c\n", names[1]: b"", names[2]: b""}
-        assert programs(files, os.getcwd()) == [names]
+        assert grouped(files) == [names]
 
     def test_a_large_program_is_taken_in_pieces(self) -> None:
         files = {f"m{number}.py": b"import m0\n" + b"#" * 1_000_000 for number in range(7)}
-        assert [len(one) for one in programs(files, os.getcwd())] == [2, 2, 2, 1]
+        assert [len(one) for one in grouped(files)] == [2, 2, 2, 1]
+
+    def test_files_without_a_word_of_ours_belong_to_what_they_call(self) -> None:
+        files = {"main.py": b"import a, b  # quiet", "a.py": b"", "b.py": b"", "other.py": b"import main  # quiet"}
+        assert grouped(files) == [["a.py", "b.py", "main.py"]]
+        assert grouped(files | {"main.py": b"import c  # quiet"}) == [["a.py"], ["b.py"]]
 
 
 class TestRoot:
@@ -100,13 +116,13 @@ class TestRoot:
         (project / "inner").mkdir()
         (project / "inner" / "setup.py").touch()
         path = project / "inner" / "a.py"
-        assert project_root(path, Config.load(path)) == project
+        assert Configurations().root(str(path.parent)) == str(project)
 
     def test_the_configured_one_first(self, project: Path) -> None:
         (project / "inner").mkdir()
         (project / "inner" / "pyproject.toml").write_text("[tool.accel-advisor]\n")
         path = project / "inner" / "a.py"
-        assert project_root(path, Config.load(path)) == project / "inner"
+        assert Configurations().root(str(path.parent)) == str(project / "inner")
 
 
 class TestSeveralFiles:
@@ -122,8 +138,7 @@ class TestSeveralFiles:
         assert listed(linted("train.py")) == [one for one in together if one[0] == "train.py"]
 
     def test_every_file_is_fixed_and_nothing_is_left(self, project: Path) -> None:
-        config = Config.load(project)
-        outcome = fix(linted("loaders.py", "train.py"), config, frozenset(Applicability))
+        outcome = fix(linted("loaders.py", "train.py"), frozenset(Applicability))
         left = [
             one for one in outcome.report.findings if one.fix and one.fix.applicability is not Applicability.DISPLAY
         ]
@@ -132,7 +147,7 @@ class TestSeveralFiles:
         assert (project / "train.py").read_text() == TRAIN
         for name, raw in outcome.after.items():
             (project / name).write_bytes(raw)
-        again = fix(linted("loaders.py", "train.py"), config, frozenset(Applicability))
+        again = fix(linted("loaders.py", "train.py"), frozenset(Applicability))
         assert again.after == {}
 
     def test_a_pool_finds_the_same(self, project: Path) -> None:
@@ -193,16 +208,15 @@ def test_damaged_programs_are_linted_and_fixed_without_harm(project: Path, data:
         put = data.draw(st.sampled_from(["", "\n", "    ", "(", ")", "é", "# accel: ignore"]))
         text = text[:start] + put + text[start + length :]
     (project / "train.py").write_text(text, encoding="utf-8")
-    config = Config.load(project)
     report = linted("train.py")
     assert not [one for one in report.findings if one.code == "ACC003"], listed(report)
-    outcome = fix(report, config, frozenset(Applicability))
+    outcome = fix(report, frozenset(Applicability))
     assert not [one for one in outcome.report.findings if one.code == "ACC003"], listed(outcome.report)
     for name, raw in outcome.after.items():
         if compiles(text.encode()):
             assert compiles(raw)
         (project / name).write_bytes(raw)
-    assert fix(linted("train.py"), config, frozenset(Applicability)).after == {}
+    assert fix(linted("train.py"), frozenset(Applicability)).after == {}
 
 
 CROSS = """
@@ -229,7 +243,7 @@ def test_a_fix_may_change_another_file(project: Path, install_rules: Install) ->
     (project / "train.py").write_text("import torch\nfrom settings import SIZE\n")
     (project / "settings.py").write_text("SIZE = 3\r\n")
     report = linted("train.py")
-    outcome = fix(report, Config.load(project), {Applicability.SAFE})
+    outcome = fix(report, {Applicability.SAFE})
     assert {os.path.basename(name): raw for name, raw in outcome.after.items()} == {
         "train.py": b"# DONE\nimport torch\nfrom settings import SIZE\n",
         "settings.py": b"WORKERS = 4\nSIZE = 3\r\n",
@@ -250,9 +264,8 @@ class TestFilesThatChange:
 
     def test_generated_code_is_passed_by_unless_it_is_named(self, project: Path) -> None:
         (project / "a.py").write_text("# @generated\n" + LOADERS)
-        config = Config.load(project)
-        assert lint([Found("a.py", named=False)], config).checked == 0
-        assert lint([Found("a.py", named=True)], config).checked == 1
+        assert lint([Found("a.py", named=False)], Configurations()).checked == 0
+        assert lint([Found("a.py", named=True)], Configurations()).checked == 1
 
     @pytest.mark.skipif(sys.platform == "win32", reason="newlines differ")
     def test_deep_nesting_is_told(self, project: Path) -> None:
@@ -269,11 +282,10 @@ class TestCache:
 
     def cached(self) -> tuple[Report, bool]:
         """A report, and whether everything in it was known."""
-        cache = Cache(Config.load(Path.cwd()))
-        known = len(cache._entries)
-        report = linted("train.py", cache=cache)
-        cache.save()
-        return report, len(cache._entries) == known
+        caches = Caches()
+        report = linted("train.py", caches=caches)
+        caches.save()
+        return report, not caches.of(os.getcwd())._changed
 
     def test_the_same_again(self) -> None:
         first, known = self.cached()
@@ -283,28 +295,54 @@ class TestCache:
         assert known
         assert again.findings == first.findings
 
+    def test_another_file_of_the_program_is_known(self) -> None:
+        self.cached()
+        caches = Caches()
+        assert {one.filename for one in linted("loaders.py", caches=caches).findings} == {"loaders.py"}
+        assert not caches.of(os.getcwd())._changed
+
     @pytest.mark.parametrize(
         ("name", "text"),
         [
             ("train.py", TRAIN + "\n"),
             ("loaders.py", LOADERS.replace("workers=0", "workers=4")),
             ("torchvision.py", ""),
+            ("main.py", "import train\n"),
             ("pyproject.toml", "[tool.accel-advisor]\nignore = ['ACC102']\n"),
         ],
     )
     def test_whatever_matters_changes(self, project: Path, name: str, text: str) -> None:
         self.cached()
         (project / name).write_text(text)
-        cache = Cache(Config.load(project))
-        contents = {"train.py": (project / "train.py").read_bytes()}
-        assert cache.get(("train.py",), contents) is None
+        _, known = self.cached()
+        assert not known
 
-    @pytest.mark.parametrize("raw", [b"", b"{", b"[]", b'{"salt": 1, "entries": 3}'])
+    def test_what_does_not_matter_changes(self, project: Path) -> None:
+        (project / "other").mkdir()
+        self.cached()
+        (project / "other" / "other.py").write_text("import torch\n")
+        (project / "notes.txt").write_text("torch\n")
+        _, known = self.cached()
+        assert known
+
+    @pytest.mark.parametrize("raw", [b"", b"{", b"[]", b'{"salt": 1, "entries": 3}', b'{"salt": "$", "entries": 3}'])
     def test_a_damaged_one_counts_as_empty(self, project: Path, raw: bytes) -> None:
         first, _ = self.cached()
-        (project / FOLDER / "lint.json").write_bytes(raw)
+        salt = json.loads((project / FOLDER / "lint.json").read_bytes())["salt"]
+        (project / FOLDER / "lint.json").write_bytes(raw.replace(b"$", salt.encode()))
         again, known = self.cached()
         assert not known
+        assert again.findings == first.findings
+
+    @pytest.mark.parametrize("index", [[], {}, {"files": 1}, {"files": {"a": 1}, "groups": []}, None])
+    def test_a_damaged_index_counts_as_none(self, project: Path, index: object) -> None:
+        first, _ = self.cached()
+        path = project / FOLDER / "index.json"
+        data = json.loads(path.read_bytes())
+        assert data["index"]["files"]
+        path.write_text(json.dumps(data | {"index": index}))
+        again, known = self.cached()
+        assert known
         assert again.findings == first.findings
 
     def test_it_is_ignored_by_git(self, project: Path) -> None:

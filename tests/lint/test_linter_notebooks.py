@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.config import Config
-from accel_advisor.lint.cache import Cache
+from accel_advisor.configurations import Configurations
+from accel_advisor.lint.cache import Caches
 from accel_advisor.lint.linter import lint
 from accel_advisor.lint.report import Report
 from accel_advisor.project.discovery import Discoverer, Found
+from accel_advisor.project.project_index import digest_of
 
 from ..conftest import Run
 from ..source.notebooks import LOADER, SETUP, TRAIN, code, lines, notebook, sources, training
@@ -20,8 +21,8 @@ from ..source.notebooks import LOADER, SETUP, TRAIN, code, lines, notebook, sour
 PIN = "DataLoader(data, batch_size=4, num_workers=2, pin_memory=True)"
 
 
-def linted(path: Path, cache: Cache | None = None) -> Report:
-    return lint([Found(str(path), named=True)], Config.load(path.parent), cache=cache)
+def linted(path: Path, caches: Caches | None = None) -> Report:
+    return lint([Found(str(path), named=True)], Configurations(), caches=caches)
 
 
 def found(path: Path) -> list[tuple[str, str]]:
@@ -100,10 +101,11 @@ class TestLint:
         assert shown.encode() == train.read_bytes()
 
     def test_the_cache_knows_cells(self, train: Path) -> None:
-        cache = Cache(Config.load(Path.cwd()))
-        first = linted(train, cache)
-        cache.save()
-        known = Cache(Config.load(Path.cwd())).get((str(train),), {str(train): train.read_bytes()})
+        caches = Caches()
+        first = linted(train, caches)
+        caches.save()
+        (program,) = first.programs
+        known = Caches().of(program.root).get(program, [digest_of(train.read_bytes())])
         assert known is not None
         assert [one.span.start.cell for one in known.findings] == [one.span.start.cell for one in first.findings]
         assert first.findings[0].span.start.cell is not None
@@ -147,13 +149,13 @@ class TestLint:
         data = training()
         data["cells"][2]["source"] = "import loaders\nloader = loaders.build([torch.zeros(3)] * 9, 2)"
         (folder / "a.ipynb").write_text(json.dumps(data))
-        report = lint([Found("a.ipynb", named=True), Found("loaders.py", named=True)], Config.load(folder))
+        report = lint([Found("a.ipynb", named=True), Found("loaders.py", named=True)], Configurations())
         assert [one.filenames for one in report.programs] == [("a.ipynb", "loaders.py")]
         assert ("loaders.py", "ACC101") in [(one.filename, one.code) for one in report.findings]
 
     def test_no_file_imports_a_notebook(self, train: Path) -> None:
         (train.parent / "other.py").write_text("import torch\nimport train\nfrom train import loader\n")
-        report = lint([Found("train.ipynb", named=True), Found("other.py", named=True)], Config.load(train.parent))
+        report = lint([Found("train.ipynb", named=True), Found("other.py", named=True)], Configurations())
         assert sorted(one.filenames for one in report.programs) == [("other.py",), ("train.ipynb",)]
         assert not any(name.endswith("other.py") for one in report.programs for name in one.consulted)
 
@@ -236,4 +238,5 @@ class TestDiscovery:
         for name in ("a.ipynb", "b.py", ".ipynb_checkpoints/a-checkpoint.ipynb"):
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text("{}")
-        assert [one.filename for one in Discoverer(folder).discover(["."]).files] == ["a.ipynb", "b.py"]
+        discovery = Discoverer(Configurations().patterns).discover(["."])
+        assert [one.filename for one in discovery.files] == ["a.ipynb", "b.py"]

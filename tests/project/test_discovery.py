@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.project.discovery import Discoverer, DiscoveryError, is_generated, mentions_accelerators
+from accel_advisor.project.discovery import Discoverer, DiscoveryError, Patterns, is_generated, mentions_accelerators
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def make(root: Path, *names: str) -> None:
 
 
 def found(*paths: str, exclude: tuple[str, ...] = (), include: tuple[str, ...] = (), force: bool = False) -> list[str]:
-    discoverer = Discoverer(Path.cwd(), exclude=exclude, include=include, force_exclude=force)
+    discoverer = Discoverer(lambda _: Patterns(Path.cwd(), exclude, include), force_exclude=force)
     return [one.filename.replace(os.sep, "/") for one in discoverer.discover(paths or ["."]).files]
 
 
@@ -137,7 +137,7 @@ class TestOddities:
         make(tree, "closed/a.py", "b.py")
         (tree / "closed").chmod(0)
         try:
-            discovery = Discoverer(tree).discover(["."])
+            discovery = Discoverer(lambda _: Patterns(tree)).discover(["."])
         finally:
             (tree / "closed").chmod(0o755)
         assert [one.filename for one in discovery.files] == ["b.py"]

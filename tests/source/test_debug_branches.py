@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.config import Config
+from accel_advisor.configurations import Configurations
 from accel_advisor.lint.linter import lint
 from accel_advisor.project.discovery import Found
 
@@ -16,7 +16,7 @@ MOVE = "    x = torch.zeros(8).cuda()\n"
 def codes(source: str, folder: Path) -> list[str]:
     path = folder / "train.py"
     path.write_text(f"import torch\nfrom conf import args\n\n{source}")
-    return [one.code for one in lint([Found(str(path), True)], Config(root=folder)).findings]
+    return [one.code for one in lint([Found(str(path), True)], Configurations()).findings]
 
 
 @pytest.mark.parametrize("test", ["args.debug", "DEBUG", "args.debug and args.verbose", "args.get_debug()"])
