@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.editing.edits import add_keyword
-from accel_advisor.records.actions import Action, Asked, calls
+from accel_advisor.records.actions import Action, Asked, Call, calls
 from accel_advisor.records.given import Given
 from accel_advisor.syntax.shapes import assigned_value
 from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
@@ -181,6 +181,11 @@ class Operation:
     def makes_tensor(self) -> bool:
         """Whether it calls a factory of torch, such as ``torch.zeros``."""
         return self.what in _FACTORIES
+
+    @property
+    def builds_optimizer(self) -> bool:
+        """Whether it builds an optimizer of torch."""
+        return isinstance(self.what, Call) and self.what.owner == "torch.optim" and self.what.name[:1].isupper()
 
     @property
     def assigned(self) -> cst.BaseExpression | None:

@@ -64,60 +64,51 @@ class OptimizerBeforeMove(Rule):
         if any(one.assigns_item for one in facts.transfers):
             return  # the state may be moved by hand
         moves = {one.node for one in facts.transfers if all(context.to_cuda for context in one.contexts)}
-        yield from self._sharded_later(facts)
+        wraps = {one.node for one in facts.operations_of(*_SHARDS) if isinstance(one.node, cst.Call)}
         for index, operation in enumerate(facts.operations):
-            model = self._has_state(operation)
-            if model is None:
-                continue
-            move = self._moved_later(facts.operations[index + 1 :], operation, model, moves)
-            if move is not None:
-                yield self._report(facts, operation, move)
-
-    def _sharded_later(self, facts: Facts) -> Iterator[Finding]:
-        """Optimizers that hold parameters which a wrapper replaces after it."""
-        document = facts.document
-        for index, operation in enumerate(facts.operations):
-            what = operation.what
-            if what.owner != "torch.optim" or not what.name[:1].isupper() or len(operation.contexts) != 1:
-                continue
-            model = operation.given("params", 0).parameters_of
-            wraps = {one.node for one in facts.operations_of(*_SHARDS) if isinstance(one.node, cst.Call)}
-            wrap = self._moved_later(facts.operations[index + 1 :], operation, model, wraps) if model else None
+            model = operation.given("params", 0).parameters_of if operation.builds_optimizer else None
+            wrap = self._later(facts, index, model, wraps)
             if wrap is not None:
-                message = (
-                    f"`{document.code(wrap.node)}` replaces the parameters that `{document.code(operation.node)}` "
-                    f"holds, so that `step()` updates none of the model's; build the optimizer after it"
-                )
-                related = [Related(document.filename, document.span(wrap.node), "the parameters are replaced here")]
-                yield self.finding(facts, operation.node, message, related=related)
+                yield self._replaced(facts, operation, wrap)
+            move = self._later(facts, index, self._with_state(operation), moves)
+            if move is not None:
+                yield self._left_behind(facts, operation, move)
 
-    def _has_state(self, operation: Operation) -> Module | None:
+    def _with_state(self, operation: Operation) -> Module | None:
         """The model whose parameters get state here, where they do."""
-        if len(operation.contexts) != 1:
-            return None
-        context = operation.contexts[0]
         if operation.what is EAGER:
-            return context.given("params", 0).parameters_of
+            return operation.given("params", 0).parameters_of
         if operation.does(Within("torch.optim")) and operation.does(AnyCall("load_state_dict")):
-            return context.subject.argument("params", 0).parameters_of
+            return operation.contexts[0].subject.argument("params", 0).parameters_of
         return None
 
-    def _moved_later(
-        self, later: list[Operation], first: Operation, model: Module, moves: set[cst.Call]
-    ) -> Operation | None:
-        found = None
-        for operation in later:
-            optimizes = operation.does(Within("torch.optim"))
+    def _later(self, facts: Facts, index: int, model: Module | None, nodes: set[cst.Call]) -> Operation | None:
+        """The first of some operations that happens to a model for certain after another one, and before an optimizer
+        is built anew."""
+        first, found = facts.operations[index], None
+        if model is None or len(first.contexts) != 1:
+            return None
+        for operation in facts.operations[index + 1 :]:
             for context in operation.contexts:
                 together = context.functions == first.contexts[0].functions and not context.guarded
                 subject = context.given("module", 0) if context.subject.absent else context.subject
-                if operation.node in moves and subject.module is model and together:
+                if operation.node in nodes and subject.module is model and together:
                     found = found or operation
-                if found and optimizes and context.given("params", 0).parameters_of is model:
+                anew = operation.does(Within("torch.optim")) and context.given("params", 0).parameters_of is model
+                if found and anew:
                     return None
         return found
 
-    def _report(self, facts: Facts, operation: Operation, move: Operation) -> Finding:
+    def _replaced(self, facts: Facts, operation: Operation, wrap: Operation) -> Finding:
+        document = facts.document
+        message = (
+            f"`{document.code(wrap.node)}` replaces the parameters that `{document.code(operation.node)}` "
+            f"holds, so that `step()` updates none of the model's; build the optimizer after it"
+        )
+        related = [Related(document.filename, document.span(wrap.node), "the parameters are replaced here")]
+        return self.finding(facts, operation.node, message, related=related)
+
+    def _left_behind(self, facts: Facts, operation: Operation, move: Operation) -> Finding:
         document = facts.document
         message = (
             f"`{document.code(operation.node)}` puts the optimizer's state where the model is now, and "
