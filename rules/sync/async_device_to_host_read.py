@@ -9,7 +9,7 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.early_reads import early_reads
+from accel_advisor.records.queries.steps.early_reads import early_reads
 from accel_advisor.rule import Rule, remove_argument
 
 

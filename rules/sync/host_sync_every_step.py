@@ -10,7 +10,7 @@ from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.records.actions import AnyCall, Call, Within
 from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.operations import Operation, OperationContext
-from accel_advisor.records.queries.host_waits import waiting_operations, waits
+from accel_advisor.records.queries.steps.host_waits import waiting_operations, waits
 from accel_advisor.rule import Rule
 
 WARN_FROM = 3

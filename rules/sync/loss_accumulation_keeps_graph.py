@@ -8,7 +8,7 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.kept_graphs import KeptGraph, kept_graphs
+from accel_advisor.records.queries.steps.kept_graphs import KeptGraph, kept_graphs
 from accel_advisor.rule import Rule, insert_after
 
 

@@ -8,7 +8,7 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.records.facts import Facts, Transfer
-from accel_advisor.records.queries.waiting_copies import waiting_copies
+from accel_advisor.records.queries.steps.waiting_copies import waiting_copies
 from accel_advisor.rule import Rule
 
 
