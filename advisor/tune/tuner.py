@@ -11,7 +11,7 @@ from pathlib import Path
 
 from accel_advisor.machine.bandwidth import measure
 from accel_advisor.machine.machine import Machine, accelerators, inspect_machine
-from accel_advisor.tune.applying.objections import Standing, standing_of
+from accel_advisor.tune.applying.objections import Objections, objections_to
 from accel_advisor.tune.applying.proving import apply
 from accel_advisor.tune.applying.rewrite import Planner, display_name, recommend
 from accel_advisor.tune.knobs.turned_knobs import Turns
@@ -24,13 +24,15 @@ from accel_advisor.tune.search.diagnosis import diagnose
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.readings import Loop, Readings
 from accel_advisor.tune.search.search import BaselineError, Request, Search, block_seconds
-from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOB_NAMES, Limits, prefetch
+from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOB_NAMES, Limits
 from accel_advisor.tune.search.statistics import Interval, interval
+from accel_advisor.tune.search.stops import Kept, NoGain, Stop
 from accel_advisor.tune.showing.explain import explain
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.interrupts import Interrupts
 from accel_advisor.tune.trial.session import Session, Watch
 from accel_advisor.tune.trial.trial_errors import NotMeasurable, TrialEnded
+from accel_advisor.tune.wording.side_effects import not_tried, short_steps, side_effects
 
 TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
 """Devices to which pinned memory and copies that do not block may be recommended: on others they do nothing, or lose
@@ -39,11 +41,7 @@ COPIES_SECONDS = 20.0
 """That measuring copies to the accelerator may take, the start of a process included."""
 STOP_SECONDS = 1.0
 """Beyond the search's own limit, in seconds, before its trial is ended whatever it does."""
-PROBE_SECONDS = 1e-4
-"""That the probe takes of a step at most: more than was ever seen (`tiny-steps` of benchmarks/regret)."""
 _EXPLAIN_SHARE = 0.15
-_SHOWS = 1.05
-_NO_LOADER_KNOB = "no knob of the loader was to be turned"
 _NOISY = 0.1
 _UNEXPLAINED = "where the loader spends its time was not found out"
 
@@ -97,10 +95,10 @@ def tune(
         with interrupts.heeded():
             ready = session.start()
         info = ready.loaders[0]
-        standing = standing_of(info, root)
+        objections = objections_to(info, root)
         search = Search(
-            Loop(info.settings, info.length, ready.device in TRANSFER_DEVICES, not standing.persistence),
-            limits_for(machine, info, standing).shared(command.ranks or 1),
+            Loop(info.settings, info.length, ready.device in TRANSFER_DEVICES, not objections.persistence),
+            limits_for(machine, info, objections).shared(command.ranks or 1),
             knobs=options.knobs,
             budget=options.budget * (1 - _EXPLAIN_SHARE) if options.explain else options.budget,
             seed=options.seed,
@@ -145,7 +143,7 @@ def tune(
         outcome.recommendation = recommend(
             search.baseline, recommended, found, info.stack, root=root, argv=command.args, planner=planner
         )
-        outcome.notes += side_notes(info, search.baseline, recommended, standing)
+        outcome.notes += side_effects(info, search.baseline, recommended, objections)
         times = [search.readings.seconds(settings) for settings in (search.baseline, recommended)]
         outcome.notes += short_steps(*(seconds or 0.0 for seconds in times))
         if options.apply and outcome.recommendation.editable and not interrupts.heard:
@@ -153,8 +151,8 @@ def tune(
             outcome.verification = apply(session, outcome.recommendation, search, end, interrupts)
     else:
         cut_short = interrupts.heard or bool(cut)
-        outcome.kept = _kept(search, cut_short) if options.knobs & set(KNOBS) else _NO_LOADER_KNOB
-        outcome.notes += barred_notes(info.settings, standing)
+        outcome.kept = _kept(search, cut_short) if options.knobs & set(KNOBS) else Stop.NO_KNOB
+        outcome.notes += not_tried(info.settings, objections)
     noise = search.readings.noise()
     if noise > _NOISY:
         outcome.notes.append(
@@ -216,9 +214,9 @@ def _turn(
     outcome.leaked = tuple(sorted({*outcome.leaked, *session.leaked}))
 
 
-def limits_for(machine: Machine, info: LoaderInfo, standing: Standing) -> Limits:
+def limits_for(machine: Machine, info: LoaderInfo, objections: Objections) -> Limits:
     """What candidates for a loader may take on a machine."""
-    most = standing.most_workers
+    most = objections.most_workers
     return Limits(
         cores=machine.cores,
         memory=machine.memory_free,
@@ -270,56 +268,7 @@ def _geometric(values: list[float]) -> float:
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))
 
 
-def _kept(search: Search, cut: bool) -> str:
-    if search.exhausted:
+def _kept(search: Search, cut: bool) -> Kept:
+    if search.exhausted is not None:
         return search.exhausted
-    if cut or search.gain is None:
-        return "the search did not come to its end"
-    low, high = search.gain.low, search.gain.high
-    if high < 1:
-        return f"other settings are slower: the best of them run between {low:.2f} and {high:.2f} times as fast"
-    return f"the best settings found run between {low:.2f} and {high:.2f} times as fast, no gain beyond doubt"
-
-
-def side_notes(info: LoaderInfo, old: Settings, new: Settings, standing: Standing) -> list[str]:
-    """What a person must know before taking over ``new``."""
-    notes = []
-    if (old.num_workers == 0) != (new.num_workers == 0) or old.num_workers != new.num_workers:
-        notes.append(
-            "another number of workers draws other random augmentations, and other orders from the second epoch on, "
-            "for the same seed"
-        )
-    if new.persistent_workers and not old.persistent_workers:
-        notes.append(
-            "persistent workers keep their copy of the data set: changes to it between epochs do not reach them"
-        )
-    if new.num_workers > old.num_workers:
-        notes += [f"with more workers, {caution}" for caution in standing.cautions]
-    notes += barred_notes(new, standing)
-    notes += [f"the loader {note}" for note in info.notes if "itertools.cycle" in note]
-    if new.num_workers and info.start_method != "fork" and old.num_workers == 0:
-        notes.append(f"workers start by {info.start_method}, so the script needs an `if __name__ == '__main__':` guard")
-    if new.num_workers or prefetch(new) != prefetch(old):
-        notes.append(
-            "a trial reads the data from the page cache: where it is larger than memory, a full run waits longer for it"
-        )
-    return notes
-
-
-def short_steps(old: float, new: float) -> list[str]:
-    """What must be said of a gain from steps that take ``old`` and ``new`` seconds, where the probe's own time in both
-    may hide a part of it."""
-    if new > PROBE_SECONDS and (old - PROBE_SECONDS) / (new - PROBE_SECONDS) < _SHOWS * old / new:
-        return []
-    return [
-        f"a step takes {1e3 * new:.2g} ms then, so short that measuring takes a part of it: the gain is rather larger "
-        "without that"
-    ]
-
-
-def barred_notes(settings: Settings, standing: Standing) -> list[str]:
-    """What was not tried because it would change what the training computes."""
-    notes = [f"more workers were not tried: {reason}" for reason in standing.workers]
-    if settings.num_workers:
-        notes += [f"persistent_workers was not tried: {reason}" for reason in standing.persistence]
-    return notes
+    return Stop.CUT_SHORT if cut or search.gain is None else NoGain(search.gain)

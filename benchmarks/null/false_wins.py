@@ -32,6 +32,7 @@ from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.machine import inspect_machine
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.tuner import Options, tune
+from accel_advisor.tune.wording.kept_text import kept_text
 from benchmarks.recording import machine
 
 KINDS: tuple[tuple[str, int], ...] = (
@@ -104,7 +105,7 @@ def one_run(number: int, budget: float) -> dict[str, Any]:
         "tried": len(outcome.rows) - 1,
         "recommended": asdict(found.settings) if found else None,
         "gain": {key: round(value, 4) for key, value in asdict(found.gain).items()} if found else None,
-        "kept": outcome.kept,
+        "kept": kept_text(outcome.kept) if outcome.kept is not None else "",
     }
 
 

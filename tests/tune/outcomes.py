@@ -16,6 +16,7 @@ from accel_advisor.tune.probe.channel.wire import NO_WAIT, Frame, LoaderInfo, Se
 from accel_advisor.tune.record.outcome import Outcome, Row
 from accel_advisor.tune.search.diagnosis import Diagnosis, Shares
 from accel_advisor.tune.search.statistics import Interval
+from accel_advisor.tune.search.stops import Stop
 from accel_advisor.tune.search.verification import Verification
 from accel_advisor.tune.showing.summary import print_report
 
@@ -61,7 +62,7 @@ def outcome(root: Path, *, won: bool, verification: Verification | None = None) 
         412.0,
         1093.0,
         recommendation if won else None,
-        "" if won else "no other settings are faster than those in the source",
+        None if won else Stop.NOTHING_FASTER,
         verification=verification,
     )
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.tune.probe.channel.wire import Trait
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.tuner import Options, tune
 
@@ -40,4 +41,4 @@ def test_an_iterable_data_set_is_not_given_more_than_one_worker(tmp_path: Path) 
     outcome = tune(Command(tmp_path / "train.py", None, (), tmp_path), Options(budget=5))
     tried = [row.settings.num_workers for row in outcome.rows if row.blocks]
     assert max(tried) <= 1
-    assert any("is iterable" in note for note in outcome.loaders[0].notes)
+    assert Trait.ITERABLE in outcome.loaders[0].traits

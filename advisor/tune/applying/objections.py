@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from accel_advisor.tune.probe.channel.wire import LoaderInfo
+from accel_advisor.records.dataset_facts import Veto
+from accel_advisor.records.facts import LoaderCall
+from accel_advisor.source.document import DocumentError
+from accel_advisor.tune.applying.locate import loader_of
+from accel_advisor.tune.probe.channel.wire import LoaderInfo, Trait
 
-if TYPE_CHECKING:
-    from accel_advisor.records.facts import LoaderCall
+
+class Objection(Enum):
+    """A reason that is known from the loader itself."""
+
+    READ_WHOLE = auto()
+    """Each worker would yield the whole iterable data set."""
+    INCOMPLETE_BATCHES = auto()
+    """Each worker makes batches of its own share."""
+    BUILT_ANEW = auto()
+    """The loader is built anew for every epoch."""
+    EPOCH_UNSEEN = auto()
+    """Workers that persist do not see the epoch that the data set is given."""
+    CHANGED_IN_USE = auto()
+    """The script changes its data set while it is in use."""
+
+
+Reason = Objection | Veto
+"""A reason that is known from the loader itself, or from the source of its data set."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Reasons, each a clause that can stand in a note.
+class Objections:
+    """What speaks against settings.
 
     Attributes:
         workers: why there must not be more workers than now, or than one.
@@ -23,27 +44,25 @@ class Standing:
         most_workers: how many the data set can have, those of the source aside; None for any number.
     """
 
-    workers: tuple[str, ...] = ()
-    persistence: tuple[str, ...] = ()
-    cautions: tuple[str, ...] = ()
+    workers: tuple[Reason, ...] = ()
+    persistence: tuple[Reason, ...] = ()
+    cautions: tuple[Reason, ...] = ()
     most_workers: int | None = None
 
 
-def standing_of(info: LoaderInfo, root: Path) -> Standing:
-    """What the probe saw of a loader at run time, and what its source says (rules.md D02, D03, D06, D10, D11)."""
-    from accel_advisor.tune.applying.locate import DocumentError, loader_of
-
-    workers, persistence, cautions = [], [], []
+def objections_to(info: LoaderInfo, root: Path) -> Objections:
+    """What the probe saw of a loader at run time, and what its source says."""
+    workers: list[Reason] = []
+    persistence: list[Reason] = []
+    cautions: list[Reason] = []
     if info.shares == 1:
-        workers.append(
-            "each worker would yield the whole iterable data set unless it is shared out by "
-            "torch.utils.data.get_worker_info()"
-        )
-    if any("shares itself out among" in note for note in info.notes):
-        cautions.append("each makes batches of its own share, so that an epoch may end in several incomplete ones")
-    persistence += [
-        note for note in info.notes if any(word in note for word in ("attribute", "set_epoch", "built anew"))
-    ]
+        workers.append(Objection.READ_WHOLE)
+    elif Trait.ITERABLE in info.traits:
+        cautions.append(Objection.INCOMPLETE_BATCHES)
+    if Trait.REBUILT in info.traits:
+        persistence.append(Objection.BUILT_ANEW)
+    if Trait.SETS_EPOCH in info.traits:
+        persistence.append(Objection.EPOCH_UNSEEN)
     try:
         loader = loader_of(info.stack, root=root)
     except DocumentError:
@@ -51,17 +70,17 @@ def standing_of(info: LoaderInfo, root: Path) -> Standing:
     dataset = loader.dataset if loader is not None else None
     for veto in dataset.vetoes if dataset is not None else ():
         if veto.kind == "handle" or (veto.kind == "stream" and info.shares == 1):
-            workers.append(veto.words)
+            workers.append(veto)
         elif veto.kind in ("cache", "generator"):
-            cautions.append(veto.words)
+            cautions.append(veto)
         elif veto.kind == "written":
-            persistence.append(veto.words)
+            persistence.append(veto)
     if dataset is not None and dataset.changes and not persistence:
-        persistence.append("the script changes its data set while it is in use")
+        persistence.append(Objection.CHANGED_IN_USE)
     if loader is not None and _built_anew(loader) and not persistence:
-        persistence.append("the loader is built anew for every epoch, so no worker outlives one")
+        persistence.append(Objection.BUILT_ANEW)
     most = 1 if workers else info.shares
-    return Standing(_once(workers), _once(persistence), _once(cautions), most)
+    return Objections(_once(workers), _once(persistence), _once(cautions), most)
 
 
 def _built_anew(loader: LoaderCall) -> bool:
@@ -71,5 +90,6 @@ def _built_anew(loader: LoaderCall) -> bool:
     )
 
 
-def _once(reasons: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(reasons))
+def _once(reasons: Sequence[Reason]) -> tuple[Reason, ...]:
+    """Each reason once; vetoes of the same words are one."""
+    return tuple({one if isinstance(one, Objection) else one.words: one for one in reasons}.values())

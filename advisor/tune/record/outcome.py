@@ -13,6 +13,7 @@ from accel_advisor.tune.probe.channel.wire import Block, LoaderInfo, Settings
 from accel_advisor.tune.record.schema import Explanation
 from accel_advisor.tune.search.diagnosis import Diagnosis
 from accel_advisor.tune.search.statistics import Interval
+from accel_advisor.tune.search.stops import Kept
 from accel_advisor.tune.search.verification import Verification
 from accel_advisor.tune.trial.timeline import Served
 
@@ -53,7 +54,7 @@ class Outcome:
         baseline_rate, recommended_rate: samples a second, from the last comparison where there was one.
         baseline_interval, recommended_interval: of those rates, from the same blocks.
         recommendation: None where nothing wins.
-        kept: why nothing is recommended, in words; empty where something is.
+        kept: why nothing is recommended; None where something is.
         notes: what a person must know beside it.
         verification: None where nothing was applied.
         interrupted: whether the user pressed Ctrl-C.
@@ -79,7 +80,7 @@ class Outcome:
     baseline_rate: float | None = None
     recommended_rate: float | None = None
     recommendation: Recommendation | None = None
-    kept: str = ""
+    kept: Kept | None = None
     notes: list[str] = field(default_factory=list)
     verification: Verification | None = None
     interrupted: bool = False

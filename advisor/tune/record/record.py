@@ -42,6 +42,7 @@ from accel_advisor.tune.search.statistics import Interval
 from accel_advisor.tune.search.verification import Verification
 from accel_advisor.tune.trial.timeline import Served
 from accel_advisor.tune.wording.diagnosis_text import diagnosis_text
+from accel_advisor.tune.wording.kept_text import kept_text
 
 
 def write_record(outcome: Outcome, path: Path) -> None:
@@ -78,7 +79,7 @@ def recorded(outcome: Outcome) -> Record:
         ceilings={name: _ratio(one) for name, one in diagnosis.ceilings.items()} if diagnosis else {},
         epoch_start=EpochStart(diagnosis.epoch_start, diagnosis.epoch_share) if diagnosis else None,
         tried=tuple(_row(row, outcome) for row in outcome.rows),
-        kept=outcome.kept or None,
+        kept=kept_text(outcome.kept) if outcome.kept is not None else None,
         diff=found.rewrite.diff if found else "",
         built=_built(outcome),
         name=(found.name or None) if found else None,

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, Block, Settings
+from accel_advisor.tune.search.stops import TooShort
 
 OVERTIME = 0.25
 OVERTIME_SECONDS = 6.0
@@ -148,15 +149,12 @@ class Allowance:
         was expected."""
         return self.spent + self.pair(settings) <= (self.limit if pairs >= SURE_PAIRS else self._limit(1.0))
 
-    def too_short_for(self, settings: Settings) -> str:
-        """Why ``settings`` were not compared with the old ones, with the remedy."""
+    def too_short_for(self, settings: Settings) -> TooShort:
+        """What it would take to compare ``settings`` with the old ones."""
         pair = self.pair(settings)
         needed = self.spent + 2 * PAIRS * pair
         enough = 10 * math.ceil(max(needed, needed * self.budget / max(self.end, 1e-9)) / 10)
-        return (
-            f"a budget of {self.budget:g} s was too short to compare the best settings found with those in the source, "
-            f"since one comparison takes about {pair:.1f} s: try --budget {enough}"
-        )
+        return TooShort(self.budget, pair, enough)
 
     def _turns(self, workers: int) -> int:
         return max(1, math.ceil(workers / self._cores))

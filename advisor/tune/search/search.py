@@ -24,6 +24,7 @@ from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.readings import Loop, Readings, Tried, What
 from accel_advisor.tune.search.settings import ACCELERATOR_KNOBS, KNOBS, Limits, consistent, prefetch, simplicity
 from accel_advisor.tune.search.statistics import MARGIN, Interval, gain, order
+from accel_advisor.tune.search.stops import Stop, TooShort
 
 HEADROOM = 1.03
 """Under this ceiling there is nothing to gain from the loader."""
@@ -90,7 +91,7 @@ class Search:
         readings: everything that was measured.
         chosen: the best settings found, before they were confirmed.
         final: pairs of old and chosen settings, measured after the choice: these alone make the gain.
-        exhausted: why there was nothing to choose, or no time to confirm the choice; empty where there was.
+        exhausted: why there was nothing to choose, or no time to confirm the choice; None where there was.
         time: what was spent, and what may be.
     """
 
@@ -112,7 +113,7 @@ class Search:
         self.limits = limits
         self.time = Allowance(budget, limits.cores, self.baseline, start)
         self.chosen: Settings | None = None
-        self.exhausted = ""
+        self.exhausted: Stop | TooShort | None = None
         self.final: list[tuple[Block, Block]] = []
         self._counting = Counting(self.readings)
         self._random = Random(seed)
@@ -151,7 +152,7 @@ class Search:
         """
         yield from self._measure_ceilings()
         if not self._headroom():
-            self.exhausted = "data is ready nearly always: there is nothing to gain from the loader"
+            self.exhausted = Stop.NO_HEADROOM
             return
         best = self.baseline
         if "num_workers" in self.knobs:
@@ -174,7 +175,7 @@ class Search:
             self.readings.loop = replace(self.readings.loop, may_persist=False)
             chosen = self._simplest((self.baseline, *self._finalists))
         self.chosen = chosen
-        self.exhausted = "no other settings are faster than those in the source"
+        self.exhausted = Stop.NOTHING_FASTER
 
     # Ceilings
 

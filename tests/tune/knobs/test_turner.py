@@ -22,6 +22,7 @@ from accel_advisor.tune.probe.knobs.thread_binding_knob import ThreadBinding
 from accel_advisor.tune.probe.knobs.threads_knob import Threads
 from accel_advisor.tune.record.record import record
 from accel_advisor.tune.record.stored import record_of
+from accel_advisor.tune.search.stops import Stop
 from accel_advisor.tune.showing.summary import print_report
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.session import Session
@@ -253,7 +254,7 @@ def test_a_knob_of_another_device_is_refused_and_told(tmp_path: Path) -> None:
     command = write(tmp_path, "0.005")
     before = files(tmp_path)
     outcome = tune(command, Options(budget=5, knobs=frozenset({"tf32", "cudnn_benchmark"}), apply=True, unsafe=True))
-    assert outcome.kept == "no knob of the loader was to be turned"
+    assert outcome.kept is Stop.NO_KNOB
     assert outcome.turns is not None
     assert [turn.name for turn in outcome.turns.tried] == ["tf32", "cudnn_benchmark"]
     assert not outcome.left_on_the_table

@@ -32,6 +32,7 @@ from accel_advisor.tune.record.schema import Choice, Record, TriedRecord
 from accel_advisor.tune.record.stored import RecordError, read_record
 from accel_advisor.tune.search.diagnosis import Diagnosis, Shares
 from accel_advisor.tune.search.statistics import Interval
+from accel_advisor.tune.search.stops import Stop
 
 from ...conftest import RECORDED
 
@@ -153,7 +154,8 @@ def outcome(root: Path, rate: float, *, args: tuple[str, ...] = ()) -> Outcome:
     spread = Interval(rate, 0.99 * rate, 1.01 * rate, 5)
     return Outcome(
         root, (info,), "cpu", "2.13.0", shares, (Row(Settings(), rate, None, 9, interval=spread),), rate,
-        kept="nothing", script="train.py", args=args, began="2026-11-21T02:00:00+00:00", baseline_interval=spread,
+        kept=Stop.NO_HEADROOM, script="train.py", args=args, began="2026-11-21T02:00:00+00:00",
+        baseline_interval=spread,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from accel_advisor.tune.search.readings import Loop
 from accel_advisor.tune.search.search import Answer, BaselineError, Request, Search
 from accel_advisor.tune.search.settings import Limits, prefetch
 from accel_advisor.tune.search.statistics import FALSE_WINS, MARGIN, interval
+from accel_advisor.tune.search.stops import Stop
 
 from .simulation import Simulation, Workload, drive, true_rate
 
@@ -49,7 +50,7 @@ SLOW = Workload(fetch_cpu=0.08, step_cpu=0.002, step_device=0.018, cores=16, jit
 def test_data_that_is_ready_ends_the_search_at_the_ceiling() -> None:
     search, asked = search_for(Workload(fetch_cpu=0.0001, step_device=0.02), Settings())
     assert search.recommended is None
-    assert "nothing to gain" in search.exhausted
+    assert search.exhausted is Stop.NO_HEADROOM
     assert {request.what for request in asked} == {BASELINE, NO_WAIT}
     assert len(asked) <= 12
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT, Block, Settings
+from accel_advisor.tune.probe.channel.wire import BASELINE, NO_WAIT, Block, Settings, Trait
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.trial import Trial
 from accel_advisor.tune.trial.trial_errors import (
@@ -107,10 +107,10 @@ def test_training_in_other_processes_is_refused_in_words(project: Path, method: 
     assert running.leaked == ()
 
 
-def test_what_cycle_keeps_is_told_while_it_still_reads(project: Path) -> None:
+def test_what_cycle_keeps_is_reported_while_it_still_reads(project: Path) -> None:
     with trial(project, "cycle", "4000") as running:
-        notes = running.start().loaders[0].notes
-    assert any("itertools.cycle" in note for note in notes)
+        traits = running.start().loaders[0].traits
+    assert Trait.CYCLED in traits
 
 
 def test_a_failing_script_shows_its_own_traceback(project: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Any
 
 from accel_advisor.tune.probe.channel.reasons import CandidateReason, LoopReason
@@ -101,6 +102,19 @@ class Watched:
     stacks: tuple[Stack, ...]
 
 
+class Trait(Enum):
+    """What the probe saw of a loader."""
+
+    ITERABLE = auto()
+    """Its data set is iterable."""
+    REBUILT = auto()
+    """It is built anew for every epoch."""
+    CYCLED = auto()
+    """Its batches are read once and kept in memory by itertools.cycle."""
+    SETS_EPOCH = auto()
+    """Its data set has a method ``set_epoch``."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoaderInfo:
     """A loader that the script built.
@@ -115,7 +129,7 @@ class LoaderInfo:
         batch_bytes: tensor bytes of the first batch.
         dataset: qualified name of the data set's class.
         start_method: of its workers (``fork``, ``forkserver``, ``spawn``).
-        notes: facts that bear on a recommendation, such as ``sets attributes of its data set between epochs``.
+        traits: what was seen of it that bears on a recommendation.
         shares: how many workers its data set can be shared out among: None for any number, 1 for an iterable one that
             each worker would yield whole.
     """
@@ -129,7 +143,7 @@ class LoaderInfo:
     batch_bytes: int
     dataset: str
     start_method: str
-    notes: tuple[str, ...] = ()
+    traits: frozenset[Trait] = frozenset()
     shares: int | None = None
 
 

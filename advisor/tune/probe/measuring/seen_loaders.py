@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from accel_advisor.tune.probe.channel.reasons import IteratesItself, KeepsBatches, LoopReason, Unmeasurable
-from accel_advisor.tune.probe.channel.wire import Frame, LoaderInfo, Settings
+from accel_advisor.tune.probe.channel.wire import Frame, LoaderInfo, Settings, Trait
 from accel_advisor.tune.probe.measuring import batches
 from accel_advisor.tune.probe.measuring.sharing import shares_of
 from accel_advisor.tune.probe.script import stack
@@ -54,11 +54,11 @@ class LoaderRecord:
             self.batch_bytes = batches.tensor_bytes(batch)
 
     def info(self, role: str) -> LoaderInfo:
-        """What the parent is told of it."""
+        """What is reported of it to the parent."""
         loader = self.reference()
         if loader is None:
             return LoaderInfo(
-                self.number, role, self.stack, Settings(), self.batch_size, None, self.batch_bytes, "", "", ()
+                self.number, role, self.stack, Settings(), self.batch_size, None, self.batch_bytes, "", ""
             )
         kind = type(loader.dataset)
         return LoaderInfo(
@@ -72,23 +72,20 @@ class LoaderRecord:
             dataset=f"{kind.__module__}.{kind.__qualname__}",
             start_method=start_method_of(loader),
             shares=shares_of(loader),
-            notes=tuple(self._notes(loader)),
+            traits=frozenset(self._traits(loader)),
         )
 
-    def _notes(self, loader: Any) -> Iterator[str]:
+    def _traits(self, loader: Any) -> Iterator[Trait]:
         from torch.utils.data import IterableDataset
 
         if isinstance(loader.dataset, IterableDataset):
-            how = "each worker yields all of it" if shares_of(loader) == 1 else "it shares itself out among its workers"
-            yield f"its data set is iterable: {how}"
+            yield Trait.ITERABLE
         if self.rebuilt:
-            yield "is built anew for every epoch, so its workers start anew too"
+            yield Trait.REBUILT
         if self.iterator is not None and _is_cycled(self.iterator()):
-            yield "is read once and kept in memory by itertools.cycle, so its settings matter in the first epoch alone"
+            yield Trait.CYCLED
         if callable(getattr(loader.dataset, "set_epoch", None)):
-            yield "has a data set with set_epoch, which workers that persist do not see"
-        if not getattr(loader, "in_order", True):
-            yield "gives batches out of order"
+            yield Trait.SETS_EPOCH
 
 
 class Records:
