@@ -68,6 +68,23 @@ def edited(document: Document, edits: Iterable[Edit]) -> bytes:
     return document.encode_parts(texts)
 
 
+def edited_python(document: Document, edits: Iterable[Edit]) -> tuple[bytes, Document]:
+    """As :func:`edited`, with the document that comes out of it, which is Python as far as the old one is.
+
+    Raises:
+        EditConflictError, UnicodeEncodeError: as :func:`edited`.
+        DocumentError: it would not parse any more.
+    """
+    content = edited(document, edits)
+    after = Document.from_bytes(document.filename, content)
+    _ = after.tree
+    known = {cell.number for cell, _ in document.broken_cells}
+    for cell, error in after.broken_cells:
+        if cell.number not in known:
+            raise error
+    return content, after
+
+
 def _edited_part(document: Document, part: Part, edits: Sequence[Edit]) -> str:
     """New text of one part. Where its last line goes, newline and all, the one before it becomes the last."""
     separated = part.cell is not None

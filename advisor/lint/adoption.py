@@ -12,13 +12,13 @@ import click
 
 from accel_advisor.config import Config
 from accel_advisor.configurations import Configurations
-from accel_advisor.editing.fixer import edited
+from accel_advisor.editing.fixer import edited_python
 from accel_advisor.finding import Finding
 from accel_advisor.lint.baseline import Baseline, Judged, Match
 from accel_advisor.lint.report import Report
 from accel_advisor.lint.ruleset import Ruleset
 from accel_advisor.selection import TOOL_CODES
-from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.document import DocumentError
 from accel_advisor.source.ignore_comments import Form, Ignorer
 
 
@@ -65,13 +65,11 @@ def silence(report: Report, form: Form, reason: str) -> Silenced:
         done.left += left
         if edits:
             try:
-                done.after[filename] = edited(document, edits)
-                _ = Document.from_bytes(filename, done.after[filename]).tree
+                done.after[filename], _ = edited_python(document, edits)
             except UnicodeEncodeError as error:
                 sentence = f"'{reason}' does not fit the encoding of {filename} ({document.encoding})"
                 raise click.UsageError(f"--reason: {sentence}") from error
             except DocumentError:  # a place for a comment that is none after all
-                del done.after[filename]
                 done.left += findings
                 continue
             done.count += len(findings) - len(left)

@@ -13,7 +13,7 @@ from accel_advisor.machine.bandwidth import measure
 from accel_advisor.machine.machine import Machine, accelerators, inspect_machine
 from accel_advisor.tune.applying.objections import Objections, objections_to
 from accel_advisor.tune.applying.proving import apply
-from accel_advisor.tune.applying.rewrite import Planner, display_name, recommend
+from accel_advisor.tune.applying.rewrite import display_name, recommend
 from accel_advisor.tune.knobs.turned_knobs import Turns
 from accel_advisor.tune.knobs.turner import Turner, try_knobs
 from accel_advisor.tune.probe.channel.wire import BASELINE, LoaderInfo, Ready, Settings
@@ -74,7 +74,6 @@ def tune(
     *,
     root: Path | None = None,
     watch: Watch = lambda _purpose, _search: None,
-    planner: Planner | None = None,
     interrupts: Interrupts | None = None,
 ) -> Outcome:
     """Runs a trial of ``command`` and says what it found; with ``options.apply`` writes and verifies it.
@@ -141,7 +140,7 @@ def tune(
     recommended, found = search.recommended, search.gain
     if recommended is not None and found is not None:
         outcome.recommendation = recommend(
-            search.baseline, recommended, found, info.stack, root=root, argv=command.args, planner=planner
+            search.baseline, recommended, found, info.stack, root=root, argv=command.args
         )
         outcome.notes += side_effects(info, search.baseline, recommended, objections)
         times = [search.readings.seconds(settings) for settings in (search.baseline, recommended)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from accel_advisor.editing.fixer import (
     EditConflictError,
     apply_edits,
+    edited_python,
     edits_by_file,
     plan,
     unified_diff,
@@ -22,7 +24,7 @@ from accel_advisor.editing.fixer import (
     write_atomically,
 )
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Location, Severity, Span
-from accel_advisor.source.document import Document
+from accel_advisor.source.document import Document, DocumentError
 
 SAFE = frozenset({Applicability.SAFE})
 BOTH = frozenset({Applicability.SAFE, Applicability.UNSAFE})
@@ -79,6 +81,25 @@ class TestApplyEdits:
         places = [offset for one in edits for offset in {one.span.start.offset, one.span.end.offset}]
         if len(set(places)) == len(places):
             assert apply_edits(before, data.draw(st.permutations(edits))) == expected
+
+
+class TestEditedPython:
+    def test_what_comes_out_is_a_document_that_parses(self) -> None:
+        document = Document("a.py", "x = 1\n")
+        content, after = edited_python(document, [edit(4, 5, "2")])
+        assert (content, after.text) == (b"x = 2\n", "x = 2\n")
+
+    def test_what_is_no_longer_python_is_refused(self) -> None:
+        with pytest.raises(DocumentError, match="syntax error"):
+            edited_python(Document("a.py", "x = 1\n"), [edit(4, 5, "(")])
+
+    def test_a_cell_may_stay_broken_and_none_may_break(self) -> None:
+        cells = [{"cell_type": "code", "source": source} for source in ("x = 1", "y = (")]
+        document = Document.from_bytes("a.ipynb", json.dumps({"cells": cells}).encode())
+        _, after = edited_python(document, [edit(4, 5, "2", "a.ipynb")])
+        assert after.text.startswith("x = 2\n")
+        with pytest.raises(DocumentError, match="syntax error"):
+            edited_python(document, [edit(4, 5, "(", "a.ipynb")])
 
 
 class TestPlan:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
 
 import libcst as cst
 
@@ -18,27 +17,7 @@ from accel_advisor.records.facts import Facts, LoaderCall, LoaderContext
 from accel_advisor.source.document import Document, DocumentError
 from accel_advisor.tables.loader_libraries import SETTINGS
 from accel_advisor.tune.applying.origins import KnobPlan, Setting, plan_knob
-
-
-class Frame(Protocol):
-    """One frame of the stack that built a loader.
-
-    Rows and columns count from 1, columns in characters, the end is exclusive; 0 where a place is not known.
-    """
-
-    @property
-    def filename(self) -> str: ...
-    @property
-    def row(self) -> int: ...
-    @property
-    def column(self) -> int: ...
-    @property
-    def end_row(self) -> int: ...
-    @property
-    def end_column(self) -> int: ...
-
-
-AnyFrame = TypeVar("AnyFrame", bound=Frame)
+from accel_advisor.tune.probe.channel.wire import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +66,7 @@ def plan_edits(
         wanted: settings under DataLoader's argument names, ``non_blocking`` for the transfers of its batches.
         root: the project's root; files outside it, and installed packages, are never edited.
         argv: the script's command line arguments.
-        current: the settings that were measured; DataLoader's defaults where they are not told.
+        current: the settings that were measured; DataLoader's defaults where they are not given.
 
     Raises:
         DocumentError: a file of the user's own in the stack cannot be read or parsed.
@@ -130,7 +109,7 @@ def call_at(frame: Frame, root: Path, beginning: str) -> tuple[Document, cst.Cal
     return None
 
 
-def own_frames(stack: Sequence[AnyFrame], root: Path) -> list[AnyFrame]:
+def own_frames(stack: Sequence[Frame], root: Path) -> list[Frame]:
     """Those of a stack's frames that are the project's own code, which may be edited."""
     return [frame for frame in stack if _is_own(frame.filename, root)]
 

@@ -9,44 +9,11 @@ import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from accel_advisor.finding import Edit
 from accel_advisor.tune.probe.channel.wire import Frame, Settings
 from accel_advisor.tune.search.settings import Value, arguments, changed
 from accel_advisor.tune.search.statistics import Interval
-
-
-class EditPlan(Protocol):
-    """What the static side says about a loader that was measured: where it is built, how its arguments are changed
-    there, and what it will not change."""
-
-    @property
-    def filename(self) -> str: ...
-    @property
-    def row(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def edits(self) -> tuple[Edit, ...]: ...
-    @property
-    def origin(self) -> str: ...
-    @property
-    def refusals(self) -> tuple[str, ...]: ...
-
-
-class Planner(Protocol):
-    """Finds the place where each wanted argument is decided; None takes an argument away."""
-
-    def __call__(
-        self,
-        stack: tuple[Frame, ...],
-        wanted: Mapping[str, Value],
-        *,
-        root: Path,
-        argv: tuple[str, ...],
-        current: Mapping[str, Value],
-    ) -> EditPlan: ...
 
 
 class RewriteError(Exception):
@@ -110,14 +77,14 @@ def recommend(
     *,
     root: Path,
     argv: tuple[str, ...],
-    planner: Planner | None = None,
 ) -> Recommendation:
     """Plans the edits that turn ``baseline`` into ``settings`` for the loader that ``stack`` built."""
     from accel_advisor.source.document import DocumentError
+    from accel_advisor.tune.applying.locate import plan_edits
 
     wanted = changed(baseline, settings)
     try:
-        plan = (planner or _static_planner())(stack, wanted, root=root, argv=argv, current=arguments(baseline))
+        plan = plan_edits(stack, wanted, root=root, argv=argv, current=arguments(baseline))
     except DocumentError as error:
         return Recommendation(settings, baseline, gain, wanted, refusals=(f"the source {error}",))
     edits, refusals, rewrite = plan.edits, plan.refusals, Rewrite()
@@ -131,19 +98,13 @@ def recommend(
     )
 
 
-def _static_planner() -> Planner:
-    from accel_advisor.tune.applying.locate import plan_edits
-
-    return plan_edits
-
-
 def rewritten(edits: Sequence[Edit], root: Path) -> Rewrite:
     """What ``edits`` make of the files that they name; relative names lie in ``root``. Nothing is written.
 
     Raises:
         RewriteError: a file cannot be read, two edits collide, or the result is not Python.
     """
-    from accel_advisor.editing.fixer import apply_edits, unified_diff
+    from accel_advisor.editing.fixer import EditConflictError, diff, edited_python
     from accel_advisor.source.document import Document, DocumentError
 
     grouped: dict[Path, list[Edit]] = {}
@@ -154,15 +115,14 @@ def rewritten(edits: Sequence[Edit], root: Path) -> Rewrite:
         name = display_name(path, root)
         try:
             document = Document.read(path)
-            text = apply_edits(document.text, of_file)
-            compile(text, str(path), "exec", dont_inherit=True)
-            content = document.encode(text)
         except DocumentError as error:
             raise RewriteError(f"{name} {error}") from error
-        except (ValueError, SyntaxError) as error:
+        try:
+            after[path], new = edited_python(document, of_file)
+        except (EditConflictError, DocumentError, UnicodeEncodeError) as error:
             raise RewriteError(f"{name} cannot be edited: {error}") from error
-        before[path], after[path] = document.encode(document.text), content
-        diffs.append(unified_diff(name, document.text, text))
+        before[path] = document.encode(document.text)
+        diffs.append(diff(name, document, new))
     return Rewrite(before, after, "".join(diffs))
 
 

@@ -15,6 +15,7 @@ import pytest
 from accel_advisor.editing.fixer import apply_edits
 from accel_advisor.source.document import Document
 from accel_advisor.tune.applying.locate import EditPlan, plan_edits
+from accel_advisor.tune.probe.channel.wire import Frame
 
 from . import layouts
 
@@ -27,7 +28,7 @@ def init(self, *args, **kwargs):
         row, end_row, column, end_column = list(frame.f_code.co_positions())[frame.f_lasti // 2]
         known = None not in (row, end_row, column, end_column)
         place = [row, column + 1, end_row, end_column + 1] if known else [frame.f_lineno, 0, 0, 0]
-        stack.append([frame.f_code.co_filename, *place])
+        stack.append([frame.f_code.co_filename, frame.f_code.co_name, *place])
         frame = frame.f_back
     built(self, *args, **kwargs)
     seen.append([stack[::-1], self.num_workers, self.persistent_workers])
@@ -43,15 +44,6 @@ for folder, argv in json.loads(sys.argv[1]):
     runpy.run_path(sys.argv[0], run_name="__main__")
 print(json.dumps(everything))
 """
-
-
-@dataclass(frozen=True)
-class Frame:
-    filename: str
-    row: int
-    column: int
-    end_row: int
-    end_column: int
 
 
 @dataclass(frozen=True)

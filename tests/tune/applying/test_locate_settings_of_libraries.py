@@ -11,8 +11,9 @@ import pytest
 from accel_advisor.editing.fixer import apply_edits
 from accel_advisor.source.document import Document
 from accel_advisor.tune.applying.locate import EditPlan, plan_edits
+from accel_advisor.tune.probe.channel.wire import Frame
 
-from .test_locate import ONE, Frame, write
+from .test_locate import ONE, write
 
 IMPORTED = {
     "typer": (
@@ -92,7 +93,7 @@ def static_plan(
     assert call.end_lineno is not None
     assert call.end_col_offset is not None
     place = (call.lineno, call.col_offset + 1, call.end_lineno, call.end_col_offset + 1)
-    return plan_edits([Frame(str(folder / "train.py"), *place)], wanted, root=folder)
+    return plan_edits([Frame(str(folder / "train.py"), "<module>", *place)], wanted, root=folder)
 
 
 def edited(folder: Path, made: EditPlan) -> str:
