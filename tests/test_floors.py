@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -167,3 +168,11 @@ def test_every_package_is_installed() -> None:
 def test_no_module_is_a_grab_bag() -> None:
     for name in MODULES:
         assert not {"utils", "util", "common", "helpers", "misc"} & set(name.split(".")), name
+
+
+def test_the_picture_in_contributing_is_that_of_the_floors() -> None:
+    text = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    picture = next(block for block in text.split("```") if block.startswith("\n__main__\n"))
+    lines = [re.match(r"[\w.]+(?:, [\w.]+)*", line) for line in picture.strip().splitlines()]
+    shown = tuple(tuple(line[0].replace(PACKAGE, "").split(", ")) for line in reversed(lines) if line is not None)
+    assert shown == FLOORS, "change the picture in CONTRIBUTING.md, too"

@@ -17,6 +17,7 @@ WHOLE = {
     "test_generated_programs.py": "linting and fixing, from the text to the fixed file",
     "test_house.py": "what the README, the hooks and the Makefile promise",
     "test_mirror.py": "the tests themselves",
+    "test_one_file_each.py": "what CONTRIBUTING says of new rules, libraries, knobs and formats",
     "test_rule_pages.py": "every rule's page, from its example to its fix",
     "snippets/test_snippets.py": "what the messages of rules recommend, run under torch",
 }

@@ -1,0 +1,118 @@
+"""CONTRIBUTING names one file for each of four new things: added to a copy by that file alone, each works."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ANSWERS = dict(
+    re.findall(r"^\| (.+?) +\| `([^`]+)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE)
+)
+SCRIPT = """\
+import torch
+from fastload import FastLoader
+from torchvision.datasets import ImageFolder
+
+model = torch.nn.Linear(8, 2).cuda()
+for images, labels in FastLoader(ImageFolder("photos"), 64):
+    model(images.cuda()).sum().backward()
+"""
+RULE = '''\
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.rule import Rule
+
+
+class LoopOverFolder(Rule):
+    """Goes over data."""
+
+    code = "ACC999"
+    name = "loop-over-folder"
+    severity = Severity.WARNING
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        for loop in facts.loops:
+            yield self.finding(facts, loop.node, "This is a loop.")
+'''
+FORMAT = """\
+from accel_advisor.lint.report import Report
+from accel_advisor.output import Screen
+
+
+def render(report: Report, screen: Screen) -> str:
+    return ";".join(one.code for one in report.findings) + "\\n"
+"""
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the package, beside a script that trains."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "advisor", tmp_path / "accel_advisor", ignore=ignored)
+    shutil.copytree(ROOT / "rules", tmp_path / "accel_advisor" / "rules", ignore=ignored)
+    (tmp_path / "train.py").write_text(SCRIPT)
+    return tmp_path
+
+
+def place(copy: Path, kind: str, **names: str) -> Path:
+    """Where the answer puts something, with the names that it leaves open."""
+    answer = re.sub(r"<(\w+)>", lambda found: names[found[1]], ANSWERS[kind])
+    return copy / re.sub(r"^advisor/|^(?=rules/)", "accel_advisor/", answer)
+
+
+def call(copy: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "accel_advisor", *args],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": str(copy), "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def codes(copy: Path, *args: str) -> list[str]:
+    done = call(copy, "lint", "--no-cache", "--output-format", "concise", "train.py", *args)
+    assert done.stderr == ""
+    return re.findall(r"ACC\d+", done.stdout)
+
+
+def test_four_questions_are_answered() -> None:
+    assert set(ANSWERS) == {"a rule", "a library that builds loaders", "a knob of the training", "a format of reports"}
+    for path in ANSWERS.values():
+        assert (ROOT / path.partition("<")[0]).exists()
+
+
+def test_a_rule(copy: Path) -> None:
+    assert "ACC999" not in codes(copy)
+    place(copy, "a rule", theme="dataloader", bad_pattern="loop_over_folder").write_text(RULE)
+    assert "ACC999" in codes(copy)
+
+
+def test_a_library_that_builds_loaders(copy: Path) -> None:
+    assert "ACC102" not in codes(copy)
+    table = place(copy, "a library that builds loaders")
+    entry = '        Constructor("fastload.FastLoader", ("dataset", "batch_size")),\n'
+    before = table.read_text()
+    table.write_text(re.sub(r"(?m)^( +Constructor\(TORCH_LOADER.*\n)", lambda found: found[1] + entry, before))
+    assert table.read_text() != before
+    assert "ACC102" in codes(copy)
+
+
+def test_a_format_of_reports(copy: Path) -> None:
+    assert "'codes' is not one of" in call(copy, "lint", "--output-format", "codes").stderr
+    place(copy, "a format of reports", name="codes").write_text(FORMAT)
+    shown = call(copy, "lint", "--no-cache", "--output-format", "codes", "train.py")
+    assert (shown.stdout, shown.stderr) == ("\n", "")
+    assert "codes" in call(copy, "lint", "--help").stdout
