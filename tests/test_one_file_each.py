@@ -54,6 +54,37 @@ def render(report: Report, screen: Screen) -> str:
     return ";".join(one.code for one in report.findings) + "\\n"
 """
 
+KNOB = """\
+from dataclasses import dataclass
+from typing import ClassVar
+
+from accel_advisor.tune.probe.knobs.knob import Knob
+from accel_advisor.tune.probe.knobs.knob_statements import BehindImports
+
+
+@dataclass(frozen=True, slots=True)
+class Deterministic(Knob):
+    name: ClassVar[str] = "deterministic"
+
+    @property
+    def written(self):
+        return (BehindImports(("{torch}.use_deterministic_algorithms(True)",)),)
+
+    def turn(self, torch, training):
+        torch.use_deterministic_algorithms(True)
+"""
+TURNED = """\
+import torch
+from accel_advisor.tune.probe.knobs.training_knobs import TRAINING_KNOBS, Plan
+from accel_advisor.tune.probe.turning.compared_training import ComparedTraining
+
+(kind,) = (one for one in TRAINING_KNOBS if one.name == "deterministic")
+assert kind().shown() == "torch.use_deterministic_algorithms(True)"
+assert not torch.are_deterministic_algorithms_enabled()
+Plan.from_json(Plan(kind()).to_json()).install(ComparedTraining(exit))
+assert torch.are_deterministic_algorithms_enabled()
+"""
+
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
@@ -72,8 +103,12 @@ def place(copy: Path, kind: str, **names: str) -> Path:
 
 
 def call(copy: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    return python(copy, "-m", "accel_advisor", *args)
+
+
+def python(copy: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "accel_advisor", *args],
+        [sys.executable, *args],
         cwd=copy,
         env={**os.environ, "PYTHONPATH": str(copy), "NO_COLOR": "1"},
         capture_output=True,
@@ -108,6 +143,14 @@ def test_a_library_that_builds_loaders(copy: Path) -> None:
     table.write_text(re.sub(r"(?m)^( +Constructor\(TORCH_LOADER.*\n)", lambda found: found[1] + entry, before))
     assert table.read_text() != before
     assert "ACC102" in codes(copy)
+
+
+def test_a_knob_of_the_training(copy: Path) -> None:
+    assert "unknown knob 'deterministic'" in call(copy, "tune", "train.py", "--knobs", "deterministic").stderr
+    place(copy, "a knob of the training", name="deterministic").write_text(KNOB)
+    assert "deterministic" in call(copy, "tune", "train.py", "--knobs", "none").stderr
+    done = python(copy, "-c", TURNED)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_format_of_reports(copy: Path) -> None:

@@ -23,6 +23,7 @@ class ActivationCheckpointing(Knob):
 
     batch_size: int | None = None
     name: ClassVar[str] = "activation_checkpointing"
+    order: ClassVar[int] = 100
     most_values: ClassVar[int] = BatchSize.most_values + 1
     climbs: ClassVar[bool] = True
     makes_room_for: ClassVar[type[Knob]] = BatchSize

@@ -15,6 +15,7 @@ class Autocast(Knob):
     """The forward pass of a model under autocast, in bfloat16."""
 
     name: ClassVar[str] = "autocast"
+    order: ClassVar[int] = 70
     caution: ClassVar[str] = "it trains in bfloat16, which keeps 8 bits of a number: watch a whole training"
 
     @property

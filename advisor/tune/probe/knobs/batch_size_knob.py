@@ -22,6 +22,7 @@ class BatchSize(Knob):
 
     size: int | None = None
     name: ClassVar[str] = "batch_size"
+    order: ClassVar[int] = 90
     most_values: ClassVar[int] = _DOUBLINGS
     climbs: ClassVar[bool] = True
     only_by_name: ClassVar[bool] = True

@@ -15,6 +15,7 @@ class ChannelsLast(Knob):
     """The weights of convolutions with their channels last."""
 
     name: ClassVar[str] = "channels_last"
+    order: ClassVar[int] = 60
 
     @property
     def written(self) -> tuple[OnceForModel]:

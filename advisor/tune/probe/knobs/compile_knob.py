@@ -15,6 +15,7 @@ class Compile(Knob):
     """``torch.compile``, in place."""
 
     name: ClassVar[str] = "compile"
+    order: ClassVar[int] = 80
     caution: ClassVar[str] = "every start takes longer, by its warm-up"
 
     @property

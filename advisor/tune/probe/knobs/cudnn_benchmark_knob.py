@@ -15,6 +15,7 @@ class CudnnBenchmark(Knob):
     """Lets cuDNN try its algorithms for each shape of a batch, and keep the fastest."""
 
     name: ClassVar[str] = "cudnn_benchmark"
+    order: ClassVar[int] = 40
     device: ClassVar[str] = "cuda"
     caution: ClassVar[str] = (
         "it pays where the shapes of batches stay the same, and runs are no longer alike bit by bit"

@@ -21,6 +21,7 @@ class FusedOptimizer(Knob):
     """The fused form of those optimizers of torch that have one."""
 
     name: ClassVar[str] = "fused_optimizer"
+    order: ClassVar[int] = 50
 
     @property
     def written(self) -> tuple[OptimizerArgument]:

@@ -42,7 +42,8 @@ class Knob(ABC):
     """A knob, turned to one value: the fields of its class, which JSON can hold. Without any it stands for itself.
 
     Attributes:
-        name: as ``--knobs`` takes it.
+        name: as ``--knobs`` takes it, and as the file is called, with ``_knob`` behind it.
+        order: knobs are tried, and their statements follow each other, from the smallest on.
         device: the only kind of device on which it does anything; empty for any.
         most_values: how many of its values are tried at most.
         climbs: whether its values are tried one after the other, as long as each is better than the one before; else
@@ -55,6 +56,7 @@ class Knob(ABC):
     """
 
     name: ClassVar[str]
+    order: ClassVar[int] = 1000
     device: ClassVar[str] = ""
     most_values: ClassVar[int] = 1
     climbs: ClassVar[bool] = False

@@ -15,6 +15,7 @@ class Tf32(Knob):
     """Allows less than full float32 in products of matrices."""
 
     name: ClassVar[str] = "tf32"
+    order: ClassVar[int] = 30
     device: ClassVar[str] = "cuda"
     caution: ClassVar[str] = "products of float32 matrices keep 10 bits of a number"
 

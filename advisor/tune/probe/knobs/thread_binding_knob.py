@@ -30,6 +30,7 @@ class ThreadBinding(Knob):
     workers: tuple[int, ...] = ()
     threads: int | None = None
     name: ClassVar[str] = "thread_binding"
+    order: ClassVar[int] = 20
     device: ClassVar[str] = "cpu"
     most_values: ClassVar[int] = 3
     brings: ClassVar[Mapping[type[Knob], str]] = {Threads: "threads on cores of their own pay still more"}

@@ -18,6 +18,7 @@ class Threads(Knob):
 
     count: int | None = None
     name: ClassVar[str] = "threads"
+    order: ClassVar[int] = 10
     device: ClassVar[str] = "cpu"
     most_values: ClassVar[int] = 3
     caution: ClassVar[str] = "the number fits this machine: another one may need another"

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass
 from typing import Any, Self
 
 from accel_advisor.tune.probe.channel.wire import Frame
-from accel_advisor.tune.probe.knobs.activation_checkpointing_knob import ActivationCheckpointing
-from accel_advisor.tune.probe.knobs.autocast_knob import Autocast
-from accel_advisor.tune.probe.knobs.batch_size_knob import BatchSize
-from accel_advisor.tune.probe.knobs.channels_last_knob import ChannelsLast
-from accel_advisor.tune.probe.knobs.compile_knob import Compile
-from accel_advisor.tune.probe.knobs.cudnn_benchmark_knob import CudnnBenchmark
-from accel_advisor.tune.probe.knobs.fused_optimizer_knob import FusedOptimizer
 from accel_advisor.tune.probe.knobs.knob import Knob
-from accel_advisor.tune.probe.knobs.tf32_knob import Tf32
-from accel_advisor.tune.probe.knobs.thread_binding_knob import ThreadBinding
-from accel_advisor.tune.probe.knobs.threads_knob import Threads
 from accel_advisor.tune.probe.turning.compared_training import ComparedTraining
 
-TRAINING_KNOBS: tuple[type[Knob], ...] = (
-    Threads,
-    ThreadBinding,
-    Tf32,
-    CudnnBenchmark,
-    FusedOptimizer,
-    ChannelsLast,
-    Autocast,
-    Compile,
-    BatchSize,
-    ActivationCheckpointing,
-)
+
+def _knobs() -> Iterator[type[Knob]]:
+    """The knobs that the files of this folder define."""
+    for name in sorted(os.listdir(os.path.dirname(__file__))):
+        stem, suffix = os.path.splitext(name)
+        if suffix == ".py" and stem.endswith("_knob"):
+            module = importlib.import_module(f"{__name__.rpartition('.')[0]}.{stem}")
+            for member in vars(module).values():
+                if isinstance(member, type) and issubclass(member, Knob) and member.__module__ == module.__name__:
+                    yield member
+
+
+TRAINING_KNOBS: tuple[type[Knob], ...] = tuple(sorted(_knobs(), key=lambda knob: (knob.order, knob.name)))
 """In the order in which they are tried, and in which their statements follow each other."""
 
 
