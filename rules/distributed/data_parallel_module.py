@@ -1,15 +1,14 @@
-"""ACC501."""
+"""Models trained by DataParallel."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.tables.torch_modules import PARALLEL_WRAPPERS
-from accel_advisor.values.values import Constant, Sequence, options_of
 
 
 class DataParallelModule(Rule):
@@ -54,10 +53,10 @@ class DataParallelModule(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each wrapper once."""
-        if facts.does(*PARALLEL_WRAPPERS) or not any(one.evidence for one in facts.program):
+        if facts.wraps_in_parallel or not any(one.evidence for one in facts.program):
             return
-        for operation in facts.operations:
-            if operation.name == "torch.nn.DataParallel" and not self._has_one_device(operation):
+        for operation in facts.operations_of(Call("torch.nn.DataParallel")):
+            if not self._has_one_device(operation):
                 message = (
                     f"`{facts.document.code(operation.node)}` drives all GPUs from one process and copies the model to "
                     f"them in every step; use DistributedDataParallel with a process for each GPU"
@@ -67,7 +66,5 @@ class DataParallelModule(Rule):
                 yield self.finding(facts, operation.node, message, severity=severity)
 
     def _has_one_device(self, operation: Operation) -> bool:
-        given = options_of(operation.get("device_ids", 1))
-        return all(
-            isinstance(one, Sequence) and len(one.items) == 1 and isinstance(one.items[0], Constant) for one in given
-        )
+        lists = [one.items for one in operation.given("device_ids", 1).alternatives]
+        return all(one is not None and len(one) == 1 and one[0].written for one in lists)

@@ -1,17 +1,20 @@
-"""ACC503."""
+"""Accumulated gradients that are exchanged in each step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.actions import AnyCall, AnySets, Call, Within, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Configured, Constant
 
-WRAPPER = "torch.nn.parallel.DistributedDataParallel"
-SHARDS = ("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard")
+WRAPPER = Call("torch.nn.parallel.DistributedDataParallel")
+SETTLES = (
+    *(AnyCall("no_sync"), AnySets("require_backward_grad_sync")),
+    *calls("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard"),
+)
 
 
 class DdpAccumulationWithoutNoSync(Rule):
@@ -90,14 +93,14 @@ class DdpAccumulationWithoutNoSync(Rule):
         """Reports each loop once, at its `backward()`."""
         if not facts.trains_in_parallel or not facts.does(WRAPPER):
             return
-        if facts.does(".no_sync", ".require_backward_grad_sync =", *SHARDS):
+        if facts.does(*SETTLES):
             return
-        clears = [one for one in facts.operations if one.name.endswith(".zero_grad") and _some_passes(one)]
-        for step in facts.operations:
+        clears = [one for one in facts.operations_of(AnyCall("zero_grad")) if _some_passes(one)]
+        for step in facts.operations_of(AnyCall("step")):
             if not _is_step(step) or not _some_passes(step) or not any(one.runs_with(step) for one in clears):
                 continue
-            for backward in facts.operations:
-                if not backward.name.endswith(".backward") or backward.guarded or not _same_loop(backward, step):
+            for backward in facts.operations_of(AnyCall("backward")):
+                if backward.guarded or not _same_loop(backward, step):
                     continue
                 message = (
                     f"`{facts.document.code(backward.node)}` averages the gradients among all processes in every pass, "
@@ -111,16 +114,16 @@ class DdpAccumulationWithoutNoSync(Rule):
 
 
 def _is_step(operation: Operation) -> bool:
-    optimizes = operation.name.startswith("torch.optim.") and ".lr_scheduler." not in operation.name
-    return operation.name.endswith(".step") and (optimizes or "GradScaler" in operation.name)
+    optimizes = operation.does(Within("torch.optim")) and not operation.does(Within("torch.optim.lr_scheduler"))
+    return optimizes or "GradScaler" in operation.what.owner
 
 
 def _some_passes(operation: Operation) -> bool:
     """Whether it happens once in several passes of a loop over batches, unless somebody configures otherwise."""
     for context in operation.contexts:
-        every = context.every.default if isinstance(context.every, Configured) else context.every
-        once = isinstance(every, Constant) and every.value in (None, 1)
-        if every is None or once or context.loop is None or context.inner is not context.loop:
+        every = context.period.default
+        once = every.written and every.literal in (None, 1)
+        if every.absent or once or context.loop is None or context.inner is not context.loop:
             return False
     return True
 

@@ -1,13 +1,13 @@
-"""ACC505."""
+"""`broadcast_buffers`, which torch 2.13 replaced."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Constant
 
 
 class DdpBroadcastBuffersDeprecated(Rule):
@@ -53,13 +53,13 @@ class DdpBroadcastBuffersDeprecated(Rule):
         """Reports each wrapper once."""
         if not facts.supports((2, 13)):
             return
-        for operation in facts.named(["torch.nn.parallel.DistributedDataParallel"]):
-            given = operation.get("broadcast_buffers")
-            if isinstance(given, Constant) and isinstance(given.value, bool):
+        for operation in facts.operations_of(Call("torch.nn.parallel.DistributedDataParallel")):
+            given = operation.given("broadcast_buffers").literal
+            if isinstance(given, bool):
                 remedy = (
                     "drop it, since True is the default"
-                    if given.value
+                    if given
                     else "if buffers may be made equal once at the start, pass `forward_sync_buffers=False`"
                 )
-                message = f"`broadcast_buffers={given.value}` is deprecated since torch 2.13; {remedy}"
+                message = f"`broadcast_buffers={given}` is deprecated since torch 2.13; {remedy}"
                 yield self.finding(facts, operation.node, message)

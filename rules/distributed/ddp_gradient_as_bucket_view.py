@@ -1,10 +1,11 @@
-"""ACC506."""
+"""Gradients that DistributedDataParallel keeps twice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import AnyCall, Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
 
@@ -50,11 +51,10 @@ class DdpGradientAsBucketView(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each wrapper once."""
-        if facts.does(".detach_"):
+        if facts.does(AnyCall("detach_")):
             return
-        for operation in facts.operations:
-            wraps = operation.name == "torch.nn.parallel.DistributedDataParallel"
-            if wraps and operation.lacks("gradient_as_bucket_view"):
+        for operation in facts.operations_of(Call("torch.nn.parallel.DistributedDataParallel")):
+            if operation.lacks("gradient_as_bucket_view"):
                 message = (
                     f"`{facts.document.code(operation.node)}` keeps its gradients and copies of them in buckets; pass "
                     f"`gradient_as_bucket_view=True`"

@@ -1,21 +1,22 @@
-"""ACC502."""
+"""Processes that all use the first GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.actions import Call, Method, SetsItem, calls
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.rule import Rule
-from accel_advisor.values.devices import is_first
-from accel_advisor.values.values import Module
 
 _CHOOSERS = (
-    "torch.cuda.set_device",
-    "torch.cuda.device",
-    "torch.accelerator.set_device_index",
-    "torch.accelerator.set_device_idx",
-    "os.environ['CUDA_VISIBLE_DEVICES'] =",
+    *calls("torch.cuda.set_device", "torch.cuda.device"),
+    *calls("torch.accelerator.set_device_index", "torch.accelerator.set_device_idx"),
+    SetsItem("os.environ", "CUDA_VISIBLE_DEVICES"),
+)
+_CHANGES = (
+    *calls("os.environ.update", "os.environ.setdefault", "os.putenv"),
+    *(Method("os.environ", "update"), Method("os.environ", "setdefault")),
 )
 
 
@@ -63,10 +64,8 @@ class DdpMissingSetDevice(Rule):
         if facts.frameworks or facts.does(*_CHOOSERS) or self._shows_one_device(facts):
             return
         moves = [one for each in facts.program for one in each.transfers if self._goes_to_the_first(one)]
-        for operation in facts.operations:
-            if operation.name != "torch.distributed.init_process_group" or not moves:
-                continue
-            if not operation.gives("backend", "nccl", 0):
+        for operation in facts.operations_of(Call("torch.distributed.init_process_group")):
+            if not moves or not operation.gives("backend", "nccl", 0):
                 continue
             move = moves[0]
             code = move.document.code(move.node)
@@ -80,7 +79,7 @@ class DdpMissingSetDevice(Rule):
 
     def _shows_one_device(self, facts: Facts) -> bool:
         """Whether something is done to the environment that may show each process one device only."""
-        changes = facts.program.named("os.environ.update", "os.environ.setdefault", "os.putenv")
+        changes = facts.program.operations_of(*_CHANGES)
         return any("CUDA_VISIBLE_DEVICES" in one.document.code(one.node) for one in changes)
 
     def _goes_to_the_first(self, transfer: Transfer) -> bool:
@@ -89,6 +88,6 @@ class DdpMissingSetDevice(Rule):
             return False
         unnumbered = transfer.method == "cuda" and not transfer.node.args
         return all(
-            isinstance(context.receiver, Module) and (unnumbered or is_first(context.target))
+            context.moved.module is not None and (unnumbered or context.device.is_first_device)
             for context in transfer.contexts
         )

@@ -1,15 +1,14 @@
-"""ACC507."""
+"""Checkpointed models whose graph never changes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import Call, calls
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.class_code import may_change
 from accel_advisor.rule import Rule
-from accel_advisor.syntax.shapes import decides, methods_of
-from accel_advisor.values.values import Module
 
 
 class DdpStaticGraph(Rule):
@@ -70,23 +69,16 @@ class DdpStaticGraph(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each wrapper once."""
-        if not facts.does("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"):
+        if not facts.does(*calls("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")):
             return
-        for operation in facts.operations:
-            wraps = operation.name == "torch.nn.parallel.DistributedDataParallel"
+        for operation in facts.operations_of(Call("torch.nn.parallel.DistributedDataParallel")):
+            model = operation.given("module", 0).module
             unused = not operation.lacks("find_unused_parameters") and not operation.gives(
                 "find_unused_parameters", False
             )
-            if wraps and operation.lacks("static_graph") and not unused and not self._changes(operation):
+            if operation.lacks("static_graph") and not unused and (model is None or not may_change(model)):
                 message = (
                     f"`{facts.document.code(operation.node)}` wraps a checkpointed model without knowing that its "
                     f"graph stays the same; pass `static_graph=True` if it does"
                 )
                 yield self.finding(facts, operation.node, message)
-
-    def _changes(self, operation: Operation) -> bool:
-        """Whether the model has code that may compute something else in another step."""
-        model = operation.get("module", 0)
-        classes = model.cls.lineage() if isinstance(model, Module) and model.cls is not None else ()
-        methods = [method for one in classes for method in methods_of(one.node).items()]
-        return any(decides(one) for name, one in methods if name != "__init__")

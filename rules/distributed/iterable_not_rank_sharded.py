@@ -1,4 +1,4 @@
-"""ACC508."""
+"""Streams that every process reads whole."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""ACC608."""
+"""Accelerators that wait for the copy of every batch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
 
@@ -61,7 +62,7 @@ class AccelerateNonBlocking(Rule):
         loaders = [loader for one in facts.program for loader in one.loaders]
         if not any(loader.moved_by == "accelerate" and loader.pins for loader in loaders):
             return
-        for operation in facts.named(["accelerate.Accelerator"]):
+        for operation in facts.operations_of(Call("accelerate.Accelerator")):
             if not operation.lacks("dataloader_config") or not operation.lacks("device_placement", 0):
                 continue
             if not operation.lacks("cpu") and not operation.gives("cpu", False):

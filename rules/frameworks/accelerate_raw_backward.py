@@ -1,4 +1,4 @@
-"""ACC607."""
+"""Backward passes that go past the Accelerator."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Method, methods
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Tensor
+from accel_advisor.rule import Rule, replace_node
+
+_OWNER = "accelerate.Accelerator"
+_PREPARES = methods(_OWNER, "prepare", "prepare_model", "prepare_data_loader", "prepare_optimizer", "prepare_scheduler")
 
 
 class AccelerateRawBackward(Rule):
@@ -78,8 +80,8 @@ class AccelerateRawBackward(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each backward pass once."""
-        right = facts.program.named("accelerate.Accelerator.backward")
-        for operation in facts.named(["Tensor.backward", "?.backward"]):
+        right = facts.program.operations_of(Method(_OWNER, "backward"))
+        for operation in facts.operations_of(Method("Tensor", "backward"), Method("?", "backward")):
             loops = [context.loop for context in operation.contexts]
             if not all(
                 loop and not loop.from_host and any(one.moved_by == "accelerate" for one in loop.loaders)
@@ -94,17 +96,16 @@ class AccelerateRawBackward(Rule):
 
     def _is_of_another_model(self, facts: Facts, backward: Operation) -> bool:
         """Whether the loss comes from models that were never prepared."""
-        losses = [context.receiver for context in backward.contexts]
-        grown = {node for one in losses if isinstance(one, Tensor) for node in one.grown}
+        losses = [context.subject for context in backward.contexts]
+        grown = {node for one in losses if one.is_tensor for node in one.graph}
         calls = [call for one in facts.program for call in one.module_calls if call.node in grown and not call.loss]
-        models = {context.module for call in calls for context in call.contexts}
+        models = {context.model for call in calls for context in call.contexts}
         prepared = {
-            argument.value
-            for one in facts.program
-            for operation in one.operations
-            if operation.name.startswith("accelerate.Accelerator.prepare")
+            argument.module
+            for operation in facts.program.operations_of(*_PREPARES)
             for context in operation.contexts
-            for _, argument in context.arguments
+            for argument in context.values
+            if argument.module is not None or argument.unknown
         }
         return bool(models) and not models & prepared
 
@@ -113,7 +114,7 @@ class AccelerateRawBackward(Rule):
         loss = document.code(call.func.value) if isinstance(call.func, cst.Attribute) else "loss"
         prepares = {
             document.code(one.node.func.value)
-            for one in facts.named(["accelerate.Accelerator.prepare"])
+            for one in facts.operations_of(Method(_OWNER, "prepare"))
             if isinstance(one.node, cst.Call) and isinstance(one.node.func, cst.Attribute)
         }
         name = prepares.pop() if len(prepares) == 1 else "accelerator"

@@ -1,4 +1,4 @@
-"""ACC601."""
+"""Trainers that load every batch in the main process."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class HfArgsDataloaderWorkers(Rule):
             if given or stays_on_host(arguments) or streams(facts):
                 continue
             message = (
-                f"`{arguments.name.rpartition('.')[2]}(...)` leaves `dataloader_num_workers` at 0, so that each batch "
+                f"`{arguments.what.name}(...)` leaves `dataloader_num_workers` at 0, so that each batch "
                 f"is loaded between two steps of the training; pass some workers"
             )
             edit = arguments.keyword_edit("dataloader_num_workers", "4")

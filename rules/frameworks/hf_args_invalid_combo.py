@@ -1,4 +1,4 @@
-"""ACC603."""
+"""Settings of a Trainer that exclude each other."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import remove_argument
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.trainer_settings import settings
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Constant
+from accel_advisor.rule import Rule, remove_argument
 
 
 class HfArgsInvalidCombo(Rule):
@@ -57,11 +55,11 @@ class HfArgsInvalidCombo(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once for each pair."""
         for arguments in settings(facts):
-            ahead = arguments.get("dataloader_prefetch_factor")
+            ahead = arguments.given("dataloader_prefetch_factor").literal
             idle = arguments.lacks("dataloader_num_workers") or arguments.gives("dataloader_num_workers", 0)
-            if isinstance(ahead, Constant) and ahead.value is not None and idle:
+            if ahead is not None and idle:
                 message = (
-                    f"`dataloader_prefetch_factor={ahead.value}` without workers raises ValueError; drop it, or pass "
+                    f"`dataloader_prefetch_factor={ahead}` without workers raises ValueError; drop it, or pass "
                     f"`dataloader_num_workers`"
                 )
                 yield self.finding(facts, arguments.node, message, fix=self._fix(facts, arguments))

@@ -1,4 +1,4 @@
-"""ACC604."""
+"""Trainers that start their workers anew for every epoch."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.given import Given
 from accel_advisor.records.queries.trainer_settings import acts_between_epochs, leaves_out, settings
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import ABSENT, Constant, Value
 
 
 class HfArgsPersistentWorkers(Rule):
@@ -64,8 +64,8 @@ class HfArgsPersistentWorkers(Rule):
             given = not leaves_out(facts, arguments, "dataloader_persistent_workers")
             if given or not arguments.lacks("max_steps") or acts_between_epochs(facts):
                 continue
-            workers, epochs = arguments.get("dataloader_num_workers"), arguments.get("num_train_epochs")
-            if not _above(workers, 0) or not (epochs == ABSENT or _above(epochs, 1)):
+            workers, epochs = arguments.given("dataloader_num_workers"), arguments.given("num_train_epochs")
+            if not _above(workers, 0) or not (epochs.absent or _above(epochs, 1)):
                 continue
             message = (
                 "the workers of this Trainer are started anew for each epoch while the training waits; pass "
@@ -77,5 +77,5 @@ class HfArgsPersistentWorkers(Rule):
             yield self.finding(facts, arguments.node, message, fix=fix)
 
 
-def _above(value: Value, limit: int) -> bool:
-    return isinstance(value, Constant) and isinstance(value.value, (int, float)) and value.value > limit
+def _above(value: Given, limit: int) -> bool:
+    return isinstance(value.literal, (int, float)) and value.literal > limit

@@ -1,14 +1,14 @@
-"""ACC602."""
+"""Trainers that do not pin their batches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import Within
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.trainer_settings import settings, stays_on_host
 from accel_advisor.rule import Rule
-from accel_advisor.values.devices import device_kinds
 
 _SAMPLES = frozenset({"__getitem__", "__getitems__", "__iter__", "__call__", "torch_call"})
 """Methods of data sets and collators."""
@@ -68,9 +68,8 @@ class HfArgsPinMemoryOff(Rule):
         for one in facts.program:
             made += [(at.functions, "cuda" in at.kinds) for each in one.transfers for at in each.contexts]
             made += [
-                (at.functions, "cuda" in device_kinds(at.get("device")))
-                for each in one.operations
-                if each.name.startswith("torch.")
+                (at.functions, "cuda" in at.given("device").device_kinds)
+                for each in one.operations_of(Within("torch"))
                 for at in each.contexts
             ]
         return any(

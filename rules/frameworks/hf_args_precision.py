@@ -1,10 +1,11 @@
-"""ACC605."""
+"""Trainers that compute in full float32."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import AnyCall, Call, Sets
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.trainer_settings import leaves_out, settings, stays_on_host
 from accel_advisor.rule import Rule
@@ -15,8 +16,8 @@ REDUCED = ("bf16", "fp16", "tf32", "half_precision_backend", "deepspeed", "fsdp"
 _LOADED = ("dtype", "torch_dtype", "quantization_config", "load_in_4bit", "load_in_8bit")
 """Arguments of ``from_pretrained`` that decide the precision of a model."""
 _PRODUCTS = (
-    *("torch.set_float32_matmul_precision", "torch.backends.cuda.matmul.allow_tf32 ="),
-    *("torch.backends.cuda.matmul.fp32_precision =", "torch.backends.fp32_precision ="),
+    *(Call("torch.set_float32_matmul_precision"), Sets("torch.backends.cuda.matmul", "allow_tf32")),
+    *(Sets("torch.backends.cuda.matmul", "fp32_precision"), Sets("torch.backends", "fp32_precision")),
 )
 """What decides the precision of products of matrices."""
 
@@ -60,7 +61,7 @@ class HfArgsPrecision(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        loads = facts.program.ending(".from_pretrained")
+        loads = facts.program.operations_of(AnyCall("from_pretrained"))
         reduced = any(not one.lacks(name) for one in loads for name in _LOADED)
         if facts.names_device("mps") or reduced or facts.does(*_PRODUCTS):
             return

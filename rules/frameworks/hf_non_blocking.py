@@ -1,4 +1,4 @@
-"""ACC606."""
+"""Trainers that wait for each copy although they pin."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.trainer_settings import leaves_out, settings, stays_on_host
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import ABSENT
 
 
 class HfNonBlocking(Rule):
@@ -51,8 +50,7 @@ class HfNonBlocking(Rule):
         if not facts.target.has_cuda or facts.names_device("mps"):
             return
         for arguments in settings(facts):
-            given = arguments.get("dataloader_pin_memory")
-            pins = given == ABSENT or arguments.gives("dataloader_pin_memory", True)
+            pins = arguments.lacks("dataloader_pin_memory") or arguments.gives("dataloader_pin_memory", True)
             if stays_on_host(arguments) or not pins or not leaves_out(facts, arguments, "accelerator_config"):
                 continue
             message = (

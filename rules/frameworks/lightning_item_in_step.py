@@ -1,15 +1,14 @@
-"""ACC611."""
+"""Values that a `training_step` fetches from the device."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.records.actions import Method
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
-from accel_advisor.values.places import is_host
-from accel_advisor.values.values import Tensor, Value
 
 
 class LightningItemInStep(Rule):
@@ -65,9 +64,9 @@ class LightningItemInStep(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each class once, at the first value, with the others as related places."""
         by_class: dict[str, list[Operation]] = {}
-        for operation in facts.named(["Tensor.item", "?.item"]):
+        for operation in facts.operations_of(Method("Tensor", "item"), Method("?", "item")):
             steps = all(context.functions[-1:] == ("training_step",) for context in operation.contexts)
-            on_host = any(_is_on_host(context.receiver) for context in operation.contexts)
+            on_host = any(context.subject.on_host for context in operation.contexts)
             if operation.framework == "lightning" and steps and not operation.guarded and not on_host:
                 by_class.setdefault(str(operation.contexts[0].functions), []).append(operation)
         for operations in by_class.values():
@@ -79,7 +78,3 @@ class LightningItemInStep(Rule):
             )
             related = [Related(document.filename, document.span(one.node), "waits as well") for one in others]
             yield self.finding(facts, first.node, message, related=related)
-
-
-def _is_on_host(value: Value | None) -> bool:
-    return isinstance(value, Tensor) and is_host(value.place)

@@ -1,10 +1,11 @@
-"""ACC610."""
+"""Samplers that Lightning would add by itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
 
@@ -58,12 +59,12 @@ class LightningManualSampler(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each sampler once."""
-        trainers = facts.program.named("lightning.Trainer")
+        trainers = facts.program.operations_of(Call("lightning.Trainer"))
         if not trainers or not all(
             one.lacks("use_distributed_sampler") and one.lacks("replace_sampler_ddp") for one in trainers
         ):
             return
-        for operation in facts.named(["torch.utils.data.DistributedSampler"]):
+        for operation in facts.operations_of(Call("torch.utils.data.DistributedSampler")):
             if operation.framework == "lightning":
                 message = (
                     "Lightning gives each loader a `DistributedSampler` and sets its epoch; leave this one out, or "

@@ -1,4 +1,4 @@
-"""ACC609."""
+"""Precisions under their names of Lightning 1."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Constant
+from accel_advisor.rule import Rule, replace_node
 
 _INSTEAD = {"16": "16-mixed", "bf16": "bf16-mixed"}
 
@@ -54,16 +53,16 @@ class LightningPrecisionLegacy(Rule):
         """Reports each Trainer once."""
         if "pytorch_lightning" in facts.document.text or facts.target.lightning.all_from((2, 0)) is False:
             return
-        for operation in facts.named(["lightning.Trainer", "lightning.Fabric"]):
-            given = operation.get("precision")
-            instead = _INSTEAD.get(str(given.value)) if isinstance(given, Constant) else None
+        for operation in facts.operations_of(*calls("lightning.Trainer", "lightning.Fabric")):
+            given = operation.given("precision").literal
+            instead = _INSTEAD.get(str(given))
             argument = operation.contexts[0].argument("precision")
-            if instead is None or argument is None or not isinstance(given, Constant):
+            if instead is None or argument is None:
                 continue
             fix = None
             node = argument.node.value if argument.node is not None else operation.node
             if argument.node is not None and isinstance(node, (cst.Integer, cst.SimpleString)):
                 edit = replace_node(facts.document, node, f'"{instead}"')
                 fix = Fix(f'Use `"{instead}"`', (edit,), Applicability.SAFE)
-            message = f'`precision={given.value!r}` is a name of Lightning 1 and warns; say `"{instead}"`'
+            message = f'`precision={given!r}` is a name of Lightning 1 and warns; say `"{instead}"`'
             yield self.finding(facts, node, message, fix=fix)

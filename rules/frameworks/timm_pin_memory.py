@@ -1,13 +1,13 @@
-"""ACC612."""
+"""Loaders of timm that do not pin."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
-from accel_advisor.values.devices import device_kinds
 
 
 class TimmPinMemory(Rule):
@@ -54,8 +54,8 @@ class TimmPinMemory(Rule):
         """Reports each loader once."""
         if not facts.target.has_cuda or not any(one.evidence for one in facts.program):
             return
-        for operation in facts.named(["timm.data.create_loader"]):
-            kinds = device_kinds(operation.get("device"))
+        for operation in facts.operations_of(Call("timm.data.create_loader")):
+            kinds = operation.given("device").device_kinds
             if operation.lacks("pin_memory") and kinds & {"cuda", "unknown"}:
                 message = (
                     "`create_loader(...)` leaves `pin_memory` off, so that its prefetcher copies batches to the GPU "
