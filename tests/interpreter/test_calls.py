@@ -10,7 +10,6 @@ from ..rules.checks import check_one
 from ..rules.programs import PHOTOS
 
 DATA = PHOTOS + "\ndef make_loader(): return DataLoader(photos, num_workers=2, pin_memory=True)\n"
-
 HEAD = """
 import torch
 from torch import nn
@@ -18,7 +17,6 @@ from data import make_loader
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 model = nn.Linear(8, 2).to(device)
 """
-
 ELSEWHERE = {
     "a prefetcher with a stream": """
 class Prefetcher:
@@ -166,7 +164,6 @@ for i, ((x, y), (a, b)) in enumerate(zip(make_loader(), make_loader())):
     model(a.to(device)).sum().backward()  # -> warning safe
 """,
 }
-
 BASE = """
 class Base:
     def __init__(self, model, loader, device): self.model, self.loader, self.device = model, loader, device

@@ -97,7 +97,6 @@ for (x,) in loader:
 )
 
 GROUP = 'dist.init_process_group("nccl")\n'
-
 PARALLEL = GROUP + "model = DDP(Net().to(rank), device_ids=[rank])\n"
 
 RANKS = (
@@ -172,7 +171,6 @@ REGRESSION_STEP = """for x, y in loader:
 """
 
 CONVOLUTIONS = "net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU())\n"
-
 IMAGE_LOADER = "import conf\nloader = DataLoader(TensorDataset(torch.zeros(64, 3, 8, 8)), batch_size=16)\n"
 
 IMAGE_LOOP = """

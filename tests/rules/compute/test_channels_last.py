@@ -10,9 +10,7 @@ from ..checks import Pair, check_one, check_pair, fixed
 from ..programs import CONVOLUTIONS, IMAGE_LOADER, IMAGES, IMPORTS, image_program
 
 EVALUATION = "net.cuda()\nfor (x,) in loader:\n    net(x.cuda())\n"
-
 CAST = "with torch.autocast('cuda'):\n    pass"
-
 SILENT = {
     "full precision": image_program("net.cuda()"),
     "channels last": image_program(CAST, "net.cuda().to(memory_format=torch.channels_last)"),
@@ -38,7 +36,6 @@ def test_silent(source: str, tmp_path: Path) -> None:
 
 
 PAIR_CAST = "with torch.autocast('cuda'):\n    pass\n"
-
 LAYOUTS = [
     "from torch.utils.cpp_extension import load_inline\nkernel = load_inline('k', [])\n",
     "import lightning as L\ntrainer = L.Trainer()\n",

@@ -17,7 +17,6 @@ SILENT = {
     "from a dict": "kw = {'use_reentrant': False}\ny = cp.checkpoint(block, x, **kw)",
     "the library decides": "block.gradient_checkpointing_enable()",
 }
-
 BLOCK = "import torch.utils.checkpoint as cp\nblock = nn.Linear(8, 8)\nx = torch.zeros(4, 8)\n"
 
 
@@ -59,7 +58,6 @@ PAIR_BLOCK = (
     IMPORTS
     + "import conf, functools\nimport torch.utils.checkpoint as cp\nblock = nn.Linear(8, 8)\nx = torch.zeros(4, 8)\n"
 )
-
 KEPT = """
 class Net(nn.Module):
     def __init__(self):
@@ -69,8 +67,7 @@ class Net(nn.Module):
         return self.ck(block, x)
 Net()(x)
 """
-
-CHECKPOINTS = {
+PAIRS = {
     "given": Pair(PAIR_BLOCK + "cp.checkpoint(block, x, use_reentrant=conf.a)\n", ", use_reentrant=conf.a"),
     "a partial in an object": Pair(PAIR_BLOCK + KEPT, ", use_reentrant=False"),
     "a wrapper": Pair(PAIR_BLOCK + "def wrap(*a, **kw):\n    return cp.checkpoint(*a, **kw)\n", "*a, **kw", "block, x"),
@@ -82,7 +79,7 @@ CHECKPOINTS = {
 }
 
 
-@pytest.mark.parametrize("pair", CHECKPOINTS.values(), ids=CHECKPOINTS.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC413", pair, tmp_path)
 

@@ -10,7 +10,6 @@ from ..checks import check_one
 from ..programs import IMPORTS, LEARNER
 
 TRAIN = "\nfor (x,) in loader:\n    learn(fast, x)\n"
-
 SILENT = {
     "shapes may change": "fast = torch.compile(net)\nloader = DataLoader(data, batch_size=16)",
     "asked to be dynamic": (

@@ -13,7 +13,6 @@ SILENT = {
     "deterministic": "torch.backends.cudnn.deterministic = True\ntorch.backends.cudnn.benchmark = False",
     "fast": "torch.backends.cudnn.benchmark = True",
     "on": "torch.backends.cudnn.enabled = True",
-    "an option": "import conf\ntorch.backends.cudnn.enabled = conf.cudnn",
     "under a condition": "import conf\nif conf.slow:\n    torch.backends.cudnn.enabled = False",
     "one or the other": (
         "import conf\nif conf.seed:\n    torch.backends.cudnn.deterministic = True\nelse:\n"
@@ -53,10 +52,8 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 CUDNN = "torch.backends.cudnn."
-
 BOTH = f"{IMPORTS}import conf\n{CUDNN}deterministic = True\n{CUDNN}benchmark = True\n"
-
-FLAGS = {
+PAIRS = {
     "a helper that seeds": Pair(
         BOTH.replace("benchmark = True", "benchmark = False"), "benchmark = False", "benchmark = True"
     ),
@@ -79,7 +76,7 @@ FLAGS = {
 }
 
 
-@pytest.mark.parametrize("pair", FLAGS.values(), ids=FLAGS.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC410", pair, tmp_path)
 

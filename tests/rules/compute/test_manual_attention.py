@@ -33,7 +33,6 @@ class Attention(nn.Module):
         qkv = self.qkv(x).reshape(B, N, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)
         q, k, v = qkv[0], qkv[1], qkv[2]
 """
-
 SILENT = {
     "the weights are returned": "w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v, w",
     "the weights are kept": "self.w = w = (q @ k.transpose(-2, -1)).softmax(-1)\nreturn w @ v",
@@ -95,8 +94,17 @@ def test_silent(body: str, tmp_path: Path) -> None:
     check_one("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
 
 
-MARK = "  # -> info none"
+def test_silent_in_a_function_that_speaks_of_no_heads(tmp_path: Path) -> None:
+    function = "def attend(q, k, v):\n    return F.softmax(q @ k.transpose(-2, -1), -1) @ v\n"
+    check_one("ACC430", HEAD + "        return x\n" + function, tmp_path)
 
+
+def test_silent_where_an_older_torch_is_supported(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "p"\ndependencies = ["torch>=1.13"]\n')
+    check_one("ACC430", HEAD + "        return (q @ k.transpose(-2, -1)).softmax(-1) @ v\n", tmp_path)
+
+
+MARK = "  # -> info none"
 REPORTED = {
     "one expression": f"return torch.softmax(q @ k.transpose(-2, -1) * self.scale, -1) @ v{MARK}",
     "step by step": f"""
@@ -148,25 +156,6 @@ def test_reported(body: str, tmp_path: Path) -> None:
     check_one("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
 
 
-@pytest.mark.parametrize("given", ["mask: torch.Tensor", "F"])
-def test_of_a_function_hide_those_around_it(given: str, tmp_path: Path) -> None:
-    mark = "" if given == "F" else MARK
-    function = (
-        f"def attend(q, k, v, {given}):\n    return F.softmax(torch.matmul(q, k.transpose(2, 3)), -1) @ v{mark}\n"
-    )
-    check_one("ACC430", HEAD + "        return x\n" + function, tmp_path)
-
-
-def test_silent_in_a_function_that_speaks_of_no_heads(tmp_path: Path) -> None:
-    function = "def attend(q, k, v):\n    return F.softmax(q @ k.transpose(-2, -1), -1) @ v\n"
-    check_one("ACC430", HEAD + "        return x\n" + function, tmp_path)
-
-
-def test_silent_where_an_older_torch_is_supported(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text('[project]\nname = "p"\ndependencies = ["torch>=1.13"]\n')
-    check_one("ACC430", HEAD + "        return (q @ k.transpose(-2, -1)).softmax(-1) @ v\n", tmp_path)
-
-
 @pytest.mark.parametrize(
     "deep",
     [
@@ -188,8 +177,17 @@ def test_ends_where_attributes_are_made_from_each_other(tmp_path: Path) -> None:
     check_one("ACC430", HEAD + body, tmp_path)
 
 
-def test_the_mask(tmp_path: Path) -> None:
+def test_names_the_mask(tmp_path: Path) -> None:
     body = f"return (q @ k.transpose(-2, -1)).masked_fill(mask, -1e9).softmax(-1) @ v{MARK}\n"
     (found,) = check_one("ACC430", HEAD + "        " + body, tmp_path)
     assert "`q @ k.transpose(-2, -1)`" in found.message
     assert "(q, k, v, attn_mask)" in found.message
+
+
+@pytest.mark.parametrize("given", ["mask: torch.Tensor", "F"])
+def test_names_of_a_function_hide_those_around_it(given: str, tmp_path: Path) -> None:
+    mark = "" if given == "F" else MARK
+    function = (
+        f"def attend(q, k, v, {given}):\n    return F.softmax(torch.matmul(q, k.transpose(2, 3)), -1) @ v{mark}\n"
+    )
+    check_one("ACC430", HEAD + "        return x\n" + function, tmp_path)

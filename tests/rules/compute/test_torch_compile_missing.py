@@ -10,7 +10,6 @@ from ..checks import Pair, check_one, check_pair, check_since
 from ..programs import CONVOLUTIONS, IMAGE_LOADER, IMAGES, IMPORTS, image_program
 
 EVALUATION = "net.cuda()\nfor (x,) in loader:\n    net(x.cuda())\n"
-
 SILENT = {
     "compiled": image_program("net.cuda()", "net = torch.compile(net)"),
     "compiled in place": image_program("net.cuda()", "net.compile()"),

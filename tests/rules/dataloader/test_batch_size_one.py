@@ -10,7 +10,6 @@ from ..checks import Pair, check_one, check_pair, severities
 from ..programs import FILES, NUMBERS
 
 TRAIN = "\nfor x in loader:\n    model(x).sum().backward()\n"
-
 SILENT = [
     "loader = DataLoader(data, batch_size=1)" + TRAIN,
     "loader = DataLoader(data, batch_size=None)" + TRAIN,

@@ -40,11 +40,8 @@ def test_silent_where_arguments_agree_or_are_not_known(spelling: str, tmp_path: 
 
 
 SAMPLER = "sampler=RandomSampler(data)"
-
 BATCHES = "batch_sampler=BatchSampler(SequentialSampler(data), 2, True)"
-
 ROWS = "class Rows(IterableDataset):\n    def __iter__(self): return iter(data)\n"
-
 LATE = [
     "batch_size = 4",
     "sampler = None",
@@ -53,7 +50,6 @@ LATE = [
     "persistent_workers = True",
     "batch_sampler = None",
 ]
-
 PAIRS = {
     "shuffle=False": Pair(SAMPLERS + f"DataLoader(data, shuffle=False, {SAMPLER})", "False", "True"),
     "shuffle=None": Pair(SAMPLERS + f"DataLoader(data, shuffle=None, {SAMPLER})", "None", "True"),

@@ -10,7 +10,6 @@ from ..checks import Pair, check_one, check_pair, severities
 from ..programs import FILES, NUMBERS
 
 TRAIN = "\nfor x in loader:\n    model(x).sum().backward()\n"
-
 SILENT = [
     "loader = DataLoader(data, num_workers=2, in_order=True)" + TRAIN,
     "loader = DataLoader(data, in_order=False)" + TRAIN,

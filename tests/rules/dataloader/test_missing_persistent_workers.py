@@ -10,7 +10,6 @@ from ..checks import Pair, check, check_one, check_pair, findings_in
 from ..programs import EPOCHS, FILES, STAGED_FILES
 
 LOADER = "loader = DataLoader(files, num_workers=2)"
-
 SILENT = {
     "one pass": LOADER + "\nfor x in loader:\n    model(x).sum().backward()\n",
     "one epoch": LOADER + EPOCHS.replace("10", "1"),
@@ -66,11 +65,8 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--n", type=int, default=2)
 args = parser.parse_args()
 """
-
 STEPS = "class Steps:\n    def __init__(self): self.size = 3\n    def __call__(self, x): return x\nsteps = Steps()\n"
-
 HELD = "class Held(Files):\n    def __init__(self, held=None): self.stage, self.held, self.names = 0, held, ['a']\n"
-
 PAIRS = {
     "one pass": Pair(
         FILES + LOADER + "\nif 1:\n    for x in loader:\n        model(x).sum().backward()\n",
@@ -281,7 +277,7 @@ main()
     check(STAGED_FILES + source, tmp_path)
 
 
-def test_the_file_of_the_loop(tmp_path: Path) -> None:
+def test_names_the_file_of_the_loop(tmp_path: Path) -> None:
     epochs = (
         "def fit(loader, step):\n    for epoch in range(9):\n        for x in loader:\n            step(x).backward()\n"
     )

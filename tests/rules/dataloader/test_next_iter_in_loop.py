@@ -10,7 +10,6 @@ from ..checks import Pair, check, check_pair
 from ..programs import FILES, STAGED_FILES
 
 LOADER = "loader = DataLoader(files, num_workers=2)"
-
 SILENT = {
     "outside of loops": LOADER + "\nx = next(iter(loader))\n",
     "one iterator": LOADER + "\nit = iter(loader)\nfor i in range(9):\n    x = next(it)\n",
@@ -40,7 +39,6 @@ def test_silent_about_iterators_that_are_made_once(source: str, tmp_path: Path) 
 
 
 TAKES = "\nfor i in range(9):\n    x = next(iter(loader))\n"
-
 PAIRS = {
     "no loop": Pair(FILES + LOADER + "\nif 1:\n    x = next(iter(loader))\n", "if 1:", "for i in range(9):"),
     "the header of a loop": Pair(

@@ -11,7 +11,6 @@ from ..programs import NUMBERS
 from .programs import SAMPLERS
 
 GLOO = "torch.distributed.init_process_group('gloo')\n"
-
 SILENT = [
     "DataLoader(data, num_workers=os.cpu_count())",
     GLOO + "DataLoader(data, num_workers=os.cpu_count() // 8)",
@@ -27,7 +26,6 @@ def test_silent(source: str, tmp_path: Path) -> None:
 
 
 PAIR_GROUP = "torch.distributed.init_process_group('gloo')\n"
-
 PAIRS = {
     "one process": Pair(
         SAMPLERS + "DataLoader(data, num_workers=os.cpu_count())", "DataLoader(data", PAIR_GROUP + "DataLoader(data"

@@ -23,7 +23,6 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--n", type=int, default=4)
 args = parser.parse_args()
 """
-
 PAIRS = {
     "fifteen": Pair(SAMPLERS + "DataLoader(data, num_workers=15)", "15", "16"),
     "a setting": Pair(SAMPLERS + "DataLoader(data, num_workers=conf.n)", "conf.n", "16"),

@@ -10,7 +10,6 @@ from ..checks import Pair, check, check_one, check_pair
 from ..programs import IMPORTS, LOOP, MODEL, PHOTOS, PHOTOS_AND_MODEL, data_set
 
 HEAD = IMPORTS + MODEL + "from PIL import Image\nimport h5py, numpy as np, random\n"
-
 VETOED = {
     "in memory": """
 data = TensorDataset(torch.zeros(64, 8), torch.zeros(64))
@@ -124,9 +123,7 @@ STEPS = """
 for x, y in loader:
     model(x.to(device, non_blocking=True)).sum().backward()
 """
-
 ONE = "\nfor x in loader:\n    model(x.to(device, non_blocking=True)).sum().backward()\n"
-
 NO_WORKERS = {
     "numbers": "loader = DataLoader(range(99))\nfor i in loader:\n    model(conf.x[i].to(device)).sum().backward()\n",
     "an array": "loader = DataLoader(np.arange(99))" + ONE,
@@ -180,25 +177,20 @@ NO_WORKERS = {
 
 
 @pytest.mark.parametrize("source", NO_WORKERS.values(), ids=NO_WORKERS.keys())
-def test_no_word_about_workers_that_would_gain_nothing_or_break(source: str, tmp_path: Path) -> None:
+def test_silent_on_whole_data_sets_where_workers_would_break_or_gain_nothing(source: str, tmp_path: Path) -> None:
     check_one("ACC102", PHOTOS_AND_MODEL + source, tmp_path)
 
 
 PAIR_HEAD = PHOTOS + MODEL + "import conf, functools\n"
-
 IN = "\nloader = DataLoader(data, pin_memory=True)" + LOOP
-
 ON_HOST = PHOTOS + MODEL.replace(".cuda()", "")
-
 HOST_LOOP = "loader = DataLoader(photos)" + LOOP.replace(".cuda(non_blocking=True)", "")
-
 WORK = """
 def work(seed):
     loader = DataLoader(photos, pin_memory=True)
     for x, y in loader:
         step(x.cuda(), y.cuda())
 """
-
 PAIR_HANDLES = [
     "h5py.File(held)",
     "sqlite3.connect(held)",
@@ -207,7 +199,6 @@ PAIR_HANDLES = [
     "tarfile.open(held)",
     "open(held)",
 ]
-
 PAIRS = {
     "tensors": Pair(
         PAIR_HEAD + "data = TensorDataset(torch.zeros(9), torch.zeros(9))" + IN,

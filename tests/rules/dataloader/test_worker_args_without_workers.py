@@ -39,7 +39,6 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--n", type=int, default=4)
 args = parser.parse_args()
 """
-
 PAIRS = {
     "not persistent": Pair(SAMPLERS + "DataLoader(data, persistent_workers=False)", "False", "True"),
     "no prefetch_factor": Pair(SAMPLERS + "DataLoader(data, prefetch_factor=None)", "None", "4"),

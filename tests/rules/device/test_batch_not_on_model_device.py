@@ -337,7 +337,6 @@ def test_silent_across_files(source: str, name: str, other: str, tmp_path: Path)
 
 
 LOADER = "loader = DataLoader(TensorDataset(torch.zeros(8, 8), torch.zeros(8)), pin_memory=True)\n"
-
 SILENT = {
     "both moved": "model = nn.Linear(8, 2).cuda()\nfor x, y in loader:\n    model(x.cuda(non_blocking=True))",
     "neither": "model = nn.Linear(8, 2)\nfor x, y in loader:\n    model(x)",
@@ -389,16 +388,13 @@ SILENT = {
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
-def test_places_are_silent_where_not_both_are_proven(source: str, tmp_path: Path) -> None:
+def test_silent_where_not_both_places_are_proven(source: str, tmp_path: Path) -> None:
     check(IMPORTS + LOADER + source + "\n", tmp_path)
 
 
 PAIR_MODEL = "model = Net().cuda()\n"
-
 PAIR_LOOP = "for x, y in loader:\n    model(x).sum().backward()\n"
-
 TARGET = "for x, y in loader:\n    nn.functional.cross_entropy(model(x.cuda()), y).backward()\n"
-
 PAIRS = {
     **{name: Pair(NET + PAIR_MODEL + source + PAIR_LOOP, source, "") for name, source in FRAMEWORKS.items()},
     "a prepared loader": Pair(

@@ -30,7 +30,6 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 HOST = "import os\nimport conf\nnet = nn.Linear(8, 2)\n"
-
 SILENT = {
     "before": HOST + "os.environ['CUDA_VISIBLE_DEVICES'] = '1'\nnet.cuda()",
     "only imports before": "import os\nimport torch\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'",
@@ -46,14 +45,11 @@ SILENT = {
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
 def test_silent(source: str, tmp_path: Path) -> None:
-    source = source if source.startswith(("import torch", IMPORTS)) else IMPORTS + source
-    check_one("ACC311", source, tmp_path)
+    check_one("ACC311", IMPORTS + source, tmp_path)
 
 
 PAIR_HOST = IMPORTS + "import os, conf\nmodel = nn.Linear(8, 2)\n"
-
 MOVE = "model.cuda()\n"
-
 PAIRS = {
     "set before": Pair(
         PAIR_HOST + "os.environ['CUDA_VISIBLE_DEVICES'] = '1'\n" + MOVE + "# later\n",
@@ -127,6 +123,6 @@ def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC311", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
 
 
-def test_variable_set_too_late(tmp_path: Path) -> None:
+def test_reported(tmp_path: Path) -> None:
     source = "net.cuda()\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'  # -> ACC311 warning none\n"
     check(IMPORTS + HOST + source, tmp_path)

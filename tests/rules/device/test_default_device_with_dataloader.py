@@ -31,18 +31,14 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 SILENT = {
-    "no workers": IMPORTS + "torch.set_default_device('cuda')\nl = DataLoader([1], pin_memory=True)",
-    "on the host": IMPORTS + "torch.set_default_device('cpu')\nl = DataLoader([1], num_workers=2)",
-    "around the model": IMPORTS
-    + "with torch.device('cuda'):\n    m = nn.Linear(8, 2)\nl = DataLoader([1], num_workers=2)",
-    "no loader": IMPORTS + "torch.set_default_device('cuda')",
+    "no workers": "torch.set_default_device('cuda')\nl = DataLoader([1], pin_memory=True)",
+    "no loader": "torch.set_default_device('cuda')",
 }
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
 def test_silent(source: str, tmp_path: Path) -> None:
-    source = source if source.startswith(("import torch", IMPORTS)) else IMPORTS + source
-    check_one("ACC310", source, tmp_path)
+    check_one("ACC310", IMPORTS + source, tmp_path)
 
 
 PAIRS = {
@@ -83,6 +79,6 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair("ACC310", PAIRS[case], tmp_path)
 
 
-def test_default_device_and_workers(tmp_path: Path) -> None:
+def test_reported(tmp_path: Path) -> None:
     source = "torch.set_default_device('cuda')\nl = DataLoader([1], num_workers=2)\n"
     assert len(findings_of("ACC310", IMPORTS + source, tmp_path)) == 1

@@ -12,21 +12,17 @@ from ..checks import Pair, check_one, check_pair, findings_of
 from ..programs import IMPORTS
 
 TRAINER = "from transformers import Trainer\nclass Mine(Trainer):\n"
-
 SILENT = {
     "elsewhere": TRAINER + "    def evaluate(self, x):\n        return x.cuda()",
-    "to the host": TRAINER + "    def compute_loss(self, model, inputs):\n        return model(**inputs).to('cpu')",
 }
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
 def test_silent(source: str, tmp_path: Path) -> None:
-    source = source if source.startswith(("import torch", IMPORTS)) else IMPORTS + source
-    check_one("ACC314", source, tmp_path)
+    check_one("ACC314", IMPORTS + source, tmp_path)
 
 
 PAIR_HF = IMPORTS + "from transformers import Trainer\nclass Mine(Trainer):\n"
-
 PAIRS = {
     "evaluation": Pair(
         PAIR_HF + "    def prediction_step(self, model, inputs):\n        return inputs.to('cuda')\n",

@@ -21,9 +21,7 @@ for step in range(3):
     model(batch()).sum().backward()
     optimizer.step()
 """
-
 DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")'
-
 SILENT = {
     "read": f"{DEVICE}\nmodel = nn.Linear(8, 2).to(device)\n",
     "formatted for a device": f"{DEVICE}\nmodel = nn.Linear(8, 2)\nplace(model, f'{{device}}:0')\n",
@@ -37,11 +35,11 @@ SILENT = {
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
-def test_unused_device_is_silent(source: str, tmp_path: Path) -> None:
+def test_silent(source: str, tmp_path: Path) -> None:
     check(IMPORTS + source + TRAIN, tmp_path)
 
 
-def test_unused_device_is_silent_where_nothing_trains(tmp_path: Path) -> None:
+def test_silent_where_nothing_trains(tmp_path: Path) -> None:
     check(IMPORTS + DEVICE + "\nmodel = nn.Linear(8, 2)\n", tmp_path)
 
 
@@ -66,7 +64,6 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 PAIR_DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
-
 CHOSEN = IMPORTS + PAIR_DEVICE + "model = nn.Linear(8, 2)\n"
 
 
@@ -126,7 +123,7 @@ def test_a_device_that_a_magic_of_a_notebook_reads(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("device", [DEVICE, "device = 'cuda' if torch.cuda.is_available() else 'cpu'"])
-def test_unused_device(device: str, tmp_path: Path) -> None:
+def test_reported(device: str, tmp_path: Path) -> None:
     check(IMPORTS + device + "  # -> ACC301 warning none\nmodel = nn.Linear(8, 2)\n" + TRAIN, tmp_path)
 
 

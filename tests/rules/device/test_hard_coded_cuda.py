@@ -12,7 +12,6 @@ from ..checks import Pair, check_one, check_pair, findings_of
 from ..programs import IMPORTS
 
 HOST = "import os\nimport conf\nnet = nn.Linear(8, 2)\n"
-
 SILENT = {
     "asks": HOST + "print(torch.cuda.is_available())\nnet.cuda()",
     "on a condition": HOST + "net = net.cuda() if conf.gpu else net",
@@ -23,14 +22,11 @@ SILENT = {
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
 def test_silent(source: str, tmp_path: Path) -> None:
-    source = source if source.startswith(("import torch", IMPORTS)) else IMPORTS + source
-    check_one("ACC309", source, tmp_path)
+    check_one("ACC309", IMPORTS + source, tmp_path)
 
 
 PAIR_HOST = IMPORTS + "import os, conf\nmodel = nn.Linear(8, 2)\n"
-
 MOVE = "model.cuda()\n"
-
 PAIRS = {
     "asks": Pair(PAIR_HOST + "print(torch.cuda.is_available())\n" + MOVE, "print(torch.cuda.is_available())\n"),
     "asserts": Pair(PAIR_HOST + "assert torch.cuda.is_available()\n" + MOVE, "assert torch.cuda.is_available()\n"),
@@ -64,7 +60,7 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair("ACC309", PAIRS[case], tmp_path)
 
 
-def test_hard_coded_device(tmp_path: Path) -> None:
+def test_reported(tmp_path: Path) -> None:
     found = findings_of("ACC309", IMPORTS + HOST + "net.cuda()\nnet.to('cuda')\n", tmp_path)
     assert len(found) == 1
     assert len(found[0].related) == 1

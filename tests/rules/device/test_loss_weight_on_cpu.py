@@ -58,9 +58,7 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 GPU = "import os\nimport conf\nmodel = nn.Linear(8, 2).cuda()\nx = torch.zeros(4, 8, device='cuda')\ny = torch.zeros(4, device='cuda')\n"
-
 HOST = "import os\nimport conf\nnet = nn.Linear(8, 2)\n"
-
 SILENT = {
     "made there": GPU + "c = nn.CrossEntropyLoss(weight=torch.tensor([1.0, 5.0], device='cuda'))\nc(model(x), y)",
     "weights moved": GPU + "c = nn.CrossEntropyLoss(weight=torch.tensor([1.0, 5.0]).cuda())\nc(model(x), y)",
@@ -82,21 +80,16 @@ SILENT = {
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
 def test_silent(source: str, tmp_path: Path) -> None:
-    source = source if source.startswith(("import torch", IMPORTS)) else IMPORTS + source
-    check_one("ACC307", source, tmp_path)
+    check_one("ACC307", IMPORTS + source, tmp_path)
 
 
 PAIR_GPU = (
     IMPORTS
     + "import os, conf\nmodel = nn.Linear(8, 2).cuda()\nx = torch.zeros(4, 8, device='cuda')\ny = torch.zeros(4, device='cuda')\n"
 )
-
 W = "torch.tensor([1.0, 5.0])"
-
 CRIT = f"crit = nn.CrossEntropyLoss(weight={W})\n"
-
 USE = "crit(model(x), y)\n"
-
 PAIRS = {
     "made there": Pair(PAIR_GPU + CRIT.replace("5.0]", "5.0], device='cuda'") + USE, "5.0], device='cuda'", "5.0]"),
     "weights moved": Pair(
@@ -190,7 +183,7 @@ def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC307", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
 
 
-def test_weights_on_the_host(tmp_path: Path) -> None:
+def test_reported(tmp_path: Path) -> None:
     source = """
 import torch.nn.functional as F
 c = nn.CrossEntropyLoss(weight=torch.tensor([1.0, 5.0]))  # -> ACC307 error none

@@ -313,7 +313,6 @@ def test_silent_across_files(source: str, name: str, other: str, tmp_path: Path)
 
 
 BUILT = "model = Net()\n"
-
 PAIR_MOVED = "for x, y in loader:\n    model(x.cuda()).sum().backward()\n"
 
 
@@ -435,7 +434,6 @@ def test_forgotten(source: str, tmp_path: Path) -> None:
 
 
 DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")'
-
 LOADER = "loader = DataLoader(TensorDataset(torch.zeros(8, 8), torch.zeros(8)), pin_memory=True)\n"
 
 

@@ -107,7 +107,6 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 CALLS = "for layer in self.layers:\n    x = layer(x)\nreturn x"
-
 SILENT = {
     "a ModuleList": "self.layers = nn.ModuleList([nn.Linear(8, 8), nn.Linear(8, 8)])",
     "a Sequential": "self.layers = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8))",
@@ -123,16 +122,15 @@ SILENT = {
 
 
 @pytest.mark.parametrize("init", SILENT.values(), ids=SILENT.keys())
-def test_layers_that_are_registered(init: str, tmp_path: Path) -> None:
+def test_silent_about_layers_that_are_registered(init: str, tmp_path: Path) -> None:
     check_one("ACC306", net(init, CALLS), tmp_path)
 
 
-def test_layers_that_are_never_called(tmp_path: Path) -> None:
+def test_silent_about_layers_that_are_never_called(tmp_path: Path) -> None:
     check_one("ACC306", net("self.layers = [nn.Linear(8, 8), nn.Linear(8, 8)]", "return x"), tmp_path)
 
 
 PAIR_CALLS = "for one in self.all:\n    x = one(x)\nreturn x"
-
 LIST = "self.all = [nn.Linear(8, 8), nn.Linear(8, 8)]"
 
 
@@ -292,5 +290,5 @@ def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC306", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
 
 
-def test_layers_in_a_list(tmp_path: Path) -> None:
+def test_reported(tmp_path: Path) -> None:
     check(net("self.layers = [nn.Linear(8, 8), nn.Linear(8, 8)]  # -> ACC306 error unsafe", CALLS), tmp_path)

@@ -55,7 +55,6 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 HOST = "import os\nimport conf\nnet = nn.Linear(8, 2)\n"
-
 SILENT = {
     "Adam": HOST + "o = torch.optim.Adam(net.parameters())\nnet.cuda()",
     "SGD": HOST + "o = torch.optim.SGD(net.parameters(), lr=0.1)\nnet.cuda()",
@@ -79,18 +78,13 @@ SILENT = {
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
 def test_silent(source: str, tmp_path: Path) -> None:
-    source = source if source.startswith(("import torch", IMPORTS)) else IMPORTS + source
-    check_one("ACC308", source, tmp_path)
+    check_one("ACC308", IMPORTS + source, tmp_path)
 
 
 PAIR_HOST = IMPORTS + "import os, conf\nmodel = nn.Linear(8, 2)\n"
-
 ADAGRAD = "opt = torch.optim.Adagrad(model.parameters())\n"
-
 LOADED = "opt = torch.optim.Adam(model.parameters())\nopt.load_state_dict(torch.load('x'))\n"
-
 MOVE = "model.cuda()\n"
-
 PAIRS = {
     "no state yet": Pair(PAIR_HOST + ADAGRAD.replace("Adagrad", "Adam") + MOVE, "Adam(", "Adagrad("),
     "SGD": Pair(PAIR_HOST + ADAGRAD.replace("Adagrad", "SGD") + MOVE, "SGD(", "Adagrad("),
@@ -187,7 +181,7 @@ def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC308", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
 
 
-def test_state_that_stays_on_the_host(tmp_path: Path) -> None:
+def test_reported(tmp_path: Path) -> None:
     source = """
 o = torch.optim.Adagrad(net.parameters())  # -> ACC308 error none
 adam = torch.optim.Adam(net.parameters())

@@ -114,7 +114,7 @@ SILENT = {
 
 
 @pytest.mark.parametrize(("init", "forward"), SILENT.values(), ids=SILENT.keys())
-def test_attributes_that_may_stay(init: str, forward: str, tmp_path: Path) -> None:
+def test_silent_about_attributes_that_may_stay(init: str, forward: str, tmp_path: Path) -> None:
     source = net(init, forward).replace("        def _apply", "    def _apply")
     source = source.replace("            self.s = fn", "        self.s = fn").replace(
         "            return super", "        return super"
@@ -123,9 +123,7 @@ def test_attributes_that_may_stay(init: str, forward: str, tmp_path: Path) -> No
 
 
 KEPT = "self.m = torch.ones(8)"
-
 USED = "return self.fc(x) * self.m"
-
 PAIRS = {
     "no dimensions": net_pair("self.m = torch.tensor(1.0)", USED, "torch.tensor(1.0)", "torch.ones(8)"),
     "only its value": net_pair(KEPT, "return self.fc(x) * self.m.sum().item()", "self.m.sum().item()", "self.m"),
@@ -222,7 +220,7 @@ def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC305", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
 
 
-def test_attribute_that_stays_behind(tmp_path: Path) -> None:
+def test_reported(tmp_path: Path) -> None:
     source = f"""{IMPORTS}
 class Net(nn.Module):
     def __init__(self):

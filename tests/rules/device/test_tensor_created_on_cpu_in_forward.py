@@ -99,7 +99,7 @@ SILENT = {
 
 
 @pytest.mark.parametrize("forward", SILENT.values(), ids=SILENT.keys())
-def test_tensors_of_forward_that_may_stay(forward: str, tmp_path: Path) -> None:
+def test_silent_about_tensors_that_may_stay(forward: str, tmp_path: Path) -> None:
     check_one("ACC304", net("pass", forward), tmp_path)
 
 
@@ -118,7 +118,6 @@ def test_silent_under_a_default_device(tmp_path: Path) -> None:
 
 
 ADD = "return self.fc(x) + m"
-
 PAIRS = {
     "no dimensions": net_pair("", f"m = torch.tensor(2.0)\n{ADD}", "torch.tensor(2.0)", "torch.ones(8)"),
     "none of its own size": net_pair("", f"m = torch.zeros(())\n{ADD}", "torch.zeros(())", "torch.zeros(8)"),
@@ -222,7 +221,7 @@ def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC304", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
 
 
-def test_made_on_the_host_in_forward(tmp_path: Path) -> None:
+def test_reported(tmp_path: Path) -> None:
     source = f"""{IMPORTS}
 class Net(nn.Module):
     def __init__(self):

@@ -26,7 +26,6 @@ def loop(body: str, before: str = "", guard: str = "if (i + 1) % k == 0:") -> st
 
 
 ONE_PASS = "model(x).sum().backward()"
-
 SILENT = {
     "no sync": loop("with model.no_sync():\n    model(x).sum().backward()"),
     "a switch": loop("model.require_backward_grad_sync = (i + 1) % k == 0\n" + ONE_PASS),
@@ -77,7 +76,6 @@ def steps(
 
 
 PASS = "model(x).sum().backward()"
-
 PAIRS = {
     "no sync": steps(
         "with model.no_sync():\n    model(x).sum().backward()", "with model.no_sync():", "with open('x'):"

@@ -16,7 +16,6 @@ def pair(source: str, condition: str, instead: str = "", others: dict[str, str] 
 
 
 NEW = {"requirements.txt": "torch>=2.13\n"}
-
 PAIRS = {
     "not known": pair("DDP(Net(), broadcast_buffers=conf.b)\n", "conf.b", "False", NEW),
     "the new name": pair("DDP(Net(), forward_sync_buffers=False)\n", "forward_sync_buffers", "broadcast_buffers", NEW),

@@ -18,7 +18,6 @@ class Branching(nn.Module):
     def forward(self, x):
         return self.layer(x) if x.sum() > 0 else x
 """
-
 SILENT = {
     "off": "DDP(Net(), find_unused_parameters=False)",
     "not known": "DDP(Net(), find_unused_parameters=conf.unused)",
@@ -99,7 +98,6 @@ def unused(forward: str, condition: str, instead: str, init: str = "", after: st
 
 
 STRAIGHT = "return self.b(self.a(x))"
-
 PAIRS = {
     "a branch": unused(
         "if x.sum() > 0:\n    x = self.a(x)\nelse:\n    x = self.a(x) * 2\nreturn self.b(x)",

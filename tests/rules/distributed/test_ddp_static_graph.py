@@ -19,9 +19,7 @@ def test_silent(source: str, tmp_path: Path) -> None:
 
 
 PAIR_CHECKPOINT = "from torch.utils.checkpoint import checkpoint\n"
-
 CHECKED = RANKS_OF_TWO_LAYERS.replace("self.b(self.a(x))", "self.b(checkpoint(self.a, x, use_reentrant=False))")
-
 PAIRS = {
     "given": Pair(PAIR_CHECKPOINT + CHECKED + "DDP(Net(), static_graph=False)\n", ", static_graph=False"),
     "a graph that changes": Pair(

@@ -44,7 +44,6 @@ def stream_pair(
 
 
 ALL = "yield from range(9)"
-
 PAIRS = {
     "by rank": stream_pair(
         "yield from range(dist.get_rank(), 9, dist.get_world_size())", "dist.get_rank(), 9, dist.get_world_size()", "9"

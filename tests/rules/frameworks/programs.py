@@ -14,7 +14,6 @@ def hf(arguments: str, condition: str, instead: str = "", before: str = "", afte
 
 
 HF_SETTINGS = "from transformers import TrainingArguments, Seq2SeqTrainingArguments\nimport conf\n"
-
 LIGHTNING = IMPORTS + "import conf\nimport lightning as L\nfrom torch.utils.data import DistributedSampler\n"
 
 LIGHTNING_DATA = """

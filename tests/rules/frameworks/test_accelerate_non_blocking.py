@@ -26,7 +26,6 @@ def test_silent(source: str, tmp_path: Path) -> None:
 
 
 PAIR_ACCELERATE = IMPORTS + "import conf\nfrom accelerate import Accelerator, DataLoaderConfiguration\n"
-
 LOADER = "model = nn.Linear(8, 2)\nloader = DataLoader(TensorDataset(torch.zeros(64, 8)), pin_memory=True)\n"
 
 
@@ -35,7 +34,6 @@ def accelerate(body: str, condition: str, instead: str = "") -> Pair:
 
 
 PREPARE = "model, loader = a.prepare(model, loader)\n"
-
 PAIRS = {
     "configured": accelerate(
         "a = Accelerator(dataloader_config=DataLoaderConfiguration())\n" + PREPARE,

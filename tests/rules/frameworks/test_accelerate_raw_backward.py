@@ -50,7 +50,6 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 PAIR_ACCELERATE = IMPORTS + "import conf\nfrom accelerate import Accelerator, DataLoaderConfiguration\n"
-
 LOADER = "model = nn.Linear(8, 2)\nloader = DataLoader(TensorDataset(torch.zeros(64, 8)), pin_memory=True)\n"
 
 
@@ -59,9 +58,7 @@ def accelerate(body: str, condition: str, instead: str = "") -> Pair:
 
 
 PREPARE = "model, loader = a.prepare(model, loader)\n"
-
 RAW = "for (x,) in loader:\n    model(x).sum().backward()\n"
-
 PAIRS = {
     "its own": accelerate(
         "a = Accelerator()\n" + PREPARE + "for (x,) in loader:\n    a.backward(model(x).sum())\n",

@@ -60,7 +60,6 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 STEP = "class M(L.LightningModule):\n    def training_step(self, b, i):\n        loss = self.net(b).sum()\n"
-
 PAIRS = {
     "the tensor": Pair(LIGHTNING + STEP + "        self.log('x', loss)\n", "'x', loss", "'x', loss.item()"),
     "at times": Pair(

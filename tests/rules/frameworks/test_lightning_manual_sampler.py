@@ -41,7 +41,6 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 DATA = "class D(L.LightningDataModule):\n    def train_dataloader(self):\n        return DataLoader(conf.d, sampler=DistributedSampler(conf.d))\n"
-
 PAIRS = {
     "told not to": Pair(
         LIGHTNING + DATA + "L.Trainer(use_distributed_sampler=False)\n", "use_distributed_sampler=False"

@@ -40,7 +40,6 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 TIMM = IMPORTS + "import conf\nfrom timm.data import create_loader\n"
-
 PAIRS = {
     "given": Pair(TIMM + "create_loader([], 3, 4, pin_memory=False)\ntorch.zeros(3).cuda()\n", ", pin_memory=False"),
     "arguments unseen": Pair(TIMM + "create_loader([], 3, 4, **conf.kw)\ntorch.zeros(3).cuda()\n", ", **conf.kw"),

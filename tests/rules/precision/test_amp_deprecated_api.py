@@ -77,7 +77,7 @@ def beside(line: str, others: dict[str, str] | None = None) -> Pair:
     return Pair(IMPORTS + line + SCALER, line, "", others or {})
 
 
-PATCHED = {
+PAIRS = {
     "torch_xla": beside("import torch_xla.core.xla_model as xm\n"),
     "torch_npu": beside("import torch_npu\n"),
     "torch_npu for everything": beside("from torch_npu.contrib import transfer_to_npu\n"),
@@ -96,7 +96,7 @@ PATCHED = {
 }
 
 
-@pytest.mark.parametrize("pair", PATCHED.values(), ids=PATCHED.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC402", pair, tmp_path)
 
@@ -132,14 +132,14 @@ def test_silent_before_the_torch_that_has_the_new_ones(call: str, since: tuple[i
         ),
     ],
 )
-def test_are_replaced_by_what_does_the_same(before: str, after: str, tmp_path: Path) -> None:
+def test_names_are_replaced_by_what_does_the_same(before: str, after: str, tmp_path: Path) -> None:
     check_one("ACC402", IMPORTS + f"x = {before}  # -> info safe\n", tmp_path)
     text = fixed("ACC402", IMPORTS + f"x = {before}\n", tmp_path)
     assert text.endswith(f"x = {after}\n")
     exec(f"x = {after}", {"torch": torch})  # the recommended call exists
 
 
-def test_that_were_imported(tmp_path: Path) -> None:
+def test_names_that_were_imported(tmp_path: Path) -> None:
     source = """
 import torch
 from torch.cuda.amp import autocast as cast, custom_fwd
@@ -158,7 +158,7 @@ with cast():
     assert 'with torch.autocast("cuda"):' in text
 
 
-def test_have_no_fix_where_torch_is_not_imported_or_arguments_are_splatted(tmp_path: Path) -> None:
+def test_names_have_no_fix_where_torch_is_not_imported_or_arguments_are_splatted(tmp_path: Path) -> None:
     check_one("ACC402", "from torch.cuda.amp import GradScaler\ns = GradScaler()  # -> info none\n", tmp_path)
     check_one("ACC402", IMPORTS + "import conf\ns = torch.cuda.amp.GradScaler(**conf.kw)  # -> info none\n", tmp_path)
 

@@ -57,7 +57,6 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 REGION = IMPORTS + "import conf\nd = torch.device('cuda')\nwith torch.autocast({}):\n    pass\n"
-
 STRINGS = ("d.type", "str(d)", "'cuda:0'", "conf.device", "d.type if conf.x else 'cpu'", "*conf.a", "**conf.kw")
 
 

@@ -11,7 +11,6 @@ from ..programs import IMPORTS, MODEL
 from .programs import CLIPPING
 
 HEAD = IMPORTS + MODEL + "from torch.nn import functional as F\nz = torch.zeros(4).cuda()\ny = torch.ones(4).cuda()\n"
-
 SILENT = {
     "outside": "with torch.autocast('cuda'):\n    loss = model(z)\nloss.sum().backward()",
     "off": "with torch.autocast('cuda', enabled=False):\n    model(z).sum().backward()",
@@ -61,7 +60,7 @@ def backward(condition: str, instead: str, body: str = "model(x).sum().backward(
     return Pair(f"{CLIPPING}{before}with torch.autocast('cuda'):\n    {body}\n", condition, instead)
 
 
-BACKWARDS = {
+PAIRS = {
     "a custom backward": backward(CUSTOM, "", before=CUSTOM),
     "create_graph": backward("create_graph=True", "", "model(x).sum().backward(create_graph=True)"),
     "autograd.grad": backward(
@@ -86,7 +85,7 @@ BACKWARDS = {
 }
 
 
-@pytest.mark.parametrize("pair", BACKWARDS.values(), ids=BACKWARDS.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC407", pair, tmp_path)
 

@@ -13,7 +13,6 @@ from ..checks import Pair, check_one, check_pair
 from ..programs import IMPORTS, MODEL
 
 HEAD = IMPORTS + MODEL + "from torch.nn import functional as F\nz = torch.zeros(4).cuda()\ny = torch.ones(4).cuda()\n"
-
 SILENT = {
     "outside": "F.binary_cross_entropy(torch.sigmoid(z), y)",
     "with logits": "with torch.autocast('cuda'):\n    F.binary_cross_entropy_with_logits(z, y)",
@@ -71,7 +70,6 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 BCE = IMPORTS + "import conf, contextlib\nfrom torch.nn import functional as F\nz = torch.zeros(4).cuda()\n"
-
 REGIONS = {
     "of the CPU": "torch.autocast('cpu')",
     "of the CPU under the old name": "torch.cpu.amp.autocast()",
@@ -96,7 +94,7 @@ def test_silent_for_one_reason(region: str, tmp_path: Path) -> None:
     check_pair("ACC406", Pair(source, region, "torch.autocast('cuda')"), tmp_path)
 
 
-def test_is_forbidden_for_float32_too(tmp_path: Path) -> None:
+def test_bce_is_forbidden_for_float32_too(tmp_path: Path) -> None:
     source = f"{BCE}with torch.autocast('cuda'):\n    F.binary_cross_entropy_with_logits(z, z)\n"
     instead = "binary_cross_entropy(torch.sigmoid(z).float(), z)"
     check_pair("ACC406", Pair(source, "binary_cross_entropy_with_logits(z, z)", instead), tmp_path)

@@ -11,11 +11,8 @@ from ..programs import IMPORTS, MODEL
 from .programs import CLIPPING
 
 SCALER = 'scaler = torch.amp.GradScaler("cuda")\nclip = nn.utils.clip_grad_norm_\n'
-
 HEAD = IMPORTS + MODEL + SCALER
-
 X = "torch.zeros(4, 8).cuda()"
-
 SILENT = {
     "unscaled": """
 for i in range(9):
@@ -89,10 +86,8 @@ def clipped(condition: str, instead: str, *, made: str = "torch.amp.GradScaler('
 
 
 CLIP = "clip(model.parameters(), 1.0)"
-
 OFF = clipped(CLIP, CLIP, made="torch.amp.GradScaler('cuda', enabled=False)").source
-
-CLIPS = {
+PAIRS = {
     "unscaled": clipped(f"scaler.unscale_(optimizer)\n    {CLIP}", CLIP),
     "Accelerate clips": clipped(
         "a.clip_grad_norm_(model.parameters(), 1.0)",
@@ -131,7 +126,7 @@ CLIPS = {
 }
 
 
-@pytest.mark.parametrize("pair", CLIPS.values(), ids=CLIPS.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC404", pair, tmp_path)
 

@@ -10,7 +10,6 @@ from ..checks import Pair, check_one, check_pair
 from ..programs import CONVOLUTIONS, IMAGE_LOADER, IMAGES, IMPORTS, image_program
 
 EVALUATION = "net.cuda()\nfor (x,) in loader:\n    net(x.cuda())\n"
-
 SILENT = {
     "float32": image_program("net.cuda().float()"),
     "on the host": image_program("net.double()"),

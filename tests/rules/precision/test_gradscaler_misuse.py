@@ -11,11 +11,8 @@ from ..programs import IMPORTS, MODEL
 from .programs import CLIPPING
 
 SCALER = 'scaler = torch.amp.GradScaler("cuda")\nclip = nn.utils.clip_grad_norm_\n'
-
 HEAD = IMPORTS + MODEL + SCALER
-
 X = "torch.zeros(4, 8).cuda()"
-
 SILENT = {
     "right": """
 for i in range(9):
@@ -87,11 +84,9 @@ def test_silent(source: str, tmp_path: Path) -> None:
 
 
 PLAIN = "scaler = torch.amp.GradScaler('cuda')\n"
-
 PAIR_LOOP = (
     "for i in range(9):\n    scaler.scale(model(x).sum()).backward()\n    scaler.step(optimizer)\n    scaler.update()\n"
 )
-
 WRONG = {
     "half": f"model.half()\n{PAIR_LOOP}",
     "no update": PAIR_LOOP.replace("    scaler.update()\n", ""),
@@ -100,7 +95,6 @@ WRONG = {
         "    scaler.scale", "    with torch.autocast('cuda', torch.bfloat16):\n        pass\n    scaler.scale"
     ),
 }
-
 MADE = {
     "an option": "torch.amp.GradScaler('cuda', enabled=conf.amp)",
     "the dtype": "torch.amp.GradScaler('cuda', enabled=conf.dtype == torch.float16)",

@@ -16,12 +16,9 @@ from ..checks import Pair, check_one, check_pair
 from ..programs import IMPORTS
 
 NEW = "torch.backends.cuda.matmul.fp32_precision = 'tf32'\n"
-
 SILENT = {
     "only the new": NEW + "print(torch.backends.cuda.matmul.fp32_precision)",
-    "only the old": "torch.backends.cuda.matmul.allow_tf32 = True\nprint(torch.backends.cuda.matmul.allow_tf32)",
     "only the old function": "torch.set_float32_matmul_precision('high')\nprint(torch.get_float32_matmul_precision())",
-    "in step again": NEW + "torch.backends.cuda.matmul.allow_tf32 = True\nprint(torch.backends.cuda.matmul.allow_tf32)",
     "read before": "print(torch.backends.cuda.matmul.allow_tf32)\n" + NEW,
     "on a condition": (
         "if hasattr(torch.backends.cuda.matmul, 'fp32_precision'):\n    " + NEW + "else:\n"
@@ -38,15 +35,8 @@ def test_silent(source: str, tmp_path: Path) -> None:
     check_one("ACC409", IMPORTS + source + "\n", tmp_path)
 
 
-def test_the_precision_that_is_recommended_exists() -> None:
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
-    torch.set_float32_matmul_precision(before)
-
-
 OLD = "print(torch.backends.cuda.matmul.allow_tf32)\n"
-
-MIXED = {
+PAIRS = {
     "one family": Pair(
         IMPORTS + "torch.backends.cuda.matmul.allow_tf32 = True\n" + OLD,
         "torch.backends.cuda.matmul.allow_tf32 = True\n",
@@ -69,7 +59,7 @@ MIXED = {
 }
 
 
-@pytest.mark.parametrize("pair", MIXED.values(), ids=MIXED.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC409", pair, tmp_path)
 
@@ -85,7 +75,7 @@ show()
     check_one("ACC409", IMPORTS + source, tmp_path)
 
 
-def test_of_an_older_torch(tmp_path: Path) -> None:
+def test_reported_for_an_older_torch(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_text("import torch\n" + NEW)
     facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
@@ -93,3 +83,9 @@ def test_of_an_older_torch(tmp_path: Path) -> None:
     assert not list(rule.check(facts))
     facts.target = Target(torch=Versions((2, 4)))
     assert [one.span.start.row for one in rule.check(facts)] == [2]
+
+
+def test_the_precision_that_is_recommended_exists() -> None:
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    torch.set_float32_matmul_precision(before)

@@ -15,9 +15,7 @@ for i in range(3):
     net(torch.zeros(2, 3, 64).cuda()).sum().backward()
     optimizer.step()
 """
-
 NETWORK = "net = nn.TransformerEncoderLayer(64, 8)\n"
-
 SILENT = {
     "the old setting": NETWORK + "torch.backends.cuda.matmul.allow_tf32 = True\nnet.cuda()",
     "the new setting": NETWORK + "torch.backends.fp32_precision = 'tf32'\nnet.cuda()",
@@ -47,7 +45,7 @@ def attention(line: str, others: dict[str, str] | None = None) -> Pair:
     return Pair(source, line, "", others or {})
 
 
-TF32 = {
+PAIRS = {
     "TF32 is not wanted": attention("torch.backends.cuda.matmul.allow_tf32 = False\n"),
     "an option": attention("torch.backends.cuda.matmul.allow_tf32 = conf.tf32\n"),
     "the setting of convolutions": attention("torch.backends.cudnn.conv.fp32_precision = 'tf32'\n"),
@@ -72,7 +70,7 @@ TF32 = {
 }
 
 
-@pytest.mark.parametrize("pair", TF32.values(), ids=TF32.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC408", pair, tmp_path)
 

@@ -10,7 +10,6 @@ from ..checks import Pair, check, check_one, check_pair, fixed
 from ..programs import IMPORTS
 
 GPU = "out = nn.Linear(8, 2).cuda()(torch.randn(4, 8, device='cuda'))\n"
-
 SILENT = {
     "synchronized": "y = out.to('cpu', non_blocking=True)\ntorch.cuda.synchronize()\nprint(y.mean().item())",
     "a stream is waited for": (
@@ -31,16 +30,13 @@ SILENT = {
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
-def test_reads_that_come_late_enough(source: str, tmp_path: Path) -> None:
+def test_silent_about_reads_that_come_late_enough(source: str, tmp_path: Path) -> None:
     check(IMPORTS + GPU + source + "\n", tmp_path)
 
 
 PAIR_GPU = "import conf\nout = nn.Linear(8, 2).cuda()(torch.randn(4, 8, device='cuda'))\n"
-
 COPY = "y = out.to('cpu', non_blocking=True)\n"
-
 READ = "print(y.mean().item())"
-
 PAIRS: dict[str, tuple[str, ...]] = {
     "synchronized": (COPY + "torch.cuda.synchronize()\n" + READ, "torch.cuda.synchronize()\n"),
     "synchronized by torch.accelerator": (
@@ -128,7 +124,7 @@ def test_an_asynchronous_copy_by_position(tmp_path: Path) -> None:
     check_one("ACC202", IMPORTS + PAIR_GPU + source, tmp_path)
 
 
-def test_read_too_early(tmp_path: Path) -> None:
+def test_reported(tmp_path: Path) -> None:
     source = (
         "y = out.to('cpu', non_blocking=True)  # -> ACC202 error safe\nz = y.detach()\nprint(z.numpy())\n"
         "def show(t):\n    return t.to('cpu', non_blocking=True).numpy()  # -> ACC202 error safe\n"

@@ -9,27 +9,19 @@ import pytest
 from ..checks import Pair, check, check_one, check_pair
 from ..programs import REGRESSION
 
-ALONE = {
-    "few times": "kept = torch.zeros(0)\nfor i in range(3):\n    kept = torch.cat([kept, torch.zeros(1)])",
-    "on a condition": "kept = torch.zeros(0)\nfor x, y in loader:\n    if conf.keep:\n        kept = torch.cat([kept, x])",
+SILENT = {
     "of others": "for x, y in loader:\n    both = torch.cat([x, y])",
-    "needed at each step": (
-        "kept = torch.zeros(0)\nfor x, y in loader:\n    kept = torch.cat([kept, x])\n    model(kept.cuda())"
-    ),
     "made anew": ("for x, y in loader:\n    both = x[y]\n    both = torch.cat([both, y])\n    model(both.cuda())"),
-    "a queue": "kept = torch.zeros(0)\nfor x, y in loader:\n    kept = torch.cat([kept, x])[-9:]",
 }
 
 
-@pytest.mark.parametrize("source", ALONE.values(), ids=ALONE.keys())
-def test_smaller_rules_are_silent(source: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_silent(source: str, tmp_path: Path) -> None:
     check_one("ACC216", REGRESSION + "import conf\n" + source + "\n", tmp_path)
 
 
 LOADED = REGRESSION + "import conf\n"
-
 FILLED = "kept = torch.zeros(0)\nfor x, y in loader:\n    "
-
 PAIRS: dict[str, tuple[str, ...]] = {
     "few times": (
         ("kept = torch.zeros(0)\nfor i in range(3):\n    kept = torch.cat([kept, torch.zeros(1)])"),

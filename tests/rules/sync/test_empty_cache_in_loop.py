@@ -9,24 +9,17 @@ import pytest
 from ..checks import Pair, check, check_one, check_pair, findings_of, fixed
 from ..programs import REGRESSION, REGRESSION_STEP
 
-ALONE = {
-    "on a condition": REGRESSION_STEP + "    if conf.low:\n        torch.cuda.empty_cache()",
-    "when memory is short": (
-        "for x, y in loader:\n    try:\n        model(x.cuda(non_blocking=True))\n    except RuntimeError:\n"
-        "        torch.cuda.empty_cache()"
-    ),
+SILENT = {
     "once an epoch": "for epoch in range(9):\n    for x, y in loader:\n        model(x.cuda(non_blocking=True))\n    torch.cuda.empty_cache()",
-    "measures memory": REGRESSION_STEP + "    torch.cuda.empty_cache()\n    print(torch.cuda.max_memory_allocated())",
 }
 
 
-@pytest.mark.parametrize("source", ALONE.values(), ids=ALONE.keys())
-def test_smaller_rules_are_silent(source: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_silent(source: str, tmp_path: Path) -> None:
     check_one("ACC214", REGRESSION + "import conf\n" + source + "\n", tmp_path)
 
 
 LOADED = REGRESSION + "import conf\n"
-
 PAIRS: dict[str, tuple[str, ...]] = {
     "condition": (
         REGRESSION_STEP + "    if conf.low:\n        torch.cuda.empty_cache()",

@@ -16,17 +16,12 @@ def kept(before: str, body: str) -> str:
 
 
 NOTHING_KEPT = {
-    "the last ten": kept("losses = []", "losses.append(loss)\n    losses = losses[-10:]"),
-    "a queue": kept("losses = deque(maxlen=10)", "losses.append(loss)"),
-    "the oldest is dropped": kept("losses = []", "losses.append(loss)\n    if i > 10:\n        losses.pop(0)"),
     "the first is deleted": kept("losses = []", "losses.append(loss)\n    del losses[0]"),
     "emptied in place": kept("losses = []", "losses.append(loss)\n    losses[:] = []"),
-    "begins anew every hundredth": kept("total = 0", "total += loss\n    if i % 100 == 0:\n        total = 0"),
     "an item begins anew": kept("d = {'a': 0}", "d['a'] += loss\n    if i % 100 == 0:\n        d = {'a': 0}"),
     "a dict of this pass": kept("pass", "d = {'loss': []}\n    d['loss'].append(loss)"),
     "a defaultdict of this pass": kept("pass", "d = defaultdict(list)\n    d['loss'].append(loss)"),
     "detached": kept("total = 0", "total = total + loss.detach()"),
-    "another name": kept("total = 0", "both = total + loss"),
     "differentiated later": (
         f"{CLASSIFIER}total = 0\nfor i, (x, y) in enumerate(loader):\n    loss = criterion(model(x), y)\n    total = total + loss\n"
         "    if i % 4 == 0:\n        total.backward()\n        total = 0\n"
@@ -47,26 +42,11 @@ def test_silent_where_no_graph_outlives_its_step(source: str, tmp_path: Path) ->
     check_one("ACC209", source, tmp_path)
 
 
-METER = """
-class Meter:
-    def __init__(self): self.reset()
-    def reset(self): self.sum = 0
-    def update(self, value, n=1): self.sum += value * n
-meter = Meter()
-"""
-
-
-def test_knows_a_meter_of_numbers_and_one_that_is_reset(tmp_path: Path) -> None:
-    check_one("ACC209", kept(METER, "meter.update(loss)\n    if i % 9 == 0:\n        meter.reset()"), tmp_path)
-    check_one("ACC209", kept(METER, "meter.update(loss.item())"), tmp_path)
-
-
 TRAIN = """
 model = nn.Linear(8, 2)
 criterion = nn.MSELoss()
 loader = DataLoader(TensorDataset(torch.zeros(64, 8), torch.zeros(64, 2)), batch_size=16)
 """
-
 SILENT = {
     "a number": "total = 0\nfor x, y in loader:\n    loss = criterion(model(x), y)\n    loss.backward()\n    total += loss.item()",
     "detached": "total = 0\nfor x, y in loader:\n    loss = criterion(model(x), y)\n    loss.backward()\n    total += loss.detach()",
@@ -98,7 +78,7 @@ SILENT = {
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
-def test_sums_that_keep_no_graph(source: str, tmp_path: Path) -> None:
+def test_silent_about_sums_that_keep_no_graph(source: str, tmp_path: Path) -> None:
     check(IMPORTS + TRAIN + source + "\n", tmp_path)
 
 
@@ -285,7 +265,7 @@ Trainer().fit()
     check_one("ACC209", CLASSIFIER + source, tmp_path)
 
 
-def test_sums_that_keep_the_graph(tmp_path: Path) -> None:
+def test_reports_sums_that_keep_the_graph(tmp_path: Path) -> None:
     source = """
 total, weighted, kept = 0.0, 0.0, []
 for x, y in loader:
@@ -301,7 +281,7 @@ for x, y in loader:
     assert "kept.append(loss.detach())  #" in text
 
 
-def test_sum_in_a_function_that_a_loop_over_epochs_calls(tmp_path: Path) -> None:
+def test_reports_a_sum_in_a_function_that_a_loop_over_epochs_calls(tmp_path: Path) -> None:
     source = """
 def epoch(model, loader):
     total = 0
@@ -314,3 +294,17 @@ for _ in range(3):
     print(epoch(model, loader))
 """
     check(IMPORTS + TRAIN + source, tmp_path)
+
+
+METER = """
+class Meter:
+    def __init__(self): self.reset()
+    def reset(self): self.sum = 0
+    def update(self, value, n=1): self.sum += value * n
+meter = Meter()
+"""
+
+
+def test_knows_a_meter_of_numbers_and_one_that_is_reset(tmp_path: Path) -> None:
+    check_one("ACC209", kept(METER, "meter.update(loss)\n    if i % 9 == 0:\n        meter.reset()"), tmp_path)
+    check_one("ACC209", kept(METER, "meter.update(loss.item())"), tmp_path)

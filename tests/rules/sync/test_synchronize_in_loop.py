@@ -9,26 +9,18 @@ import pytest
 from ..checks import Pair, check, check_one, check_pair
 from ..programs import REGRESSION, REGRESSION_STEP
 
-ALONE = {
+SILENT = {
     "times": "import time\n" + REGRESSION_STEP + "    torch.cuda.synchronize()\n    print(time.time())",
-    "events": "e = torch.cuda.Event()\n" + REGRESSION_STEP + "    torch.cuda.synchronize()",
-    "streams": "s = torch.cuda.Stream()\n" + REGRESSION_STEP + "    torch.cuda.synchronize()",
-    "a profiler": "p = torch.profiler.profile()\n" + REGRESSION_STEP + "    torch.cuda.synchronize()",
-    "copies to the host": REGRESSION_STEP + "    host = out.to('cpu', non_blocking=True)\n    torch.cuda.synchronize()",
-    "on a condition": REGRESSION_STEP + "    if conf.debug:\n        torch.cuda.synchronize()",
-    "once": REGRESSION_STEP + "torch.cuda.synchronize()",
 }
 
 
-@pytest.mark.parametrize("source", ALONE.values(), ids=ALONE.keys())
-def test_smaller_rules_are_silent(source: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_silent(source: str, tmp_path: Path) -> None:
     check_one("ACC215", REGRESSION + "import conf\n" + source + "\n", tmp_path)
 
 
 LOADED = REGRESSION + "import conf\n"
-
 SYNCHRONIZED = REGRESSION_STEP + "    torch.cuda.synchronize()"
-
 PAIRS: dict[str, tuple[str, ...]] = {
     "time": (
         "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.time())",

@@ -17,37 +17,17 @@ x = torch.zeros(4, 8, device="cuda")
 loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 """
-
 STOP = "\nprint(time.time() - start)\n"
-
 SILENT = {
-    "synchronized": "start = time.time()\nnet(x)\ntorch.cuda.synchronize()",
-    "synchronized where there is a GPU": (
-        "start = time.time()\nnet(x)\nif torch.cuda.is_available():\n    torch.cuda.synchronize()"
-    ),
     "synchronized in a function": (
         "def now():\n    torch.cuda.synchronize()\n    return time.time()\nstart = now()\nnet(x)\nend = now()\nend - start"
     ),
-    "a value is read": "start = time.time()\nprint(net(x).sum().item())",
-    "printed": "start = time.time()\nprint(net(x))",
-    "copied back": "start = time.time()\ny = net(x).cpu()",
-    "moved back": "start = time.time()\ny = net(x).to('cpu')",
-    "decided on": "start = time.time()\nif net(x).sum() > 0:\n    pass",
-    "an event": "e = torch.cuda.Event()\nstart = time.time()\nnet(x)\ne.synchronize()",
-    "given to something unknown": "start = time.time()\nconf.show(net(x))",
-    "on the host": "net = nn.Linear(8, 2)\nx = torch.zeros(4, 8)\nstart = time.time()\nnet(x)",
-    "nothing on the GPU": "y = net(x)\nstart = time.time()\nz = 3",
-    "a loop that waits": "start = time.time()\nfor i in range(9):\n    net(x).sum().item()\n    net(x)",
     "an epoch": "start = time.time()\nfor (b,) in loader:\n    net(b.cuda())",
     "an epoch of unknown batches": "start = time.time()\nfor b in conf.loader:\n    net(b.cuda())",
-    "training": "start = time.time()\nfor e in range(9):\n    net(x).sum().backward()\n    optimizer.step()",
     "a step of training": "for i in range(9):\n    start = time.time()\n    net(x).sum().backward()\n    time.time() - start",
     "from the step before": (
         "start = time.time()\nfor i in range(9):\n    net(x)\n    print(time.time() - start)\n    start = time.time()"
     ),
-    "started elsewhere": "start = conf.start\nnet(x)",
-    "blocking launches": "import os\nos.environ['CUDA_LAUNCH_BLOCKING'] = '1'\nstart = time.time()\nnet(x)",
-    "a scaler's step": ("s = torch.amp.GradScaler('cuda')\nstart = time.time()\nnet(x)\ns.step(optimizer)"),
 }
 
 

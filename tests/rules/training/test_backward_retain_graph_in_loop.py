@@ -10,7 +10,6 @@ from ..checks import Pair, check_one, check_pair, fixed
 from ..programs import IMPORTS, MODEL
 
 LOADER = "loader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
-
 SILENT = {
     "not retained": "    model(x).sum().backward()",
     "not a literal": "    model(x).sum().backward(retain_graph=conf.keep)",
@@ -44,7 +43,6 @@ HELPERS = {
     "two losses through a second helper": "out = conf.net(model(x))\n    back2(conf.a(out))\n    back2(conf.b(out))",
     "two losses by two ways": "out = conf.net(model(x))\n    back(conf.a(out))\n    back2(conf.b(out))",
 }
-
 BACK = """
 import conf
 def back(loss):
@@ -95,7 +93,7 @@ def retained(line: str) -> Pair:
     return Pair(f"{source}    loss.backward(retain_graph=True)\n    {line}\n", line, "pass")
 
 
-RETAINED = {
+PAIRS = {
     "a second loss": retained("loss.mean().backward()"),
     "perhaps a second loss": retained("if conf.twice: loss.mean().backward()"),
     "a second model": retained("other(loss).sum().backward()"),
@@ -116,7 +114,7 @@ RETAINED = {
 }
 
 
-@pytest.mark.parametrize("pair", RETAINED.values(), ids=RETAINED.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC414", pair, tmp_path)
 

@@ -15,9 +15,7 @@ for (x,) in loader:
     net(x).sum().backward()
     optimizer.step()
 """
-
 MLP = "net = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8))\n"
-
 SILENT = {
     "dropped": MLP + "loader = DataLoader(TensorDataset(torch.load('x')), batch_size=16, drop_last=True)",
     "perhaps dropped": "import conf\n" + MLP + "loader = DataLoader(TensorDataset(torch.load('x')), 16, **conf.kw)",

@@ -14,7 +14,6 @@ from ..checks import Pair, check_one, check_pair
 from ..programs import IMPORTS, MODEL
 
 TRAIN = "for i in range(3):\n    step(torch.zeros(2, 8).cuda(), torch.zeros(2).cuda())\n"
-
 SILENT = {
     "off": "torch.autograd.set_detect_anomaly(False)",
     "an option": "import conf\ntorch.autograd.set_detect_anomaly(conf.debug)",
@@ -59,7 +58,6 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 ANOMALY = "torch.autograd.set_detect_anomaly(True)"
-
 LOADER = "import conf, contextlib, os\nloader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
 
 
@@ -91,7 +89,7 @@ def function(name: str) -> Pair:
     return switched(f"def {name}():\n    {ANOMALY}\n{name}()", name, "begin")
 
 
-SWITCHES = {
+PAIRS = {
     "anomalies on a condition": switched(f"if conf.debug:\n    {ANOMALY}", "if conf.debug:\n    "),
     "anomalies by an option": switched(ANOMALY.replace("True", "conf.debug"), "conf.debug", "True"),
     "a manager by an option": around("torch.autograd.set_detect_anomaly(conf.debug)", "torch.autograd.detect_anomaly()"),
@@ -118,13 +116,13 @@ SWITCHES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("pair", SWITCHES.values(), ids=SWITCHES.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC412", pair, tmp_path)
 
 
 @pytest.mark.parametrize(("given", "before"), [("False", ""), ("conf.debug", ""), ("True", "if conf.debug: ")])
-def test_of_lightning_silent(given: str, before: str, tmp_path: Path) -> None:
+def test_silent_about_switches_of_lightning(given: str, before: str, tmp_path: Path) -> None:
     line = f"{before}trainer = L.Trainer(detect_anomaly={given})"
     source = f"import torch\nimport lightning as L\nimport conf\n{line}\n"
     check_pair("ACC412", Pair(source, line, "trainer = L.Trainer(detect_anomaly=True)"), tmp_path)
@@ -144,7 +142,7 @@ if __name__ == "__main__":
     check_one("ACC412", IMPORTS + MODEL + TRAIN + source, tmp_path)
 
 
-def test_around_the_whole_training(tmp_path: Path) -> None:
+def test_reported_around_the_whole_training(tmp_path: Path) -> None:
     source = """
 loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
 with torch.autograd.detect_anomaly():  # -> warning none
@@ -158,7 +156,7 @@ with torch.profiler.profile(schedule=torch.profiler.schedule(wait=1, warmup=1, a
     check_one("ACC412", IMPORTS + MODEL + source, tmp_path)
 
 
-def test_of_lightning(tmp_path: Path) -> None:
+def test_reports_a_switch_of_lightning(tmp_path: Path) -> None:
     source = "import lightning as L\nt = L.Trainer(detect_anomaly=True)  # -> warning none\n"
     check_one("ACC412", "import torch\n" + source, tmp_path)
 

@@ -25,15 +25,12 @@ def learn():
         net(x).sum().backward()
         optimizer.step()
 """
-
 MODULE = BEGIN.format(layer="nn.BatchNorm1d(8)")
-
 TEST = """
 with torch.no_grad():
     for (x,) in test_loader:
         net(x)
 """
-
 TRAINING_SILENT = {
     "evaluation mode": MODULE + "learn()\nnet.eval()" + TEST,
     "evaluation mode by train": MODULE + "learn()\nnet.train(False)" + TEST,
@@ -68,7 +65,6 @@ for epoch in range(9):
         optimizer.step()
 {after}
 """
-
 EVALUATE = """
     {mode}
     with torch.no_grad():
@@ -100,7 +96,6 @@ def test_evaluation_mode_silent(source: str, tmp_path: Path) -> None:
 
 
 HEAD = IMPORTS + MODEL + "import conf\nloader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
-
 PAIR_NET = """
 class Net(nn.Module):
     def __init__(self):
@@ -110,7 +105,6 @@ class Net(nn.Module):
         return self.body(x)
 net = Net()
 """
-
 PAIR_TEST = "with torch.no_grad():\n        for (x,) in loader:\n            net(x)\n"
 
 

@@ -10,7 +10,6 @@ from ..checks import Pair, check_one, check_pair, fixed
 from ..programs import IMPORTS, MODEL
 
 HEAD = IMPORTS + MODEL + "loader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
-
 SILENT = {
     "no_grad around the loop": """
 def evaluate():
@@ -158,17 +157,6 @@ def test_silent(source: str, tmp_path: Path) -> None:
     check_one("ACC401", HEAD + "def prepare(x):\n    return helper(x)\n" + source, tmp_path)
 
 
-def test_across_files(tmp_path: Path) -> None:
-    engine = """
-def validate(model, loader):
-    model.eval()
-    for (x,) in loader:
-        model(x)
-"""
-    source = HEAD + "from engine import validate\nwith torch.no_grad():\n    validate(model, loader)\n"
-    check_one("ACC401", source, tmp_path, {"engine.py": engine})
-
-
 SILENT_PROGRAMS = {
     "returns features": """
 model = nn.Linear(8, 2).cuda()
@@ -240,7 +228,6 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 PAIR_HEAD = IMPORTS + MODEL + "import conf\nloader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
-
 HOOK = """
 import {library} as library
 class Net(library.{base}):
@@ -252,7 +239,6 @@ class Net(library.{base}):
         for (x,) in loader:
             self.fc(x)
 """
-
 HOOKS = [
     *(("lightning", "LightningModule", hook) for hook in ("validation_step", "test_step", "predict_step")),
     ("pytorch_lightning", "LightningModule", "on_validation_epoch_end"),
@@ -279,7 +265,6 @@ def named(name: str) -> Pair:
 
 
 EVALUATION = "def evaluate():\n    model.eval()\n    for (x,) in loader:\n        model(x)\n"
-
 WITHOUT_GRADIENTS = {
     "no_grad for the loop": Pair(PAIR_HEAD + EVALUATION.replace("def", "@torch.no_grad()\ndef"), "@torch.no_grad()\n"),
     "inference mode": Pair(
@@ -333,7 +318,6 @@ def evaluate():
     return total
 loss = evaluate()
 """
-
 LEARNT_FROM = {
     "backward": loop("model(x).sum().backward()"),
     "the input wants a gradient": loop("x.requires_grad_()"),
@@ -358,11 +342,10 @@ LEARNT_FROM = {
         "accelerator.backward(loss)", before="from accelerate import Accelerator\naccelerator = Accelerator()\n"
     ),
 }
+PAIRS = WITHOUT_GRADIENTS | LEARNT_FROM
 
-EVALUATED = WITHOUT_GRADIENTS | LEARNT_FROM
 
-
-@pytest.mark.parametrize("pair", EVALUATED.values(), ids=EVALUATED.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC401", pair, tmp_path)
 
@@ -473,3 +456,14 @@ predict(nn.Linear(8, 2), DataLoader(TensorDataset(torch.zeros(8, 8))))
 @pytest.mark.parametrize("case", REPORTED_PROGRAMS)
 def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC401", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
+
+
+def test_across_files(tmp_path: Path) -> None:
+    engine = """
+def validate(model, loader):
+    model.eval()
+    for (x,) in loader:
+        model(x)
+"""
+    source = HEAD + "from engine import validate\nwith torch.no_grad():\n    validate(model, loader)\n"
+    check_one("ACC401", source, tmp_path, {"engine.py": engine})

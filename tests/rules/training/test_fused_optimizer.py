@@ -10,9 +10,7 @@ from ..checks import Pair, check_one, check_pair, fixed
 from ..programs import IMPORTS
 
 NETWORK = "net = nn.Linear(8, 2)\n"
-
 STEP = "\nfor i in range(3):\n    net(torch.zeros(2, 8)).sum().backward()\n    o.step()\n"
-
 SILENT = {
     "on the host": "o = torch.optim.Adam(net.parameters())",
     "on MPS": "net.to('mps')\no = torch.optim.Adam(net.parameters())",
@@ -63,7 +61,7 @@ def adam(line: str, instead: str = "", *, made: str = "torch.optim.Adam(net.para
     return Pair(f"{IMPORTS}import conf\nnet = nn.Linear(8, 2)\nnet.cuda()\n{line}o = {made}{STEP}", line, instead)
 
 
-FUSED = {
+PAIRS = {
     "capturable": made("net.parameters(), capturable=True"),
     "foreach": made("net.parameters(), foreach=False"),
     "groups": made("[{'params': net.parameters()}]"),
@@ -84,7 +82,7 @@ FUSED = {
 }
 
 
-@pytest.mark.parametrize("pair", FUSED.values(), ids=FUSED.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC415", pair, tmp_path)
 

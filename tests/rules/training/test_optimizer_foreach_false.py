@@ -43,7 +43,6 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 FOREACH = IMPORTS + MODEL + "import conf\n{}o = torch.optim.Adam(model.parameters(), foreach=False){}\n"
-
 SHORT = [
     "from torch.utils.checkpoint import checkpoint\ncheckpoint(model, conf.x, use_reentrant=False)\n",
     "conf.net.gradient_checkpointing_enable()\n",

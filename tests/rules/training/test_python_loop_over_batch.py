@@ -40,8 +40,7 @@ for x, y in loader:
         {}
 """
 )
-
-RAGGED = {
+PAIRS = {
     "a collate function": Pair(
         ROWS.format("model(x[i])").replace("=16", "=16, collate_fn=conf.collate"), ", collate_fn=conf.collate"
     ),
@@ -58,7 +57,7 @@ RAGGED = {
 }
 
 
-@pytest.mark.parametrize("pair", RAGGED.values(), ids=RAGGED.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC431", pair, tmp_path)
 

@@ -22,29 +22,11 @@ SILENT = {
         "def once():\n    for (x,) in loader:\n        step(x, x)\n        torch.save(model, 'm')\n        return x\nonce()"
     ),
 }
-
 LOADER = "loader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
 def test_silent(source: str, tmp_path: Path) -> None:
-    check_one("ACC427", IMPORTS + MODEL + LOADER + source + "\n", tmp_path)
-
-
-SAVED = (
-    "for i, (x,) in enumerate(loader):\n    step(x, x)\n    torch.save(model.state_dict(), 'm')  # -> warning none\n"
-)
-
-REPORTED = {
-    "alone": SAVED,
-    "until a condition": SAVED + "    if i > 9:\n        break",
-    "before the rest of the pass": SAVED + "    if i < 9:\n        continue\n    break",
-    "after a loop that ends at once": SAVED + "    for _ in x:\n        break",
-}
-
-
-@pytest.mark.parametrize("source", REPORTED.values(), ids=REPORTED.keys())
-def test_reported(source: str, tmp_path: Path) -> None:
     check_one("ACC427", IMPORTS + MODEL + LOADER + source + "\n", tmp_path)
 
 
@@ -93,10 +75,8 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 
 PAIR_LOADER = "import conf, io, itertools\nloader = DataLoader(TensorDataset(torch.zeros(64, 8)))\n"
-
 SAVES = IMPORTS + MODEL + PAIR_LOADER + "for i, (x,) in enumerate({}):\n    step(x, x)\n    {}\n"
-
-PAIR_SAVED = {
+PAIRS = {
     "the first batches": Pair(
         SAVES.format("itertools.islice(loader, 3)", "torch.save(model, 'm')"), "itertools.islice(loader, 3)", "loader"
     ),
@@ -120,9 +100,27 @@ PAIR_SAVED = {
 }
 
 
-@pytest.mark.parametrize("pair", PAIR_SAVED.values(), ids=PAIR_SAVED.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC427", pair, tmp_path)
+
+
+SAVED = (
+    "for i, (x,) in enumerate(loader):\n    step(x, x)\n    torch.save(model.state_dict(), 'm')  # -> warning none\n"
+)
+
+
+REPORTED = {
+    "alone": SAVED,
+    "until a condition": SAVED + "    if i > 9:\n        break",
+    "before the rest of the pass": SAVED + "    if i < 9:\n        continue\n    break",
+    "after a loop that ends at once": SAVED + "    for _ in x:\n        break",
+}
+
+
+@pytest.mark.parametrize("source", REPORTED.values(), ids=REPORTED.keys())
+def test_reported(source: str, tmp_path: Path) -> None:
+    check_one("ACC427", IMPORTS + MODEL + LOADER + source + "\n", tmp_path)
 
 
 REPORTED_PROGRAMS = {

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check, check_pair, fixed
-from ..programs import MODEL, PHOTOS
+from ..checks import Pair, check, check_one, check_pair, fixed
+from ..programs import MODEL, PHOTOS, PHOTOS_AND_MODEL
 
 PINNED_PHOTOS = "loader = DataLoader(photos, num_workers=2, pin_memory=True)\n"
-
 SILENT = {
     "asynchronous already": "for x, y in loader:\n    step(x.cuda(non_blocking=True), y.cuda(non_blocking=True))",
     "asynchronous by position": "for x, y in loader:\n    step(x.cuda(0, True), y.cuda(0, True))",
@@ -36,7 +35,7 @@ SILENT = {
 
 
 @pytest.mark.parametrize("loop", SILENT.values(), ids=SILENT.keys())
-def test_silent_where_nothing_waits_or_it_cannot_be_told(loop: str, tmp_path: Path) -> None:
+def test_silent_where_nothing_waits_or_that_is_not_known(loop: str, tmp_path: Path) -> None:
     check(PHOTOS + MODEL + PINNED_PHOTOS + loop + "\n", tmp_path)
 
 
@@ -61,13 +60,9 @@ class Net(L.LightningModule):
 
 
 PINNED = "import conf, argparse\nloader = DataLoader(photos, num_workers=2, pin_memory=True)\n"
-
 DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
-
 MOVED = "for x, y in loader:\n    x = x.cuda()\n"
-
 EACH = "for x, y in loader:\n    "
-
 LOADERS = {
     "to xla": ("import torch_xla.distributed.parallel_loader as pl\nloader = pl.MpDeviceLoader(loader, conf.d)\n"),
     "accelerate": "from accelerate import Accelerator\na = Accelerator()\nloader = a.prepare(loader)\n",
@@ -116,7 +111,6 @@ LOADERS = {
         "            yield [t.cuda() for t in b]\nloader = L2(photos, num_workers=2, pin_memory=True)\n"
     ),
 }
-
 PAIRS: dict[str, tuple[str, ...]] = {
     "asynchronous": (EACH + "step(x.cuda(non_blocking=True), y)", "non_blocking=True"),
     "asynchronous by position": (EACH + "step(x.cuda(0, True), y)", "0, True", "0"),
@@ -389,7 +383,7 @@ def test_follows_batches_through_every_loop(header: str, tmp_path: Path) -> None
     check(PHOTOS + MODEL + PINNED_PHOTOS + header + "\n    x = x.cuda()  # -> ACC201 warning safe\n", tmp_path)
 
 
-def test_each_loader_once_in_one_line(tmp_path: Path) -> None:
+def test_names_each_loader_once_in_one_line(tmp_path: Path) -> None:
     source = """
 for loader in (
     DataLoader(photos, num_workers=2, pin_memory=True),
@@ -452,3 +446,18 @@ if __name__ == "__main__":
     main()
 """
     check(PHOTOS + source, tmp_path)
+
+
+def test_asks_no_method_of_a_class_for_an_argument_that_it_may_not_take(tmp_path: Path) -> None:
+    source = """
+class Batch:
+    def __init__(self, items): self.x = torch.stack([one[0] for one in items])
+    def to(self, device):
+        self.x = self.x.to(device)
+        return self
+def collate(items): return Batch(items)
+loader = DataLoader(photos, num_workers=2, pin_memory=True, collate_fn=collate)
+for batch in loader:
+    model(batch.to(device).x).sum().backward()
+"""
+    check_one("ACC201", PHOTOS_AND_MODEL + source, tmp_path)

@@ -28,7 +28,7 @@ SILENT = {
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
-def test_factories_that_have_to_be_moved(source: str, tmp_path: Path) -> None:
+def test_silent_about_factories_that_have_to_be_moved(source: str, tmp_path: Path) -> None:
     check(IMPORTS + source + "\n", tmp_path)
 
 
@@ -87,7 +87,7 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair("ACC205", Pair(IMPORTS + "import conf\n" + source, *change), tmp_path)
 
 
-def test_created_on_the_host_and_moved(tmp_path: Path) -> None:
+def test_reported(tmp_path: Path) -> None:
     source = """
 a = torch.zeros(4).cuda()  # -> ACC205 info safe
 class Net(nn.Module):

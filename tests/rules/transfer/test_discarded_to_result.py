@@ -21,12 +21,11 @@ SILENT = {
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
-def test_discarded_is_silent_where_it_is_not_a_tensor_for_certain(source: str, tmp_path: Path) -> None:
+def test_silent_where_it_is_not_a_tensor_for_certain(source: str, tmp_path: Path) -> None:
     check(IMPORTS + source + "\n", tmp_path)
 
 
 PINNED = "import conf\nloader = DataLoader(photos, num_workers=2, pin_memory=True)\n"
-
 PAIRS: dict[str, tuple[str, ...]] = {
     "module": ("m = nn.Linear(8, 2)\nm.to('cuda')", "nn.Linear(8, 2)", "torch.zeros(8)"),
     "a module, cuda()": ("m = nn.Linear(8, 2)\nm.cuda()", "nn.Linear(8, 2)", "torch.zeros(8)"),
@@ -153,7 +152,7 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair("ACC207", Pair(PHOTOS + PINNED + source, *change), tmp_path)
 
 
-def test_discarded_move_of_a_tensor(tmp_path: Path) -> None:
+def test_reports_the_move_of_a_tensor(tmp_path: Path) -> None:
     source = (
         "x = torch.randn(4, 8)\nx.to('cuda')  # -> ACC207 error unsafe\nx.half()  # -> ACC207 error unsafe\nprint(x)\n"
     )
@@ -164,7 +163,7 @@ def test_discarded_move_of_a_tensor(tmp_path: Path) -> None:
 PINNED_PHOTOS = "loader = DataLoader(photos, num_workers=2, pin_memory=True)\n"
 
 
-def test_discarded_move_of_a_batch(tmp_path: Path) -> None:
+def test_reports_the_move_of_a_batch(tmp_path: Path) -> None:
     source = (
         "for x, y in loader:\n    x.cuda(non_blocking=True)  # -> ACC207 error unsafe\n"
         "    y.cuda()  # -> ACC207 error unsafe\n"

@@ -25,7 +25,7 @@ SILENT = {
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
-def test_leaves_that_stay(source: str, tmp_path: Path) -> None:
+def test_silent_about_leaves_that_stay(source: str, tmp_path: Path) -> None:
     check(IMPORTS + source + "\n", tmp_path)
 
 
@@ -113,7 +113,7 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair("ACC206", Pair(IMPORTS + "import conf\n" + source, *change), tmp_path)
 
 
-def test_leaves_that_are_lost(tmp_path: Path) -> None:
+def test_reported(tmp_path: Path) -> None:
     source = """
 class Net(nn.Module):
     def __init__(self):

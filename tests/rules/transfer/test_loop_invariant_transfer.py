@@ -9,33 +9,20 @@ import pytest
 from ..checks import Pair, check, check_one, check_pair
 from ..programs import REGRESSION
 
-ALONE = {
-    "bound anew": "w = torch.zeros(8)\nfor x, y in loader:\n    w = w.to('cuda')",
+SILENT = {
     "made in the loop": "for x, y in loader:\n    w = torch.zeros(8)\n    v = w.to('cuda')",
-    "changed in the loop": "w = torch.zeros(8)\nfor x, y in loader:\n    w[0] = 1\n    v = w.to('cuda')",
-    "filled in the loop": "w = torch.zeros(8)\nfor x, y in loader:\n    w.copy_(x)\n    v = w.to('cuda')",
-    "a part of it": "w = torch.zeros(8, 8)\nfor i, (x, y) in enumerate(loader):\n    v = w[i]\n    v = v.to('cuda')",
-    "before the loop": "w = torch.zeros(8)\nv = w.to('cuda')\nfor x, y in loader:\n    pass",
-    "on a condition": "w = torch.zeros(8)\nfor i, (x, y) in enumerate(loader):\n    if i == 0:\n        v = w.to('cuda')",
-    "bound anew by a method": (
-        "class T:\n    def __init__(self): self.w = torch.zeros(8)\n    def move(self): self.w = self.w.to('cuda')\n"
-        "    def fit(self):\n        for x, y in loader:\n            self.move()\nT().fit()"
-    ),
-    "perhaps changed": "w = torch.zeros(8)\nfor x, y in loader:\n    conf.refill(w)\n    v = w.to('cuda')",
     "a module": "m = nn.Linear(8, 2)\nfor x, y in loader:\n    m.to('cuda')",
     "unknown": "def f(w):\n    for x, y in loader:\n        v = w.to('cuda')",
 }
 
 
-@pytest.mark.parametrize("source", ALONE.values(), ids=ALONE.keys())
-def test_smaller_rules_are_silent(source: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_silent(source: str, tmp_path: Path) -> None:
     check_one("ACC212", REGRESSION + "import conf\n" + source + "\n", tmp_path)
 
 
 LOADED = REGRESSION + "import conf\n"
-
 FIXED = "w = torch.zeros(8)\nfor x, y in loader:\n    "
-
 PAIRS: dict[str, tuple[str, ...]] = {
     "rebinding": (FIXED + "w = w.to('cuda')", "w = w.to", "v = w.to"),
     "made in loop": (FIXED + "w = torch.zeros(8)\n    v = w.to('cuda')", "    w = torch.zeros(8)\n"),

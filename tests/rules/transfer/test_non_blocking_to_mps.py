@@ -10,7 +10,6 @@ from ..checks import Pair, check, check_pair, fixed
 from ..programs import IMPORTS
 
 MPS = 'device = torch.device("cuda" if torch.cuda.is_available() else "mps")\nx = torch.randn(4, 8)\n'
-
 SILENT = {
     "no mps": "d = torch.device('cuda')\nx = x.to(d, non_blocking=True)",
     "it waits": "x = x.to(device)",
@@ -26,14 +25,12 @@ SILENT = {
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
-def test_no_asynchronous_copy_to_mps(source: str, tmp_path: Path) -> None:
+def test_silent(source: str, tmp_path: Path) -> None:
     check(IMPORTS + MPS + source + "\n", tmp_path)
 
 
 PAIR_MPS = 'import conf\ndevice = torch.device("cuda" if torch.cuda.is_available() else "mps")\nx = torch.randn(4, 8)\n'
-
 MOVE = "x = x.to(device, non_blocking=True)"
-
 PAIRS: dict[str, tuple[str, ...]] = {
     "no mps": ("d = torch.device('cuda')\nx = x.to(d, non_blocking=True)", "torch.device('cuda')", "device"),
     "cpu only": ("d = torch.device('cpu')\nx = x.to(d, non_blocking=True)", "torch.device('cpu')", "device"),
@@ -125,7 +122,7 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair("ACC203", Pair(IMPORTS + PAIR_MPS + source, *change), tmp_path)
 
 
-def test_asynchronous_copies_to_mps(tmp_path: Path) -> None:
+def test_reported(tmp_path: Path) -> None:
     source = (
         "x = x.to(device, non_blocking=True)  # -> ACC203 error safe\n"
         "name = 'mps'\nz = x.to(name, non_blocking=True)  # -> ACC203 error unsafe\n"

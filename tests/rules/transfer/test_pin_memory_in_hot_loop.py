@@ -28,14 +28,12 @@ SILENT = {
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
-def test_no_word_about_pinning_elsewhere(source: str, tmp_path: Path) -> None:
+def test_silent_about_pinning_elsewhere(source: str, tmp_path: Path) -> None:
     check_one("ACC204", REGRESSION + source + "\n", tmp_path)
 
 
 LOADED = REGRESSION + "import conf\n"
-
 FETCH = "def fetch():\n    for x, y in loader:\n        x = x.pin_memory().to('cuda', non_blocking=True)\n"
-
 PAIRS: dict[str, tuple[str, ...]] = {
     "not a loader's": (
         "for x, y in loader:\n    w = torch.zeros(8)\n    w = w.pin_memory().to('cuda')",
@@ -203,6 +201,6 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair("ACC204", Pair(LOADED + source, *change), tmp_path)
 
 
-def test_pinning_in_the_loop(tmp_path: Path) -> None:
+def test_reported(tmp_path: Path) -> None:
     source = "for x, y in loader:\n    x = x.pin_memory().to('cuda', non_blocking=True)  # -> ACC204 info none\n"
     check(REGRESSION + source, tmp_path)

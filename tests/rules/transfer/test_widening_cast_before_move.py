@@ -9,22 +9,17 @@ import pytest
 from ..checks import Pair, check, check_one, check_pair, fixed
 from ..programs import REGRESSION
 
-ALONE = {
+SILENT = {
     "unknown dtype": "import conf\nx = conf.x.float().cuda()",
-    "default dtype": "x = torch.zeros(8)\ny = x.float().cuda()",
-    "smaller": "x = torch.zeros(8, dtype=torch.float64)\ny = x.float().cuda()",
-    "halved": "x = torch.zeros(8, dtype=torch.float32)\ny = x.half().cuda()",
-    "on the GPU": "x = torch.zeros(8, dtype=torch.uint8, device='cuda')\ny = x.float().cuda()",
 }
 
 
-@pytest.mark.parametrize("source", ALONE.values(), ids=ALONE.keys())
-def test_smaller_rules_are_silent(source: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
+def test_silent(source: str, tmp_path: Path) -> None:
     check_one("ACC213", REGRESSION + "import conf\n" + source + "\n", tmp_path)
 
 
 LOADED = REGRESSION + "import conf\n"
-
 PAIRS: dict[str, tuple[str, ...]] = {
     "unknown dtype": ("x = conf.x\nx = x.float().cuda()", "conf.x", "torch.zeros(8, dtype=torch.uint8)"),
     "default": ("x = torch.zeros(8)\ny = x.float().cuda()", ")\ny", ", dtype=torch.uint8)\ny"),

@@ -11,7 +11,6 @@ from ..programs import FILES, PHOTOS_AND_MODEL, data_set
 from .programs import WORKERS, points_data
 
 WITH_WORKERS = "loader = DataLoader(Points(), num_workers=2)\n"
-
 SILENT = {
     "only asks": points_data("return self.x[i] if torch.cuda.is_available() else i"),
     "the host": points_data("return self.x[i].to('cpu')"),
@@ -32,7 +31,6 @@ def test_silent_about_data_that_is_on_the_device_without_workers(tmp_path: Path)
 
 
 ONE = "\nfor x in loader:\n    model(x.to(device, non_blocking=True)).sum().backward()\n"
-
 ON_THE_HOST = {
     "the host that it was given": data_set("return torch.load(str(i)).to(self.d)", "self.d = held", make="Data('cpu')"),
     "in the main process only": data_set(
@@ -42,7 +40,7 @@ ON_THE_HOST = {
 
 
 @pytest.mark.parametrize("source", ON_THE_HOST.values(), ids=ON_THE_HOST.keys())
-def test_no_word_about_samples_that_stay_on_the_host(source: str, tmp_path: Path) -> None:
+def test_silent_about_whole_data_sets_that_stay_on_the_host(source: str, tmp_path: Path) -> None:
     check_one(
         "ACC109",
         PHOTOS_AND_MODEL + source + "loader = DataLoader(data, num_workers=2, pin_memory=True)" + ONE,
@@ -51,13 +49,11 @@ def test_no_word_about_samples_that_stay_on_the_host(source: str, tmp_path: Path
 
 
 HEAD = FILES + "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
-
 OPTION = """
 parser = argparse.ArgumentParser()
 parser.add_argument("--device", default="cpu")
 args = parser.parse_args()
 """
-
 HOOKS = """
 import lightning as L
 class Data(L.LightningDataModule):

@@ -19,7 +19,6 @@ def listed(body: str, method: str = "return open(self.files[i]).read()") -> str:
 
 
 LOADED = "DataLoader(Texts('a'), num_workers=2)"
-
 SILENT = [
     listed("self.files = sorted(glob.glob(root))") + "DataLoader(Texts('a'))",
     listed("self.files = sorted(glob.glob(root))") + "DataLoader(Texts('a'), num_workers=conf.n)",

@@ -11,7 +11,6 @@ from ..programs import FILES, PARALLEL, RANKS
 from .programs import SHARDING_FRAMEWORKS
 
 TRAIN = "for x in loader:\n    model(x).sum().backward()\n"
-
 SILENT = {
     "one process": "model = Net()\nloader = DataLoader(data)\n" + TRAIN,
     "a sampler": PARALLEL + "loader = DataLoader(data, sampler=DistributedSampler(data))\n" + TRAIN,
@@ -49,7 +48,6 @@ def test_silent_about_another_script_of_the_folder(tmp_path: Path) -> None:
 
 
 PAIR_TRAIN = "\nfor x in loader:\n    model(x).sum().backward()\n"
-
 PAIR_PARALLEL = """
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel as DDP
@@ -59,9 +57,7 @@ fake = FakeData()
 dist.init_process_group("nccl")
 model = DDP(nn.Linear(8, 2).to(rank), device_ids=[rank])
 """
-
 WHOLE = FILES + PAIR_PARALLEL + "loader = DataLoader(fake)\n" + PAIR_TRAIN
-
 PAIRS = {
     "no model in parallel": Pair(
         WHOLE.replace("DDP(nn.Linear(8, 2).to(rank), device_ids=[rank])", "nn.Linear(8, 2)"),

@@ -52,7 +52,6 @@ def test_silent_about_handles_without_workers(arguments: str, tmp_path: Path) ->
 
 
 LOADED = "loader = DataLoader(Held('a'), num_workers=2)\n"
-
 PAIRS = {
     "closed by with": Pair(
         FILES + held("with h5py.File(p) as self.f:\n            self.n = len(self.f)", "return self.f[i]") + LOADED,

@@ -58,9 +58,7 @@ from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler, Dis
 data = [1, 2, 3]
 """
 )
-
 LOADED = "loader = DataLoader(Rows(), num_workers=2)\n"
-
 OPTION = """
 parser = argparse.ArgumentParser()
 parser.add_argument("--n", type=int, default=4)
@@ -73,7 +71,6 @@ def rows_pair(body: str, init: str = "self.rows = list(range(6))", base: str = "
 
 
 ROWS = rows_pair("yield from self.rows")
-
 PAIRS = {
     "get_worker_info": Pair(
         HEAD

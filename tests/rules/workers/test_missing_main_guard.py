@@ -11,7 +11,6 @@ from ..programs import FILES
 from .programs import WORKERS
 
 SPAWNING = "loader = DataLoader(data, num_workers=2, multiprocessing_context='spawn')\n"
-
 SILENT = {
     "forked": "loader = DataLoader(data, num_workers=2)\nfor x in loader:\n    print(x)\n",
     "guarded": SPAWNING + "if __name__ == '__main__':\n    for x in loader:\n        print(x)\n",
@@ -26,11 +25,8 @@ def test_silent_where_a_worker_does_not_run_the_loop(source: str, tmp_path: Path
 
 
 HEAD = FILES + "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
-
 SPAWNED = "loader = DataLoader(data, num_workers=2, multiprocessing_context='spawn')\n"
-
 OVER = "for x in loader:\n    print(x)\n"
-
 PAIRS = {
     "a function": Pair(
         HEAD + SPAWNED + "def main():\n    for x in loader:\n        print(x)\n", "def main()", "if True"

@@ -15,7 +15,6 @@ model = nn.Linear(8, 2)
 for x in loader:
     model(x).sum().backward()
 """
-
 SILENT = {
     "made in the worker": held(
         "self.rng = None",
@@ -48,11 +47,8 @@ def test_silent_where_copies_do_no_harm(arguments: str, use: str, tmp_path: Path
 
 
 LOADED = "loader = DataLoader(Held('a'), num_workers=2)\n"
-
 PAIR_TRAIN = "for x in loader:\n    model(x).sum().backward()\n"
-
 PAIR_NOISY = held("self.r = np.random.default_rng(0)", "return self.r.random()")
-
 PAIRS = {
     "seeded by worker_init_fn": Pair(
         FILES

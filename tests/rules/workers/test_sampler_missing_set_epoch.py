@@ -11,7 +11,6 @@ from ..programs import EPOCHS, FILES, STAGED_FILES
 from .programs import SHARDING_FRAMEWORKS
 
 SAMPLED = "sampler = DistributedSampler(files)\nloader = DataLoader(files, sampler=sampler)"
-
 SILENT = {
     "not shuffled": SAMPLED.replace("(files)", "(files, shuffle=False)") + EPOCHS,
     "one epoch": SAMPLED + EPOCHS.replace("10", "1"),

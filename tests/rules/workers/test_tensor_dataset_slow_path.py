@@ -11,11 +11,8 @@ from ..checks import Pair, check_one, check_pair, fixed, severities
 from ..programs import FILES, NUMBERS
 
 TRAIN = "\nfor x in loader:\n    model(x).sum().backward()\n"
-
 CUDA = "\nfor (x,) in loader:\n    model(x.cuda(non_blocking=True)).sum().backward()\n"
-
 TENSORS = "model.cuda()\ntensors = TensorDataset(conf.x)\nloader = DataLoader(tensors, pin_memory=True, batch_size="
-
 SILENT = [
     TENSORS + "32, shuffle=True)" + CUDA,
     TENSORS + "256, shuffle=True)\nfor (x,) in loader:\n    model(x)\n",
@@ -38,9 +35,7 @@ def test_silent(source: str, tmp_path: Path) -> None:
 
 
 PAIR_TENSORS = FILES + "model.cuda()\ntensors = TensorDataset(conf.x)\n"
-
 TRAINED = PAIR_TENSORS + "loader = DataLoader(tensors, pin_memory=True, batch_size=256, shuffle=True)" + CUDA
-
 PAIRS = {
     "few rows": Pair(TRAINED.replace("conf.x", "torch.zeros(1000, 8)"), "1000", "50_000"),
     "few rows, as a tuple": Pair(TRAINED.replace("conf.x", "torch.zeros((1000, 8))"), "1000", "50_000"),

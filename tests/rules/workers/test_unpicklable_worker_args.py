@@ -29,9 +29,7 @@ def test_silent_about_what_can_be_pickled_or_need_not_be(source: str, tmp_path: 
 
 
 HEAD = FILES + "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
-
 LAMBDA = "DataLoader(data, num_workers=2, collate_fn=lambda b: b[0])"
-
 PAIRS = {
     "no workers": Pair(HEAD + LAMBDA.replace("2", "0"), "=0", "=2"),
     "workers not given": Pair(HEAD + LAMBDA.replace("num_workers=2, ", ""), "data, ", "data, num_workers=2, "),

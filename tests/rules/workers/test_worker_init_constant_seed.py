@@ -18,7 +18,6 @@ for epoch in range(9):
     for x in loader:
         model(x).sum().backward()
 """
-
 SILENT = {
     "torch's own": ("np.random.seed(torch.initial_seed() % 2**32)", ""),
     "the worker's": ("np.random.seed(torch.utils.data.get_worker_info().seed % 2**32)", ""),
@@ -42,15 +41,10 @@ def test_silent_about_seeds_where_nothing_trains_or_once(tmp_path: Path) -> None
 
 
 HEAD = FILES + "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
-
 PAIR_EPOCHS = "for e in range(9):\n    for x in loader:\n        model(x).sum().backward()\n"
-
 INIT = "def init(worker):\n    {}\n"
-
 PAIR_SEEDED = INIT + "loader = DataLoader(data, num_workers=2, worker_init_fn=init)\n" + PAIR_EPOCHS
-
 WORKER = PAIR_SEEDED.format("np.random.seed(worker)")
-
 SEEDS = [
     "torch.initial_seed() % 2**32",
     "torch.utils.data.get_worker_info().seed % 2**32",
@@ -59,7 +53,6 @@ SEEDS = [
     "torch.initial_seed() % 2**32 + worker",
     "random.randint(0, 9)",
 ]
-
 PAIRS = {
     **{one: Pair(HEAD + PAIR_SEEDED.format(f"np.random.seed({one})"), one, "worker") for one in SEEDS},
     "a name": Pair(
