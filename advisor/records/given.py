@@ -53,7 +53,7 @@ class Given:
         return hash(self._value)
 
     def __repr__(self) -> str:
-        return f"Given({self._value!r})"
+        return f"Given({type(self._value).__name__})"
 
     # -- whether and how it is known
 

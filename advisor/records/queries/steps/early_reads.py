@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 _READS = (
     *any_calls("item", "numpy", "tolist", "mean", "sum", "max", "min", "argmax", "softmax", "float", "double", "half"),
-    *any_calls("long", "int", "any", "all", "norm", "clone", "add", "sub", "mul", "div", "format", "print", "bool"),
-    *any_calls("save", "asarray", "array", "stack", "cat", "exp", "log", "sqrt", "matmul", "argsort", "topk"),
+    *any_calls("long", "int", "any", "all", "norm", "clone", "add", "sub", "mul", "div", "format", "bool"),
+    *any_calls("print", "save", "asarray", "array", "stack", "cat", "exp", "log", "sqrt", "matmul", "argsort", "topk"),
+    *calls("print", "float", "int", "bool", "format"),
     *(Act.COMPUTES_UNARRIVED, Act.FORMATS, Act.TRUTH),
 )
 _COPY = Method("Tensor", "copy_")
