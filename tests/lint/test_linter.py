@@ -1,8 +1,7 @@
-"""Programs of several files, the pool, the cache, and files that change under the linter's eyes."""
+"""Several files at once, in one process and in several, and files that change under the linter's eyes."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -13,116 +12,12 @@ from hypothesis import strategies as st
 
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Applicability
-from accel_advisor.lint.cache import FOLDER, Caches
 from accel_advisor.lint.fix_loop import fix
 from accel_advisor.lint.linter import lint
-from accel_advisor.lint.report import Report
 from accel_advisor.project.discovery import Found
-from accel_advisor.project.import_graph import Source, programs
 
 from ..conftest import Install
-
-LOADERS = """\
-from PIL import Image
-from torch.utils.data import DataLoader, Dataset
-from torchvision.transforms.functional import to_tensor
-
-
-class Photos(Dataset):
-    def __init__(self, paths):
-        self.paths = paths
-
-    def __len__(self):
-        return len(self.paths)
-
-    def __getitem__(self, index):
-        return to_tensor(Image.open(self.paths[index]))
-
-
-def build_loader(paths, workers=0):
-    return DataLoader(Photos(paths), batch_size=2, num_workers=workers)
-"""
-TRAIN = """\
-import torch
-from loaders import build_loader
-
-model = torch.nn.Linear(8, 2).cuda()
-for x in build_loader(["a.jpg"]):
-    model(x.cuda()).sum().backward()
-"""
-
-
-def linted(*names: str, caches: Caches | None = None, jobs: int = 1) -> Report:
-    return lint([Found(name, named=True) for name in names], Configurations(), caches=caches, jobs=jobs)
-
-
-def listed(report: Report) -> list[tuple[str, int, str]]:
-    return [(one.filename, one.span.start.row, one.code) for one in report.findings]
-
-
-def grouped(files: dict[str, bytes]) -> list[list[str]]:
-    """The programs of files by relative name; all mention accelerators but for those with a comment that says so."""
-    folder = os.getcwd()
-    sources = {
-        os.path.join(folder, name): Source.of(name, raw + (b"" if b"# quiet" in raw else b"\n# torch\n"))
-        for name, raw in files.items()
-    }
-    return [[os.path.relpath(path, folder) for path in one] for one in programs(sources, folder)]
-
-
-class TestPrograms:
-    def test_files_that_do_not_import_each_other_stand_alone(self) -> None:
-        files = {"a.py": b"import torch\n", "b.py": b"import os, sys\nfrom . import gone\n"}
-        assert grouped(files) == [["a.py"], ["b.py"]]
-
-    @pytest.mark.parametrize(
-        "line",
-        [
-            "import pkg.inner",
-            "import os, pkg.inner as x",
-            "from pkg.inner import f",
-            "from pkg import inner",
-            "from pkg import (  # why\n    other,\n    inner,\n)",
-            "from .pkg.inner import f",
-            "if True:\n    from pkg.inner import *",
-        ],
-    )
-    def test_imports_join_files(self, line: str) -> None:
-        files = {"b.py": b"", os.path.join("pkg", "inner.py"): b"", "a.py": line.encode()}
-        assert grouped(files) == [["b.py"], [os.path.join("pkg", "inner.py"), "a.py"]]
-
-    def test_the_nearest_module_is_meant(self) -> None:
-        names = [os.path.join("x", "utils.py"), os.path.join("y", "utils.py"), os.path.join("x", "a.py"), "utils.py"]
-        files = dict.fromkeys(names, b"") | {names[2]: b"import utils"}
-        assert grouped(files) == [[names[0], names[2]], [names[1]], [names[3]]]
-
-    def test_relative_imports_climb(self) -> None:
-        names = [os.path.join("p", "q", "a.py"), os.path.join("p", "b.py"), os.path.join("p", "__init__.py")]
-        files = {names[0]: b"from ..b import f\nfrom .. import c\n", names[1]: b"", names[2]: b""}
-        assert grouped(files) == [names]
-
-    def test_a_large_program_is_taken_in_pieces(self) -> None:
-        files = {f"m{number}.py": b"import m0\n" + b"#" * 1_000_000 for number in range(7)}
-        assert [len(one) for one in grouped(files)] == [2, 2, 2, 1]
-
-    def test_files_without_a_word_of_ours_belong_to_what_they_call(self) -> None:
-        files = {"main.py": b"import a, b  # quiet", "a.py": b"", "b.py": b"", "other.py": b"import main  # quiet"}
-        assert grouped(files) == [["a.py", "b.py", "main.py"]]
-        assert grouped(files | {"main.py": b"import c  # quiet"}) == [["a.py"], ["b.py"]]
-
-
-class TestRoot:
-    def test_the_repository_before_the_package(self, project: Path) -> None:
-        (project / "inner").mkdir()
-        (project / "inner" / "setup.py").touch()
-        path = project / "inner" / "a.py"
-        assert Configurations().root(str(path.parent)) == str(project)
-
-    def test_the_configured_one_first(self, project: Path) -> None:
-        (project / "inner").mkdir()
-        (project / "inner" / "pyproject.toml").write_text("[tool.accel-advisor]\n")
-        path = project / "inner" / "a.py"
-        assert Configurations().root(str(path.parent)) == str(project / "inner")
+from .training_project import LOADERS, TRAIN, linted, listed
 
 
 class TestSeveralFiles:
@@ -219,38 +114,6 @@ def test_damaged_programs_are_linted_and_fixed_without_harm(project: Path, data:
     assert fix(linted("train.py"), frozenset(Applicability)).after == {}
 
 
-CROSS = """
-    import os
-
-    from accel_advisor.finding import Applicability, Edit, Fix, Location, Severity, Span
-    from accel_advisor.rule import Rule
-
-    class RuleThatEditsAnotherFile(Rule):
-        code, name, severity = "ZZZ009", "edits-another-file", Severity.INFO
-        def check(self, facts):
-            document = facts.document
-            if "# DONE" not in document.text:
-                place = Location(0, 1, 1)
-                edit = Edit(os.path.abspath("settings.py"), Span(place, place), "WORKERS = 4\\n")
-                mine = document.edit(0, 0, "# DONE\\n")
-                yield self.finding(facts, document.tree.body[0], "Edit both.",
-                                   fix=Fix("Edit both", (edit, mine), Applicability.SAFE))
-"""
-
-
-def test_a_fix_may_change_another_file(project: Path, install_rules: Install) -> None:
-    install_rules(CROSS)
-    (project / "train.py").write_text("import torch\nfrom settings import SIZE\n")
-    (project / "settings.py").write_text("SIZE = 3\r\n")
-    report = linted("train.py")
-    outcome = fix(report, {Applicability.SAFE})
-    assert {os.path.basename(name): raw for name, raw in outcome.after.items()} == {
-        "train.py": b"# DONE\nimport torch\nfrom settings import SIZE\n",
-        "settings.py": b"WORKERS = 4\nSIZE = 3\r\n",
-    }
-    assert [one.code for one in outcome.report.findings] == []
-
-
 class TestFilesThatChange:
     def test_one_that_vanished(self, project: Path) -> None:
         assert linted("gone.py").checked == 0
@@ -272,79 +135,3 @@ class TestFilesThatChange:
         (project / "a.py").write_text("import torch\nx = " + "(" * 3000 + ")" * 3000 + "\n")
         (found,) = linted("a.py").findings
         assert found.code in ("ACC001", "ACC004")
-
-
-class TestCache:
-    @pytest.fixture(autouse=True)
-    def files(self, project: Path) -> None:
-        (project / "loaders.py").write_text(LOADERS)
-        (project / "train.py").write_text(TRAIN)
-
-    def cached(self) -> tuple[Report, bool]:
-        """A report, and whether everything in it was known."""
-        caches = Caches()
-        report = linted("train.py", caches=caches)
-        caches.save()
-        return report, not caches.of(os.getcwd())._changed
-
-    def test_the_same_again(self) -> None:
-        first, known = self.cached()
-        assert not known
-        assert first.findings
-        again, known = self.cached()
-        assert known
-        assert again.findings == first.findings
-
-    def test_another_file_of_the_program_is_known(self) -> None:
-        self.cached()
-        caches = Caches()
-        assert {one.filename for one in linted("loaders.py", caches=caches).findings} == {"loaders.py"}
-        assert not caches.of(os.getcwd())._changed
-
-    @pytest.mark.parametrize(
-        ("name", "text"),
-        [
-            ("train.py", TRAIN + "\n"),
-            ("loaders.py", LOADERS.replace("workers=0", "workers=4")),
-            ("torchvision.py", ""),
-            ("main.py", "import train\n"),
-            ("pyproject.toml", "[tool.accel-advisor]\nignore = ['ACC102']\n"),
-        ],
-    )
-    def test_whatever_matters_changes(self, project: Path, name: str, text: str) -> None:
-        self.cached()
-        (project / name).write_text(text)
-        _, known = self.cached()
-        assert not known
-
-    def test_what_does_not_matter_changes(self, project: Path) -> None:
-        (project / "other").mkdir()
-        self.cached()
-        (project / "other" / "other.py").write_text("import torch\n")
-        (project / "notes.txt").write_text("torch\n")
-        _, known = self.cached()
-        assert known
-
-    @pytest.mark.parametrize("raw", [b"", b"{", b"[]", b'{"salt": 1, "entries": 3}', b'{"salt": "$", "entries": 3}'])
-    def test_a_damaged_one_counts_as_empty(self, project: Path, raw: bytes) -> None:
-        first, _ = self.cached()
-        salt = json.loads((project / FOLDER / "lint.json").read_bytes())["salt"]
-        (project / FOLDER / "lint.json").write_bytes(raw.replace(b"$", salt.encode()))
-        again, known = self.cached()
-        assert not known
-        assert again.findings == first.findings
-
-    @pytest.mark.parametrize("index", [[], {}, {"files": 1}, {"files": {"a": 1}, "groups": []}, None])
-    def test_a_damaged_index_counts_as_none(self, project: Path, index: object) -> None:
-        first, _ = self.cached()
-        path = project / FOLDER / "index.json"
-        data = json.loads(path.read_bytes())
-        assert data["index"]["files"]
-        path.write_text(json.dumps(data | {"index": index}))
-        again, known = self.cached()
-        assert known
-        assert again.findings == first.findings
-
-    def test_it_is_ignored_by_git(self, project: Path) -> None:
-        self.cached()
-        assert (project / FOLDER / ".gitignore").read_text() == "*\n"

@@ -1,0 +1,60 @@
+"""Which files belong to one program."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from accel_advisor.project.import_graph import Source, programs
+
+
+def grouped(files: dict[str, bytes]) -> list[list[str]]:
+    """The programs of files by relative name; all mention accelerators but for those with a comment that says so."""
+    folder = os.getcwd()
+    sources = {
+        os.path.join(folder, name): Source.of(name, raw + (b"" if b"# quiet" in raw else b"\n# torch\n"))
+        for name, raw in files.items()
+    }
+    return [[os.path.relpath(path, folder) for path in one] for one in programs(sources, folder)]
+
+
+class TestPrograms:
+    def test_files_that_do_not_import_each_other_stand_alone(self) -> None:
+        files = {"a.py": b"import torch\n", "b.py": b"import os, sys\nfrom . import gone\n"}
+        assert grouped(files) == [["a.py"], ["b.py"]]
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "import pkg.inner",
+            "import os, pkg.inner as x",
+            "from pkg.inner import f",
+            "from pkg import inner",
+            "from pkg import (  # why\n    other,\n    inner,\n)",
+            "from .pkg.inner import f",
+            "if True:\n    from pkg.inner import *",
+        ],
+    )
+    def test_imports_join_files(self, line: str) -> None:
+        files = {"b.py": b"", os.path.join("pkg", "inner.py"): b"", "a.py": line.encode()}
+        assert grouped(files) == [["b.py"], [os.path.join("pkg", "inner.py"), "a.py"]]
+
+    def test_the_nearest_module_is_meant(self) -> None:
+        names = [os.path.join("x", "utils.py"), os.path.join("y", "utils.py"), os.path.join("x", "a.py"), "utils.py"]
+        files = dict.fromkeys(names, b"") | {names[2]: b"import utils"}
+        assert grouped(files) == [[names[0], names[2]], [names[1]], [names[3]]]
+
+    def test_relative_imports_climb(self) -> None:
+        names = [os.path.join("p", "q", "a.py"), os.path.join("p", "b.py"), os.path.join("p", "__init__.py")]
+        files = {names[0]: b"from ..b import f\nfrom .. import c\n", names[1]: b"", names[2]: b""}
+        assert grouped(files) == [names]
+
+    def test_a_large_program_is_taken_in_pieces(self) -> None:
+        files = {f"m{number}.py": b"import m0\n" + b"#" * 1_000_000 for number in range(7)}
+        assert [len(one) for one in grouped(files)] == [2, 2, 2, 1]
+
+    def test_files_without_a_word_of_ours_belong_to_what_they_call(self) -> None:
+        files = {"main.py": b"import a, b  # quiet", "a.py": b"", "b.py": b"", "other.py": b"import main  # quiet"}
+        assert grouped(files) == [["a.py", "b.py", "main.py"]]
+        assert grouped(files | {"main.py": b"import c  # quiet"}) == [["a.py"], ["b.py"]]
