@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from accel_advisor.tune.knobs.turned_knobs import Turn
+from accel_advisor.tune.knobs.tried_knobs import TriedKnob
 
 SCRIPT = """\
 import torch
@@ -195,7 +195,7 @@ class Workload:
         text = SCRIPT.format(**{key: getattr(self, key) for key in keys}).replace("\n\n\n\n\n", "\n\n")
         return "".join(line for line in text.splitlines(keepends=True) if line == "\n" or line.strip())
 
-    def wrong(self, turn: Turn) -> str:
+    def wrong(self, turn: TriedKnob) -> str:
         """What is wrong with an answer, in words; empty where nothing is."""
         if self.device and not present(self.device):
             return "" if f"{self.device} alone" in turn.refused else "not refused for the missing device"

@@ -31,7 +31,7 @@ import torch
 
 from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.machine import inspect_machine
-from accel_advisor.tune.knobs.turner import Turner, try_knobs
+from accel_advisor.tune.knobs.knob_trials import KnobTrials, try_knobs
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.session import Session
 from benchmarks.knob_workloads import WORKLOADS, Workload
@@ -60,8 +60,8 @@ def run(workload: Workload) -> dict[str, Any]:
         script.write_text(workload.source)
         command = Command(script, None, (), script.parent)
         with Session(command, deadline=math.inf, start_timeout=300, restarts=1) as session:
-            turner = Turner(session, command, inspect_machine(), root=script.parent, block=workload.block)
-            tried = try_knobs(turner, workload.with_ | {workload.knob}, write=False).tried
+            trials = KnobTrials(session, command, inspect_machine(), root=script.parent, block=workload.block)
+            tried = try_knobs(trials, workload.with_ | {workload.knob}, write=False).tried
     turn = next(turn for turn in tried if turn.name == workload.knob)
     gain = turn.gain
     return {

@@ -151,7 +151,7 @@ def tune(
     end, and nothing that it writes stays. Without SCRIPT, the script of the configuration is run (tune.script), or the
     one training script in this folder.
     """
-    from accel_advisor.tune.knobs.turner import most_starts
+    from accel_advisor.tune.knobs.knob_trials import most_starts
     from accel_advisor.tune.trial.trial_errors import ScriptFailed, TrialError
     from accel_advisor.tune.tuner import Options, TuneError
     from accel_advisor.tune.tuner import tune as run

@@ -12,10 +12,10 @@ from pathlib import Path
 from accel_advisor.machine.bandwidth import measure
 from accel_advisor.machine.machine import Machine, accelerators, inspect_machine
 from accel_advisor.tune.applying.objections import Objections, objections_to
-from accel_advisor.tune.applying.proving import apply
 from accel_advisor.tune.applying.rewrite import display_name, recommend
-from accel_advisor.tune.knobs.turned_knobs import Turns
-from accel_advisor.tune.knobs.turner import Turner, try_knobs
+from accel_advisor.tune.applying.verified_rewrite import apply
+from accel_advisor.tune.knobs.knob_trials import KnobTrials, try_knobs
+from accel_advisor.tune.knobs.tried_knobs import TriedKnobs
 from accel_advisor.tune.probe.channel.wire import BASELINE, LoaderInfo, Ready, Settings
 from accel_advisor.tune.record.outcome import Outcome, Row
 from accel_advisor.tune.record.schema import Explanation
@@ -197,7 +197,7 @@ def _turn(
 ) -> None:
     """Tries the knobs of the training, against the script as it now is."""
     with Session(command, deadline=math.inf, start_timeout=options.start_timeout, restarts=1) as session:
-        turner = Turner(
+        trials = KnobTrials(
             session,
             command,
             machine,
@@ -207,8 +207,8 @@ def _turn(
             say=lambda words: watch(words, None),
         )
         with suppress(KeyboardInterrupt), interrupts.heeded():
-            outcome.turns = try_knobs(turner, options.knobs, write=options.apply and options.unsafe)
-        outcome.turns = outcome.turns or turner.turns or Turns(tuple(turner.tried))
+            outcome.turns = try_knobs(trials, options.knobs, write=options.apply and options.unsafe)
+        outcome.turns = outcome.turns or trials.written or TriedKnobs(tuple(trials.tried))
     outcome.contained = tuple(sorted({*outcome.contained, *session.contained}))
     outcome.leaked = tuple(sorted({*outcome.leaked, *session.leaked}))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from accel_advisor.machine.gpus import Sample
 from accel_advisor.machine.machine import Accelerator, Machine
 from accel_advisor.tune.applying.rewrite import Recommendation
-from accel_advisor.tune.knobs.turned_knobs import Turns
+from accel_advisor.tune.knobs.tried_knobs import TriedKnobs
 from accel_advisor.tune.probe.channel.wire import Block, LoaderInfo, Settings
 from accel_advisor.tune.record.schema import Explanation
 from accel_advisor.tune.search.diagnosis import Diagnosis
@@ -99,7 +99,7 @@ class Outcome:
     explained: tuple[Explanation, ...] = ()
     baseline_interval: Interval | None = None
     recommended_interval: Interval | None = None
-    turns: Turns | None = None
+    turns: TriedKnobs | None = None
 
     @property
     def verified(self) -> bool | None:

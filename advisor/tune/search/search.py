@@ -19,12 +19,12 @@ from random import Random
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
 from accel_advisor.tune.search.allowance import Allowance
-from accel_advisor.tune.search.counting import STARVED, TOLERANCE, Counting
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.readings import Loop, Readings, Tried, What
 from accel_advisor.tune.search.settings import ACCELERATOR_KNOBS, KNOBS, Limits, consistent, prefetch, simplicity
 from accel_advisor.tune.search.statistics import MARGIN, Interval, gain, order
 from accel_advisor.tune.search.stops import Stop, TooShort
+from accel_advisor.tune.search.worker_counts import STARVED, TOLERANCE, WorkerCounts
 
 HEADROOM = 1.03
 """Under this ceiling there is nothing to gain from the loader."""
@@ -115,7 +115,7 @@ class Search:
         self.chosen: Settings | None = None
         self.exhausted: Stop | TooShort | None = None
         self.final: list[tuple[Block, Block]] = []
-        self._counting = Counting(self.readings)
+        self._counts = WorkerCounts(self.readings)
         self._random = Random(seed)
         self._finalists: list[Settings] = []
 
@@ -234,11 +234,11 @@ class Search:
     def _explore_workers(self, base: Settings) -> Found:
         """The fastest number of workers for ``base``, the fewest of those that are equally fast."""
         for number in range(_MOST_EXPLORED):
-            count = self._counting.next(base, self.limits)
+            count = self._counts.next(base, self.limits)
             if count is None or (number and not self.time.within(_EXPLORE_SHARE)):
                 break
-            yield from self._measure(self._counting.settings(base, count), Purpose.WORKERS)
-        return self._simplest(self._counting.settings(base, count) for count in self._counting.times(base))
+            yield from self._measure(self._counts.settings(base, count), Purpose.WORKERS)
+        return self._simplest(self._counts.settings(base, count) for count in self._counts.times(base))
 
     def _explore_prefetch(self, best: Settings) -> Found:
         """More batches ahead, where workers are late now and then."""
@@ -252,7 +252,7 @@ class Search:
             yield from self._measure(deepest, Purpose.PREFETCH)
             if self._faster(deepest, best):
                 best = deepest
-            elif self._faster(best, deepest, self._counting.reach) or not self._counting.uneven(
+            elif self._faster(best, deepest, self._counts.reach) or not self._counts.uneven(
                 self.readings.starved(deepest)
             ):
                 break
@@ -277,9 +277,7 @@ class Search:
         """Those near the best again, in interleaved rounds."""
         times = {s: seconds for s in self.readings.measured if (seconds := self.readings.potential(s)) is not None}
         best = min(times, key=lambda s: times[s])
-        near = sorted(
-            (s for s in times if s != best and times[s] <= self._counting.reach * times[best]), key=simplicity
-        )
+        near = sorted((s for s in times if s != best and times[s] <= self._counts.reach * times[best]), key=simplicity)
         second = sorted(near, key=lambda s: times[s])[:1]
         self._finalists = list(dict.fromkeys([best, *near[:1], *second, *near]))[:4]
         if not near or not self.time.leaves(self._finalists):

@@ -15,17 +15,31 @@ _MAGIC = "NameError: name 'get_ipython' is not defined"
 _ROOM = ["--knobs", "batch_size,activation_checkpointing"]
 
 
+def ran_out_of_memory(failure: str, status: int | None) -> bool:
+    """Whether a process most likely ran out of memory: torch, numpy and Python say so in their errors, and a system
+    that has none left kills, and says nothing.
+
+    Args:
+        failure: what the process said last.
+        status: its exit status; None where none is known.
+    """
+    return _killed(status) or OUT_OF_MEMORY.search(failure) is not None
+
+
+def _killed(status: int | None) -> bool:
+    return hasattr(signal, "SIGKILL") and status == -signal.SIGKILL
+
+
 def remedy_for_memory(failure: str, status: int, own: list[str]) -> str:
-    """A remedy for a script that takes batches and runs out of memory; empty where nothing tells that it did.
+    """A remedy for a script that takes batches and runs out of memory; empty where nothing says that it did.
 
     Args:
         failure, own: as :func:`remedy_of` takes them.
-        status: its exit status; a system that has no memory left kills.
+        status: its exit status.
     """
-    killed = hasattr(signal, "SIGKILL") and status == -signal.SIGKILL
-    if not killed and not OUT_OF_MEMORY.search(failure):
+    if not ran_out_of_memory(failure, status):
         return ""
-    likely = "most likely it ran out of memory; " if killed else ""
+    likely = "most likely it ran out of memory; " if _killed(status) else ""
     smaller = f"{likely}make its batches smaller until it runs, since a knob is compared with the script as it is"
     if "--nproc-per-node" in own:
         return smaller

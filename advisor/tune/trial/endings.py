@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 
-from accel_advisor.tune.probe.channel.refusals import OUT_OF_MEMORY
 from accel_advisor.tune.probe.channel.wire import BASELINE, Settings
 
 _SAID_MOST = 120
@@ -35,13 +34,6 @@ def died(status: int | None) -> str:
     if status is not None and status < 0:
         return f"was killed by {signal.Signals(-status).name}"
     return "ended" if status is None else f"ended with exit status {status}"
-
-
-def out_of_memory(status: int | None, said: str) -> bool:
-    """Whether a process most likely ran out of memory, from its exit status and its last words: a system that has no
-    memory left kills, and says nothing."""
-    killed = hasattr(signal, "SIGKILL") and status == -signal.SIGKILL
-    return killed or bool(OUT_OF_MEMORY.search(said))
 
 
 def slow_start(seconds: float, batches: int, output: str) -> str:

@@ -34,8 +34,9 @@ from accel_advisor.tune.probe.containment.layer import read_log
 from accel_advisor.tune.probe.guard import put_back
 from accel_advisor.tune.probe.knobs.training_knobs import Plan
 from accel_advisor.tune.target.command import Command
+from accel_advisor.tune.target.remedies import ran_out_of_memory
 from accel_advisor.tune.trial.disk_space import LOOK_SECONDS, Room
-from accel_advisor.tune.trial.endings import died, last_words, named, out_of_memory, slow_start, spoken
+from accel_advisor.tune.trial.endings import died, last_words, named, slow_start, spoken
 from accel_advisor.tune.trial.process import ChildProcess, ProcessEnded, remaining
 from accel_advisor.tune.trial.project_snapshot import Tree, project_folders
 from accel_advisor.tune.trial.ranks import RankLost, root_cause
@@ -287,7 +288,7 @@ class Trial:
                 said = last_words(event.traceback or errors)
                 who = "the script" if event.rank is None else f"rank {event.rank} of the script"
                 reason = f"{who} failed with exit status {event.status}" + (f": {said}" if said else "")
-                memory = out_of_memory(event.status, said)
+                memory = ran_out_of_memory(said, event.status)
                 return ScriptFailed(
                     reason, event.traceback or errors, event.status, event.batches, out_of_memory=memory
                 )
@@ -314,7 +315,7 @@ class Trial:
         self._close()
         if isinstance(event, ProcessEnded) and event.failure:
             return ScriptFailed(f"the script could not be started: {event.failure}", event.failure, 1)
-        memory = out_of_memory(status, "")
+        memory = ran_out_of_memory("", status)
         if what is not None:
             return TrialEnded(f"{who} {died(status)} while {named(what)} was measured", out_of_memory=memory)
         return ScriptFailed(f"{who} {died(status)}", errors, status or 1, self._batches, out_of_memory=memory)

@@ -7,7 +7,7 @@ import pytest
 
 from accel_advisor.finding import Edit
 from accel_advisor.source.document import Document
-from accel_advisor.tune.applying import applying
+from accel_advisor.tune.applying import rewrite_on_disk
 from accel_advisor.tune.applying.rewrite import Rewrite, RewriteError, display_name, own_frame, recommend, rewritten
 from accel_advisor.tune.probe.channel.wire import Frame, Settings
 from accel_advisor.tune.search.statistics import Interval
@@ -117,7 +117,7 @@ def change(script: Path) -> Rewrite:
 
 def test_a_rewrite_is_written_with_its_permissions(script: Path) -> None:
     script.chmod(0o755)
-    applying.write(change(script))
+    rewrite_on_disk.write(change(script))
     assert "WORKERS = 4" in script.read_text()
     assert script.stat().st_mode & 0o777 == 0o755
     assert os.listdir(script.parent) == ["train.py"]
@@ -127,7 +127,7 @@ def test_a_file_that_changed_meanwhile_is_not_touched(script: Path) -> None:
     planned = change(script)
     script.write_text(SCRIPT + "# edited by hand\n")
     with pytest.raises(RewriteError, match=r"train\.py changed"):
-        applying.write(planned)
+        rewrite_on_disk.write(planned)
     assert script.read_text().endswith("# edited by hand\n")
 
 
@@ -136,5 +136,5 @@ def test_several_files_change_together_or_not_at_all(tmp_path: Path, script: Pat
     rewrite = change(script)
     both = Rewrite({**rewrite.before, gone: b"x = 1\n"}, {**rewrite.after, gone: b"x = 2\n"})
     with pytest.raises(RewriteError, match=r"gone\.py cannot be read any more"):
-        applying.write(both)
+        rewrite_on_disk.write(both)
     assert script.read_text() == SCRIPT

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.tune.applying.rewrite import Rewrite
-from accel_advisor.tune.knobs.turned_knobs import Turn, Turns
+from accel_advisor.tune.knobs.tried_knobs import TriedKnob, TriedKnobs
 from accel_advisor.tune.page.page import trial_page
 from accel_advisor.tune.probe.knobs.compile_knob import Compile
 from accel_advisor.tune.probe.knobs.fused_optimizer_knob import FusedOptimizer
@@ -63,13 +63,13 @@ def test_knobs_of_the_training_are_told_everywhere(
     assert found.recommendation is None
     rewrite = Rewrite({tmp_path / "train.py": b"old"}, {tmp_path / "train.py": b"new"}, "--- a\n+++ b\n-old\n+fused\n")
     tried = (
-        Turn(FusedOptimizer(), "fused=True", GAIN, 0.0001, 0.3, diff=rewrite.diff),
-        Turn(Compile(), "model.compile()", GAIN.inverse, 0.0, 12.5, refused="it is slower"),
-        Turn(
+        TriedKnob(FusedOptimizer(), "fused=True", GAIN, 0.0001, 0.3, diff=rewrite.diff),
+        TriedKnob(Compile(), "model.compile()", GAIN.inverse, 0.0, 12.5, refused="it is slower"),
+        TriedKnob(
             ThreadBinding(), "os.sched_setaffinity(0, {0})", GAIN, 0.0, 0.0, remedy="write it by hand", caution="mind"
         ),
     )
-    found.turns = Turns(tried, rewrite, verification, written)
+    found.turns = TriedKnobs(tried, rewrite, verification, written)
     assert found.left_on_the_table is not written
     text, page = printed(found), trial_page(record_of(record(found)))
     for said in (words, "fused_optimizer", "+0.01 %", "it is slower", "+fused"):

@@ -19,10 +19,10 @@ from accel_advisor.commands.tune_command import tune
 from accel_advisor.finding import Edit, Location, Span
 from accel_advisor.machine.machine import inspect_machine
 from accel_advisor.tune import tuner
-from accel_advisor.tune.applying import proving
+from accel_advisor.tune.applying import verified_rewrite
 from accel_advisor.tune.applying.rewrite import Recommendation, Rewrite
-from accel_advisor.tune.knobs.turned_knobs import Turn
-from accel_advisor.tune.knobs.turner import Turner
+from accel_advisor.tune.knobs.knob_trials import KnobTrials
+from accel_advisor.tune.knobs.tried_knobs import TriedKnob
 from accel_advisor.tune.probe.channel.wire import Frame, LoaderInfo, Settings
 from accel_advisor.tune.probe.knobs.threads_knob import Threads
 from accel_advisor.tune.record.outcome import Outcome, Row
@@ -81,11 +81,11 @@ def stands(folder: Path) -> bool:
 @pytest.fixture
 def verified(monkeypatch: pytest.MonkeyPatch) -> None:
     """The runs of old source and new, which take half a minute, have shown the gain."""
-    monkeypatch.setattr(proving, "_verify", lambda *_: Verification(True, GAIN))
+    monkeypatch.setattr(verified_rewrite, "_verify", lambda *_: Verification(True, GAIN))
 
 
 def applied(outcome: Outcome, interrupts: Interrupts) -> None:
-    outcome.verification = proving.apply(None, outcome.recommendation, None, 0.0, interrupts)  # type: ignore[arg-type]
+    outcome.verification = verified_rewrite.apply(None, outcome.recommendation, None, 0.0, interrupts)  # type: ignore[arg-type]
 
 
 def each_step(run: Callable[[Steps], None], every: int = 1) -> int:
@@ -133,12 +133,12 @@ def test_files_are_whole_for_a_caller_who_lets_ctrl_c_through(tmp_path: Path) ->
 def test_what_is_known_of_the_knobs_is_what_stands_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The knobs of the training, from their last run on: one pays, and its patch is verified."""
     edit = Edit("train.py", Span(Location(10, 1, 11), Location(11, 1, 12)), "4")
-    monkeypatch.setattr(Turner, "_turned", lambda *_: Turn(Threads(4), "WORKERS = 4", GAIN, edits=(edit,)))
+    monkeypatch.setattr(KnobTrials, "_tried", lambda *_: TriedKnob(Threads(4), "WORKERS = 4", GAIN, edits=(edit,)))
     found = set()
 
     def run(steps: Steps) -> None:
         outcome = recommended(tmp_path)
-        monkeypatch.setattr(Turner, "verify", lambda *_: (steps.__enter__(), Verification(True, GAIN))[1])
+        monkeypatch.setattr(KnobTrials, "verify", lambda *_: (steps.__enter__(), Verification(True, GAIN))[1])
         command, options = Command(tmp_path / "train.py", None, (), tmp_path), tuner.Options(frozenset({"threads"}))
         options = replace(options, apply=True, unsafe=True)
         with Interrupts() as interrupts:

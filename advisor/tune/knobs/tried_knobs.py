@@ -12,7 +12,7 @@ from accel_advisor.tune.search.verification import Verification
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TriedKnob:
     """A knob of the training, and what became of it.
 
     Attributes:
@@ -51,7 +51,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class TriedKnobs:
     """What became of the knobs of the training that were named.
 
     Attributes:
@@ -61,7 +61,7 @@ class Turns:
         written: whether the new source is in place.
     """
 
-    tried: tuple[Turn, ...]
+    tried: tuple[TriedKnob, ...]
     rewrite: Rewrite = field(default_factory=Rewrite)
     verification: Verification | None = None
     written: bool = False

@@ -19,7 +19,7 @@ STARVED = 0.03
 _STALLED, _UNEVEN = 0.15, 0.1
 
 
-class Counting:
+class WorkerCounts:
     """Numbers of workers and what was read of them.
 
     Args:

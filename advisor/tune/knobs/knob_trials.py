@@ -1,4 +1,4 @@
-"""Turns each knob of the training in processes of its own, against the script as it is, and says what became of it.
+"""Tries each knob of the training in processes of its own, against the script as it is, and says what became of it.
 
 A knob must be faster beyond doubt and leave the loss where it was.
 """
@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from accel_advisor.machine.machine import Machine, physical_cores
-from accel_advisor.tune.applying import applying
+from accel_advisor.tune.applying import rewrite_on_disk
 from accel_advisor.tune.applying.rewrite import Rewrite, RewriteError, rewritten
 from accel_advisor.tune.knobs.source_patch import patch
-from accel_advisor.tune.knobs.turned_knobs import Turn, Turns
+from accel_advisor.tune.knobs.tried_knobs import TriedKnob, TriedKnobs
 from accel_advisor.tune.knobs.whole_runs import (
     AS_IT_IS,
     HEADROOM,
@@ -36,7 +36,7 @@ from accel_advisor.tune.trial.session import Session
 from accel_advisor.tune.trial.trial_errors import TrialError
 
 
-class Turner:
+class KnobTrials:
     """Runs a script with one knob turned, and as it is.
 
     Args:
@@ -48,7 +48,7 @@ class Turner:
 
     Attributes:
         tried: what became of each knob so far.
-        turns: what is written; None where nothing is.
+        written: what stands in the source; None where nothing is.
     """
 
     def __init__(
@@ -69,38 +69,38 @@ class Turner:
         self._say = say
         self._paid: dict[type[Knob], Knob] = {}
         self._no_room: dict[type[Knob], Knob] = {}
-        self.tried: list[Turn] = []
-        self.turns: Turns | None = None
+        self.tried: list[TriedKnob] = []
+        self.written: TriedKnobs | None = None
 
-    def turn(self, kind: type[Knob]) -> Turn:
+    def try_knob(self, kind: type[Knob]) -> TriedKnob:
         """Tries a knob with each of its values, and chooses among them; :attr:`tried` keeps what became of it."""
         self._runs.renew()
-        self.tried.append(self._turned(kind))
+        self.tried.append(self._tried(kind))
         return self.tried[-1]
 
-    def _turned(self, kind: type[Knob]) -> Turn:
+    def _tried(self, kind: type[Knob]) -> TriedKnob:
         self._say(_spoken(kind))
         try:
             base = self._runs.first()
             situation = self._situation(base)
             refusal = kind.refusal(situation)
             if refusal:
-                return Turn(kind(), kind().shown(base.device), refused=refusal)
+                return TriedKnob(kind(), kind().shown(base.device), refused=refusal)
             if kind.makes_room_for is not None:
-                turn = self._make_room(kind, kind.makes_room_for, situation, base)
+                result = self._make_room(kind, kind.makes_room_for, situation, base)
             else:
-                turn = self._best(kind, situation, base)
+                result = self._best(kind, situation, base)
         except TrialError as error:
-            return Turn(kind(), kind().shown(), refused=f"the script could not be run: {error.reason}")
-        if not turn.refused:
-            self._paid[kind] = turn.knob
-        return turn
+            return TriedKnob(kind(), kind().shown(), refused=f"the script could not be run: {error.reason}")
+        if not result.refused:
+            self._paid[kind] = result.knob
+        return result
 
-    def verify(self, rewrite: Rewrite, turns: Sequence[Turn]) -> Verification:
+    def verify(self, rewrite: Rewrite, results: Sequence[TriedKnob]) -> Verification:
         """Runs what the knobs that pay make of the source against the source as it is."""
         self._say("the new source against the old")
         self._runs.renew()
-        alike = all(turn.refused or turn.knob.new_batch_size is None for turn in turns)
+        alike = all(result.refused or result.knob.new_batch_size is None for result in results)
         try:
             found, moved, _ = self._runs.race(AS_IT_IS, alike=alike, before=rewrite.before, after=rewrite.after)
         except TrialError as error:
@@ -126,7 +126,7 @@ class Turner:
             no_room=self._no_room,
         )
 
-    def _best(self, kind: type[Knob], situation: Situation, base: WholeRun) -> Turn:
+    def _best(self, kind: type[Knob], situation: Situation, base: WholeRun) -> TriedKnob:
         """The best of a knob's values, against the knobs that it turns, too, where these pay by themselves."""
         known = next((self._paid[one] for one in kind.brings if one in self._paid), None)
         values = kind.values(situation)
@@ -136,7 +136,7 @@ class Turner:
             best = min((self._compared(knob, base, known) for knob in values), key=_worth)
         return best if known is None else _against(best, f"{known.shown()}, which pays without it")
 
-    def _climbed(self, values: Sequence[Knob], base: WholeRun, known: Knob | None) -> Turn:
+    def _climbed(self, values: Sequence[Knob], base: WholeRun, known: Knob | None) -> TriedKnob:
         """The last of some values that is better than the one before."""
         best = None
         for knob in values:
@@ -147,52 +147,52 @@ class Turner:
         assert best is not None
         return best
 
-    def _make_room(self, kind: type[Knob], other: type[Knob], situation: Situation, base: WholeRun) -> Turn:
+    def _make_room(self, kind: type[Knob], other: type[Knob], situation: Situation, base: WholeRun) -> TriedKnob:
         """A knob that makes a step slower is for a memory that ends before larger values of another one cease to pay,
         or that has no headroom as it is."""
         taken = self._runs.share(base.turned)
         tight = taken > HEADROOM
         if other not in self._no_room and not tight:
             reason = f"memory is not the limit: the training takes {percent(taken)} of it, and would only be slower"
-            return Turn(kind(), kind().shown(), refused=reason)
+            return TriedKnob(kind(), kind().shown(), refused=reason)
         larger = self._larger(kind, other, situation, base) if other in self._no_room else None
         if larger is not None and not (larger.refused and tight):
             return larger
         return self._roomier(kind(), base)
 
-    def _larger(self, kind: type[Knob], other: type[Knob], situation: Situation, base: WholeRun) -> Turn:
+    def _larger(self, kind: type[Knob], other: type[Knob], situation: Situation, base: WholeRun) -> TriedKnob:
         """The batch for which there was no room, against the largest for which there was."""
         values, known = kind.values(situation), self._paid.get(other)
         knob = values[0] if values else kind()
-        turn = Turn(knob, knob.shown())
+        result = TriedKnob(knob, knob.shown())
         self._say(f"{_spoken(kind)}: its losses")
         try:
             runs = {new: [self._runs.run(_plan(kind(), base) if new else AS_IT_IS, NOTHING)] for new in (True, False)}
         except TrialError as error:
-            return replace(turn, refused=error.reason)
+            return replace(result, refused=error.reason)
         moved = moved_by(base, runs, alike=True)
         if moved.reason:
-            return replace(turn, loss=moved.share, refused=moved.reason)
+            return replace(result, loss=moved.share, refused=moved.reason)
         if not values:
-            return replace(turn, refused=TOO_FEW)
-        turn = replace(self._climbed(values, base, known), loss=moved.share)
+            return replace(result, refused=TOO_FEW)
+        result = replace(self._climbed(values, base, known), loss=moved.share)
         size = base.info.batch_size if known is None else known.new_batch_size
         beyond = f"batch_size={size}, which fits without it"
-        return _against(turn if turn.refused else replace(turn, caution=other.caution), beyond)
+        return _against(result if result.refused else replace(result, caution=other.caution), beyond)
 
-    def _roomier(self, knob: Knob, base: WholeRun) -> Turn:
+    def _roomier(self, knob: Knob, base: WholeRun) -> TriedKnob:
         """The same batch, for the memory that the script has hardly left."""
-        turn = Turn(knob, knob.shown())
+        result = TriedKnob(knob, knob.shown())
         try:
             found, moved, runs = self._runs.race(_plan(knob, base), alike=True)
         except TrialError as error:
-            return replace(turn, refused=error.reason)
-        new, turn = runs[True][0], replace(turn, gain=found, loss=moved.share)
+            return replace(result, refused=error.reason)
+        new, result = runs[True][0], replace(result, gain=found, loss=moved.share)
         left, taken = self._runs.share(new.turned), self._runs.share(base.turned)
         if moved.reason or left > HEADROOM:
             refused = moved.reason or f"the training takes {percent(left)} of the memory with it, too"
-            return replace(turn, refused=refused)
-        done = self._patched(turn, base, new)
+            return replace(result, refused=refused)
+        done = self._patched(result, base, new)
         if found.wins:
             return done
         caution = f"it is for the memory alone, {percent(left)} instead of {percent(taken)}, and no step is faster"
@@ -201,28 +201,28 @@ class Turner:
 
     # -- runs ---------------------------------------------------------------------------------------------------
 
-    def _compared(self, knob: Knob, base: WholeRun, known: Knob | None = None) -> Turn:
+    def _compared(self, knob: Knob, base: WholeRun, known: Knob | None = None) -> TriedKnob:
         """A knob as it is turned, against the script as it is or with one that was found to pay."""
-        turn = Turn(knob, knob.shown(base.device))
-        self._say(f"{_spoken(type(knob))}: {turn.setting}")
+        result = TriedKnob(knob, knob.shown(base.device))
+        self._say(f"{_spoken(type(knob))}: {result.setting}")
         against = AS_IT_IS if known is None else _plan(known, base)
         try:
             found, moved, runs = self._runs.race(_plan(knob, base), alike=knob.new_batch_size is None, against=against)
         except NoRoomError as error:
             self._no_room[type(knob)] = knob
-            return replace(turn, refused=error.reason)
+            return replace(result, refused=error.reason)
         except TrialError as error:
-            return replace(turn, refused=error.reason)
+            return replace(result, refused=error.reason)
         old = runs[False] if known is not None else [*runs[False], base]
         new = min(runs[True], key=_start)
         warm_up = max(0.0, new.start - min(old, key=_start).start)
-        turn = replace(turn, gain=found, loss=moved.share, warm_up=warm_up)
+        result = replace(result, gain=found, loss=moved.share, warm_up=warm_up)
         refused = moved.reason or ("" if found.wins else no_gain(found))
-        return replace(turn, refused=refused) if refused else self._patched(turn, base, new)
+        return replace(result, refused=refused) if refused else self._patched(result, base, new)
 
-    def _patched(self, turn: Turn, base: WholeRun, new: WholeRun) -> Turn:
-        """A turn that pays, with what brings it about in the source."""
-        knob = turn.knob
+    def _patched(self, result: TriedKnob, base: WholeRun, new: WholeRun) -> TriedKnob:
+        """A knob that pays, with what brings it about in the source."""
+        knob = result.knob
         written = patch(knob, new.turned, base.info, device=new.device, root=self.root, argv=self._command.args)
         setting = knob.shown(new.device, *new.turned.blocks[:1])
         edits, diff, remedy = written.edits, "", written.remedy
@@ -231,7 +231,7 @@ class Turner:
                 diff = rewritten(edits, self.root).diff
             except RewriteError as error:
                 edits, remedy = (), f"write `{setting}` by hand: {error}"
-        return replace(turn, setting=setting, edits=edits, diff=diff, remedy=remedy, caution=knob.caution)
+        return replace(result, setting=setting, edits=edits, diff=diff, remedy=remedy, caution=knob.caution)
 
 
 def most_starts(names: frozenset[str]) -> int:
@@ -241,42 +241,44 @@ def most_starts(names: frozenset[str]) -> int:
     return 1 + sum(each) + runs if each else 0
 
 
-def try_knobs(turner: Turner, names: frozenset[str], *, write: bool) -> Turns:
+def try_knobs(trials: KnobTrials, names: frozenset[str], *, write: bool) -> TriedKnobs:
     """Tries the knobs that are named, then all that pay together; with ``write`` writes these where the gain shows."""
-    tried = superseded(tuple(turner.turn(kind) for kind in TRAINING_KNOBS if kind.name in names))
-    edits = [edit for turn in tried if not turn.refused for edit in turn.edits]
+    tried = superseded(tuple(trials.try_knob(kind) for kind in TRAINING_KNOBS if kind.name in names))
+    edits = [edit for result in tried if not result.refused for edit in result.edits]
     verification = None
     try:
-        rewrite = rewritten(edits, turner.root)
-        if write or sum(bool(turn.edits) for turn in tried) > 1:
-            verification = turner.verify(rewrite, tried) if edits else None
+        rewrite = rewritten(edits, trials.root)
+        if write or sum(bool(result.edits) for result in tried) > 1:
+            verification = trials.verify(rewrite, tried) if edits else None
         if not write or verification is None or not verification.holds:
-            return Turns(tried, rewrite, verification)
+            return TriedKnobs(tried, rewrite, verification)
         with undisturbed():
-            applying.write(rewrite)
-            turner.turns = Turns(tried, rewrite, verification, written=True)
+            rewrite_on_disk.write(rewrite)
+            trials.written = TriedKnobs(tried, rewrite, verification, written=True)
     except RewriteError as error:
-        return Turns(tried, Rewrite(), Verification(False, verification.gain if verification else None, str(error)))
-    return turner.turns
+        return TriedKnobs(
+            tried, Rewrite(), Verification(False, verification.gain if verification else None, str(error))
+        )
+    return trials.written
 
 
-def superseded(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+def superseded(results: tuple[TriedKnob, ...]) -> tuple[TriedKnob, ...]:
     """Without what something else brings along, and more: a still larger batch, for which there is room then, or what a
     knob turns, too."""
-    pays = [turn for turn in turns if not turn.refused]
+    pays = [result for result in results if not result.refused]
     better: dict[type[Knob], str] = {}
-    sized = [turn for turn in pays if turn.knob.new_batch_size is not None]
+    sized = [result for result in pays if result.knob.new_batch_size is not None]
     if len(sized) > 1:
         better[type(sized[0].knob)] = f"a larger one pays still more, with {_spoken(type(sized[-1].knob))}"
-    for turn in pays:
-        if turn.edits:
-            for kind, reason in turn.knob.brings.items():
-                better[kind] = f"{reason}, with {_spoken(type(turn.knob))}"
+    for result in pays:
+        if result.edits:
+            for kind, reason in result.knob.brings.items():
+                better[kind] = f"{reason}, with {_spoken(type(result.knob))}"
     return tuple(
-        turn
-        if turn.refused or type(turn.knob) not in better
-        else replace(turn, refused=better[type(turn.knob)], edits=(), diff="")
-        for turn in turns
+        result
+        if result.refused or type(result.knob) not in better
+        else replace(result, refused=better[type(result.knob)], edits=(), diff="")
+        for result in results
     )
 
 
@@ -284,11 +286,11 @@ def _plan(knob: Knob, base: WholeRun) -> Plan:
     return Plan(knob, base.info.stack)
 
 
-def _against(turn: Turn, beyond: str) -> Turn:
-    """A turn whose gain is not over the script as it is."""
-    if turn.refused:
-        return replace(turn, refused=f"{turn.refused}, against {beyond}")
-    return replace(turn, caution=f"{turn.caution}; the gain is over {beyond}")
+def _against(result: TriedKnob, beyond: str) -> TriedKnob:
+    """A knob whose gain is not over the script as it is."""
+    if result.refused:
+        return replace(result, refused=f"{result.refused}, against {beyond}")
+    return replace(result, caution=f"{result.caution}; the gain is over {beyond}")
 
 
 def _spoken(kind: type[Knob]) -> str:
@@ -299,10 +301,10 @@ def _start(run: WholeRun) -> float:
     return run.start
 
 
-def _worth(turn: Turn) -> tuple[bool, float]:
-    """Sorts turns, best first."""
-    return bool(turn.refused), -_ratio(turn)
+def _worth(result: TriedKnob) -> tuple[bool, float]:
+    """Sorts what was tried, best first."""
+    return bool(result.refused), -_ratio(result)
 
 
-def _ratio(turn: Turn) -> float:
-    return turn.gain.ratio if turn.gain is not None else 0.0
+def _ratio(result: TriedKnob) -> float:
+    return result.gain.ratio if result.gain is not None else 0.0

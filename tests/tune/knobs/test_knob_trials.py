@@ -13,8 +13,8 @@ from rich.console import Console
 
 from accel_advisor.finding import Edit, Location, Span
 from accel_advisor.machine.machine import inspect_machine, physical_cores
-from accel_advisor.tune.knobs.turned_knobs import Turn, Turns
-from accel_advisor.tune.knobs.turner import Turner, most_starts, superseded, try_knobs
+from accel_advisor.tune.knobs.knob_trials import KnobTrials, most_starts, superseded, try_knobs
+from accel_advisor.tune.knobs.tried_knobs import TriedKnob, TriedKnobs
 from accel_advisor.tune.knobs.whole_runs import AS_IT_IS, STARTS_A_KNOB
 from accel_advisor.tune.probe.knobs.fused_optimizer_knob import FusedOptimizer
 from accel_advisor.tune.probe.knobs.tf32_knob import Tf32
@@ -130,8 +130,8 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def turner(session: Session, command: Command, **machine: int) -> Turner:
-    return Turner(session, command, replace(inspect_machine(), **machine), root=command.cwd, block=0.1)
+def trials(session: Session, command: Command, **machine: int) -> KnobTrials:
+    return KnobTrials(session, command, replace(inspect_machine(), **machine), root=command.cwd, block=0.1)
 
 
 def write(folder: Path, step: str) -> Command:
@@ -147,7 +147,7 @@ def test_what_pays_is_written_and_what_moves_the_loss_is_refused(tmp_path: Path)
         names = frozenset(
             {"thread_binding", "fused_optimizer", "autocast", "channels_last", "activation_checkpointing"}
         )
-        found = try_knobs(turner(session, command), frozenset(names), write=True)
+        found = try_knobs(trials(session, command), frozenset(names), write=True)
     binding, fused, layout, autocast, checkpointing = found.tried
     assert binding.refused == "the loader has no workers, which could take the cores of the training"
     assert binding.gain is None
@@ -175,7 +175,7 @@ def test_threads_are_bound_beside_workers(tmp_path: Path) -> None:
     text = source.read_text().replace("import time", "import os\nimport time")
     source.write_text(text.replace("shuffle=True", "shuffle=True, num_workers=1"))
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
-        found = try_knobs(turner(session, command), frozenset({"thread_binding"}), write=False)
+        found = try_knobs(trials(session, command), frozenset({"thread_binding"}), write=False)
     (turn,) = found.tried
     assert turn.refused == ""
     added = [line[1:] for line in turn.diff.splitlines() if line.startswith("+") and line[:3] != "+++"]
@@ -188,8 +188,8 @@ def test_threads_are_bound_beside_workers(tmp_path: Path) -> None:
 
 
 def test_a_number_of_threads_that_is_bound_too_is_written_once() -> None:
-    threads = Turn(Threads(1), "torch.set_num_threads(1)")
-    binding = Turn(ThreadBinding(), "", remedy="by hand")
+    threads = TriedKnob(Threads(1), "torch.set_num_threads(1)")
+    binding = TriedKnob(ThreadBinding(), "", remedy="by hand")
     assert superseded((threads, binding)) == (threads, binding)
     bound = replace(binding, edits=(Edit("train.py", Span(Location(0, 1, 1), Location(0, 1, 1)), ""),))
     first, second = superseded((threads, bound))
@@ -204,7 +204,7 @@ def test_a_larger_batch_is_made_room_for(tmp_path: Path) -> None:
     source.write_text(HUNGRY.format(make="torch.empty", left=100, pause=0.05))
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
         names = frozenset({"batch_size", "activation_checkpointing"})
-        found = try_knobs(turner(session, command), names, write=False)
+        found = try_knobs(trials(session, command), names, write=False)
     batch, checkpointing = found.tried
     assert "allocate memory" in batch.refused
     assert checkpointing.refused == ""
@@ -238,7 +238,7 @@ def test_room_alone_is_shown_and_not_written(tmp_path: Path) -> None:
         session.close()
         assert session.stopped.turned is not None
         room = session.stopped.turned.memory - (16 << 20)
-        own = Turner(session, command, inspect_machine(), root=command.cwd, block=0.1, memory=int(room / 0.8))
+        own = KnobTrials(session, command, inspect_machine(), root=command.cwd, block=0.1, memory=int(room / 0.8))
         found = try_knobs(own, frozenset({"activation_checkpointing"}), write=True)
     (turn,) = found.tried
     assert turn.refused == ""
@@ -276,17 +276,17 @@ def test_the_starts_of_a_knob_are_bounded(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("accel_advisor.tune.knobs.whole_runs.STARTS_A_KNOB", 1)
     command = write(tmp_path, SLOW_UNLESS_FUSED)
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
-        found = turner(session, command).turn(FusedOptimizer)
-        threads = turner(session, command, affinity=1).turn(Threads)
+        found = trials(session, command).try_knob(FusedOptimizer)
+        threads = trials(session, command, affinity=1).try_knob(Threads)
     assert threads.refused == "there is one core, and one thread on it"
     assert found.refused == "it was not settled after 1 starts of the script"
 
 
 def test_what_pays_and_is_not_written_is_left_on_the_table() -> None:
-    pays, refused = Turn(Threads(2), "torch.set_num_threads(2)"), Turn(Tf32(), "", refused="no")
-    assert Turns((refused, pays)).remain
-    assert not Turns((refused,)).remain
-    assert not Turns((refused, pays), written=True).remain
+    pays, refused = TriedKnob(Threads(2), "torch.set_num_threads(2)"), TriedKnob(Tf32(), "", refused="no")
+    assert TriedKnobs((refused, pays)).remain
+    assert not TriedKnobs((refused,)).remain
+    assert not TriedKnobs((refused, pays), written=True).remain
 
 
 @pytest.mark.gpu
@@ -299,7 +299,7 @@ def test_knobs_of_a_gpu_are_measured_there(tmp_path: Path) -> None:
     source.write_text(text.replace("(model(inputs) - 1000)", "(model(inputs.cuda()) - 1000)"))
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
         names = frozenset({"tf32", "cudnn_benchmark", "threads"})
-        found = try_knobs(turner(session, command), names, write=False)
+        found = try_knobs(trials(session, command), names, write=False)
     threads, tf32, benchmark = found.tried
     assert "it does something on cpu alone, and the model is on cuda" in threads.refused
     for turn in (tf32, benchmark):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 
-from accel_advisor.tune.applying import applying
+from accel_advisor.tune.applying import rewrite_on_disk
 from accel_advisor.tune.applying.rewrite import Recommendation, RewriteError
 from accel_advisor.tune.probe.channel.wire import BASELINE, Settings
 from accel_advisor.tune.search.allowance import FEW_RUNS, runs_seconds
@@ -35,12 +35,12 @@ def apply(
     """
     found, settled = None, None
     try:
-        applying.check(recommendation.rewrite)
+        rewrite_on_disk.check(recommendation.rewrite)
         with interrupts.heeded():
             found = _verify(session, recommendation, search, end)
         with undisturbed():
             if found.holds:
-                applying.write(recommendation.rewrite)
+                rewrite_on_disk.write(recommendation.rewrite)
             settled = found
     except (RewriteError, OSError) as error:
         return Verification(False, found.gain if found else None, str(error))
