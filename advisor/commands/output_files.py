@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from accel_advisor.commands.failure import Failure
-from accel_advisor.tune.wording.figures import rate_text
 
 if TYPE_CHECKING:
-    from accel_advisor.tune.record.history import Entry
+    from accel_advisor.tune.record.history import Standing
     from accel_advisor.tune.record.outcome import Outcome
     from accel_advisor.tune.record.schema import Record
 
@@ -61,9 +60,8 @@ class Outputs:
             except RecordError as error:
                 raise Failure(f"--history {error}") from error
 
-    def write(self, outcome: Outcome) -> str:
-        """Writes what is wanted; returns a sentence about how the script stands to its best run, empty where it need
-        not stand to one.
+    def write(self, outcome: Outcome) -> Standing | None:
+        """Writes what is wanted; returns how the run stands among those of its history, None where it has none.
 
         Raises:
             Failure: a file cannot be written; the others are.
@@ -98,47 +96,23 @@ class Outputs:
             if path is not None:
                 yield option, path
 
-    def _append(self, record: Record, failures: list[str]) -> str:
-        from accel_advisor.tune.record.history import History, append, best, entry_of, read_history
+    def _append(self, record: Record, failures: list[str]) -> Standing | None:
+        from accel_advisor.tune.record.history import History, Rank, Standing, append, entry_of, read_history, standing
         from accel_advisor.tune.record.stored import RecordError
 
         if self.history is None:
-            return ""
+            return None
         today = entry_of(record)
         if today is None:
-            return "Nothing was added to the history: the run came to no rate."
+            return Standing(Rank.UNKNOWN)
         try:
             history = read_history(self.history) if self.history.exists() else History(())
             append(self.history, today)
         except (OSError, RecordError) as error:
             reason = str(error) if isinstance(error, RecordError) else error.strerror or error
             failures.append(f"--history {self.history}: cannot be written: {reason}")
-            return ""
-        torn = f" Lines cut short and left out: {', '.join(map(str, history.torn))}." if history.torn else ""
-        return self._standing(today, best(history.of(today.key))) + torn
-
-    def _standing(self, today: Entry, top: Entry | None) -> str:
-        from accel_advisor.tune.record.history import behind
-
-        if top is None:
-            return f"First run in this history: {_said(today)}."
-        against = f"the best recorded on this kind of machine is {_said(top)} on {top.at[:10]}"
-        if self.tolerance is not None and behind(today, top, self.tolerance):
-            lost = 100 * (1 - today.rate / top.rate)
-            return f"{FALLEN}: {_said(today)}, {lost:.0f} % less; {against}."
-        if today.bottom > top.bottom:
-            before = f"{_said(top)} on {top.at[:10]}"
-            return f"{_said(today)} now, the best on this kind of machine so far; before, {before}."
-        return f"{_said(today)} now; {against}."
-
-
-FALLEN = "Fallen behind"
-"""How the sentence begins where a script is slower than its best run by more than is tolerated."""
-
-
-def _said(entry: Entry) -> str:
-    ends = f" ({rate_text(entry.low)}-{rate_text(entry.high)})" if entry.low is not None else ""
-    return f"{rate_text(entry.rate)} samples/s{ends}"
+            return None
+        return standing(today, history, self.tolerance)
 
 
 def _write_page(record: Record, path: Path) -> None:

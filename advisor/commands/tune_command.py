@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from accel_advisor.commands.failure import Failure, console_here
-from accel_advisor.commands.output_files import FALLEN, Outputs
+from accel_advisor.commands.output_files import Outputs
 from accel_advisor.machine.machine import INSTALL_TORCH
 from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOB_NAMES, UnknownKnobError, parse_knobs
 from accel_advisor.tune.target.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
@@ -220,15 +220,18 @@ def _tolerance(text: str | None, check: bool) -> float | None:
 
 
 def _finish(ctx: click.Context, outcome: Outcome, console: Console, outputs: Outputs, *, check: bool) -> None:
+    from accel_advisor.tune.record.history import Rank
+    from accel_advisor.tune.showing.history_text import standing_text
     from accel_advisor.tune.showing.summary import print_report
 
     print_report(outcome, console)
     standing = outputs.write(outcome)
-    if standing:
-        click.echo(standing)
+    if standing is not None:
+        click.echo(standing_text(standing))
     if outcome.interrupted:
         ctx.exit(Interrupted.exit_code)
-    remains = standing.startswith(FALLEN) if outputs.tolerance is not None else outcome.left_on_the_table
+    behind = standing is not None and standing.rank is Rank.BEHIND
+    remains = behind if outputs.tolerance is not None else outcome.left_on_the_table
     if check and remains:
         ctx.exit(1)
 

@@ -2,7 +2,7 @@
 
 Runs can be compared where the command, the kind of machine and the device are the same; that is their key. A line is
 appended with one write, so that runs that end together do not mix; one that was cut short by a full disk or a power cut
-is left out and told of.
+is left out and reported.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import math
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from enum import Enum, auto
 from pathlib import Path
 
 from accel_advisor.tune.probe.channel.wire import Settings
@@ -183,6 +184,53 @@ def behind(today: Entry, record: Entry, tolerance: float) -> bool:
     """Whether a run has fallen behind the best recorded one: by more than the tolerance, a fraction, and by more than
     the two intervals leave open."""
     return today.rate < (1 - tolerance) * record.rate and today.top < record.bottom
+
+
+class Rank(Enum):
+    """How a run compares with those before it."""
+
+    UNKNOWN = auto()
+    """It came to no rate."""
+    FIRST = auto()
+    """There is none that it can be compared with."""
+    BEHIND = auto()
+    """It is slower than the best one by more than is tolerated."""
+    BEST = auto()
+    """It is surely the fastest so far."""
+    WITHIN = auto()
+    """It is none of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A run among those of its history.
+
+    Attributes:
+        today: the run; None where it came to no rate.
+        best: the best one before it; None where there is none.
+        torn: lines of the history that were cut short.
+    """
+
+    rank: Rank
+    today: Entry | None = None
+    best: Entry | None = None
+    torn: tuple[int, ...] = ()
+
+
+def standing(today: Entry, history: History, tolerance: float | None) -> Standing:
+    """How a run stands among those before it.
+
+    Args:
+        tolerance: as :func:`behind` takes it; None where a script may be as slow as it likes.
+    """
+    top = best(history.of(today.key))
+    if top is None:
+        rank = Rank.FIRST
+    elif tolerance is not None and behind(today, top, tolerance):
+        rank = Rank.BEHIND
+    else:
+        rank = Rank.BEST if today.bottom > top.bottom else Rank.WITHIN
+    return Standing(rank, today, top, history.torn)
 
 
 def parse_tolerance(text: str) -> float:
