@@ -12,7 +12,8 @@ from pathlib import Path
 from accel_advisor.machine.bandwidth import measure
 from accel_advisor.machine.machine import Machine, accelerators, inspect_machine
 from accel_advisor.tune.applying.objections import Objections, objections_to
-from accel_advisor.tune.applying.rewrite import display_name, recommend
+from accel_advisor.tune.applying.project_code import display_name
+from accel_advisor.tune.applying.rewrite import recommend
 from accel_advisor.tune.applying.verified_rewrite import apply
 from accel_advisor.tune.knobs.knob_trials import KnobTrials, try_knobs
 from accel_advisor.tune.knobs.tried_knobs import TriedKnobs

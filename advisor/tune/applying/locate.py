@@ -17,6 +17,7 @@ from accel_advisor.records.facts import Facts, LoaderCall, LoaderContext
 from accel_advisor.source.document import Document, DocumentError
 from accel_advisor.tables.loader_libraries import SETTINGS
 from accel_advisor.tune.applying.origins import KnobPlan, Setting, plan_knob
+from accel_advisor.tune.applying.project_code import own_frames
 from accel_advisor.tune.probe.channel.wire import Frame
 
 
@@ -109,11 +110,6 @@ def call_at(frame: Frame, root: Path, beginning: str) -> tuple[Document, cst.Cal
     return None
 
 
-def own_frames(stack: Sequence[Frame], root: Path) -> list[Frame]:
-    """Those of a stack's frames that are the project's own code, which may be edited."""
-    return [frame for frame in stack if _is_own(frame.filename, root)]
-
-
 def _locate(own: list[Frame], root: Path) -> tuple[LoaderCall, list[Frame]] | None:
     """The loader that the innermost of these frames built, and the frames that led to its call."""
     documents = {name: Document.read(name) for name in dict.fromkeys(frame.filename for frame in own)}
@@ -150,15 +146,6 @@ def _settings(everything: list[Facts]) -> LoaderCall | None:
     mappings = {one.mapping: None for _, one in context.arguments if one.mapping is not None}
     built = LoaderContext(given, context.open, tuple(mappings), ())
     return LoaderCall(calls[0].document, calls[0].node, constructor, contexts=[built])
-
-
-def _is_own(filename: str, root: Path) -> bool:
-    path = Path(filename)
-    if not path.is_absolute() or path.suffix != ".py" or not path.is_file():
-        return False
-    resolved = path.resolve()
-    installed = any(part in ("site-packages", "dist-packages") for part in resolved.parts)
-    return resolved.is_relative_to(root.resolve()) and not installed
 
 
 def _loader_at(facts: Facts | None, document: Document, frame: Frame) -> LoaderCall | None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import site
-import sys
-import sysconfig
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from accel_advisor.finding import Edit
+from accel_advisor.tune.applying.project_code import display_name
 from accel_advisor.tune.probe.channel.wire import Frame, Settings
 from accel_advisor.tune.search.settings import Value, arguments, changed
 from accel_advisor.tune.search.statistics import Interval
@@ -124,38 +122,3 @@ def rewritten(edits: Sequence[Edit], root: Path) -> Rewrite:
         before[path] = document.encode(document.text)
         diffs.append(diff(name, document, new))
     return Rewrite(before, after, "".join(diffs))
-
-
-def display_name(path: str | Path, root: Path) -> str:
-    """A path as people want to read it, with forward slashes: relative to the folder of the project that they work in,
-    or to its root."""
-    resolved, base, here = (Path(os.path.realpath(one)) for one in (path, root, os.curdir))
-    if here.is_relative_to(base) and resolved.is_relative_to(here):
-        base = here
-    return resolved.relative_to(base).as_posix() if resolved.is_relative_to(base) else resolved.as_posix()
-
-
-def own_frame(stack: Sequence[Frame], root: Path) -> Frame | None:
-    """The innermost frame of the user's own code: under ``root`` if there is one, else outside of every library; None
-    where the whole stack is a library's."""
-    libraries = _libraries()
-
-    def outside(frame: Frame) -> bool:
-        path = os.path.realpath(frame.filename)
-        return os.path.isfile(path) and not any(path.startswith(folder + os.sep) for folder in libraries)
-
-    own = [frame for frame in stack if outside(frame)]
-    base = os.path.realpath(root) + os.sep
-    inside = [frame for frame in own if os.path.realpath(frame.filename).startswith(base)]
-    found = inside or own
-    return found[-1] if found else None
-
-
-def _libraries() -> frozenset[str]:
-    paths = sysconfig.get_paths()
-    folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    if hasattr(site, "getsitepackages"):
-        folders.update(site.getsitepackages())
-    folders.add(site.getusersitepackages())
-    folders.update(folder for folder in sys.path if folder.rstrip(os.sep).endswith(("site-packages", "dist-packages")))
-    return frozenset(os.path.realpath(folder) for folder in folders)

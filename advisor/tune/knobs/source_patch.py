@@ -84,7 +84,7 @@ class _Source:
                 return self._at_models(statement)
 
     def _own(self, stack: Sequence[Frame]) -> list[Frame]:
-        from accel_advisor.tune.applying.locate import own_frames
+        from accel_advisor.tune.applying.project_code import own_frames
 
         return own_frames(stack, self.root)
 

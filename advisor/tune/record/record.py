@@ -13,7 +13,7 @@ from accel_advisor import __version__
 from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.finding import Edit, Location
 from accel_advisor.machine.machine import Accelerator, Machine
-from accel_advisor.tune.applying.rewrite import display_name, own_frame
+from accel_advisor.tune.applying.project_code import display_name, own_frame
 from accel_advisor.tune.probe.channel.wire import BASELINE, Block, LoaderInfo, Settings
 from accel_advisor.tune.record.device_use import spans, use
 from accel_advisor.tune.record.outcome import Outcome, Row

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from accel_advisor.tune.applying.rewrite import display_name, own_frame
+from accel_advisor.tune.applying.project_code import display_name, is_own_code
 from accel_advisor.tune.probe.channel.wire import COLLATE, DATA_SET, Block, Frame, Settings, Stack
 from accel_advisor.tune.record.schema import Explanation, FunctionTime, StageTime
 from accel_advisor.tune.showing.advice import advise, expression
@@ -64,10 +64,7 @@ def _functions(stacks: Sequence[Stack], seconds: dict[str, float], root: Path) -
     innermost: dict[Key, dict[Frame, float]] = defaultdict(lambda: defaultdict(float))
     sums: dict[str, list[float]] = {DATA_SET: [0.0, 0.0], COLLATE: [0.0, 0.0]}
 
-    @cache
-    def owned(filename: str) -> bool:
-        return own_frame((Frame(filename, "", 1, 1, 1, 1),), root) is not None
-
+    owned = cache(is_own_code)
     for stack in stacks:
         sums[stack.task][0] += stack.seconds
         sums[stack.task][1] += stack.squares

@@ -8,7 +8,7 @@ import pytest
 from accel_advisor.finding import Edit
 from accel_advisor.source.document import Document
 from accel_advisor.tune.applying import rewrite_on_disk
-from accel_advisor.tune.applying.rewrite import Rewrite, RewriteError, display_name, own_frame, recommend, rewritten
+from accel_advisor.tune.applying.rewrite import Rewrite, RewriteError, recommend, rewritten
 from accel_advisor.tune.probe.channel.wire import Frame, Settings
 from accel_advisor.tune.search.statistics import Interval
 
@@ -46,16 +46,6 @@ def script(tmp_path: Path) -> Path:
 
 
 # Names
-
-
-def test_paths_are_named_from_where_one_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inner = tmp_path / "examples"
-    inner.mkdir()
-    assert display_name(inner / "train.py", tmp_path) == "examples/train.py"
-    monkeypatch.chdir(inner)
-    assert display_name(inner / "train.py", tmp_path) == "train.py"
-    assert display_name(tmp_path / "lib.py", tmp_path) == "lib.py"
-    assert display_name("/usr/lib/x.py", tmp_path) == "/usr/lib/x.py"
 
 
 # Planning
@@ -100,12 +90,6 @@ def test_encoding_and_newlines_survive(tmp_path: Path) -> None:
     found = rewritten([replace(path, "WORKERS = 0", "WORKERS = 2")], tmp_path)
     (after,) = found.after.values()
     assert after == path.read_bytes().replace(b"WORKERS = 0", b"WORKERS = 2")
-
-
-def test_the_frame_of_a_loader_is_the_users_own(tmp_path: Path, script: Path) -> None:
-    library = Frame(os.__file__, "helper", 1, 1, 1, 2)
-    assert own_frame((*frames(script), library), tmp_path) == frames(script)[1]
-    assert own_frame((library,), tmp_path) is None
 
 
 # Writing

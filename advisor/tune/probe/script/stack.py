@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType
@@ -12,12 +13,23 @@ from types import CodeType, FrameType
 from accel_advisor.tune.probe.channel.wire import Frame
 
 _STANDARD = str(Path(linecache.__file__).resolve().parent)
+_PACKAGES = {"site-packages", "dist-packages"}
 PROBE_FOLDER = str(Path(__file__).resolve().parents[1])
 
 
 def is_probe(filename: str) -> bool:
     """Whether a file is one of the probe's own."""
     return filename.startswith(PROBE_FOLDER)
+
+
+@cache
+def is_library(filename: str) -> bool:
+    """Whether a file is the standard library's or an installed package's, by its name or by what that links to."""
+    path = Path(filename)
+    real = path.resolve()
+    if not _PACKAGES.isdisjoint(path.parts) or not _PACKAGES.isdisjoint(real.parts):
+        return True
+    return real.is_relative_to(_STANDARD)
 
 
 def capture(frame: FrameType | None = None) -> tuple[Frame, ...]:
@@ -39,7 +51,7 @@ def library_frames() -> Iterator[FrameType]:
     while frame is not None:
         filename = frame.f_code.co_filename
         if not is_probe(filename):
-            if not filename.startswith(_STANDARD) and "-packages" not in filename:
+            if not is_library(filename):
                 return
             yield frame
         frame = frame.f_back
