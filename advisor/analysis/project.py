@@ -15,7 +15,6 @@ from accel_advisor.datasets.description import describe_dataset
 from accel_advisor.datasets.samples import make_samples
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.calls import call_function
-from accel_advisor.interpreter.import_statements import dotted
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.interpreter.parameters import bind_parameters
 from accel_advisor.interpreter.resolution import class_member
@@ -24,6 +23,7 @@ from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.source.document import Document, DocumentError
 from accel_advisor.source.shown_path import shown_path
 from accel_advisor.syntax.nesting import deep_stack
+from accel_advisor.syntax.shapes import dotted
 from accel_advisor.tables.frameworks import LIBRARIES
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
 from accel_advisor.tables.torch_modules import MODULE_BASES

@@ -21,7 +21,7 @@ from accel_advisor.datasets.sample_places import made_on_host, read_on_host
 from accel_advisor.datasets.samples import is_elsewhere
 from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.dataset_facts import Cost, DatasetFacts, Veto
-from accel_advisor.syntax.shapes import self_attribute
+from accel_advisor.syntax.shapes import dotted, self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.known_datasets import (
     DATASET_WRAPPERS,
@@ -224,7 +224,7 @@ def _sample_cost(machine: Machine, cls: Class) -> tuple[Cost, str]:
             if isinstance(callee, Qualified):
                 cost = SAMPLE_COSTS.get(callee.name)
                 if cost is not None:
-                    return "costly", f"`{cls.name}.{name}` {cost} for each sample (`{_text(node.func)}`)"
+                    return "costly", f"`{cls.name}.{name}` {cost} for each sample (`{dotted(node.func)}`)"
                 light |= callee.name not in ("len", "int", "range", "float") and callee.name not in TENSOR_FACTORIES
             elif isinstance(callee, Function) and callee.owner is None:
                 found = _function_cost(machine, callee)
@@ -246,17 +246,11 @@ def _function_cost(machine: Machine, function: Function) -> str | None:
     return None
 
 
-def _text(node: cst.BaseExpression) -> str:
-    from accel_advisor.interpreter.import_statements import dotted
-
-    return dotted(node)
-
-
 def _vetoes(machine: Machine, cls: Class) -> list[Veto]:
     found = held_vetoes(machine, cls)
-    told = ", ".join(sorted(_told(machine, cls)))
-    if told:
-        found.append(Veto("written", f"code outside of it asks for {told}, which workers would set for themselves"))
+    asked = ", ".join(sorted(_asked_for(machine, cls)))
+    if asked:
+        found.append(Veto("written", f"code outside of it asks for {asked}, which workers would set for themselves"))
     for owner, function in sample_methods(cls).values():
         if _is_cached(function) or any(map(_fills, descendants(function))) or _calls_cached(machine, owner, function):
             words = "it caches samples in the process, and every worker would have a cache of its own"
@@ -267,7 +261,7 @@ def _vetoes(machine: Machine, cls: Class) -> list[Veto]:
     return found
 
 
-def _told(machine: Machine, cls: Class) -> set[str]:
+def _asked_for(machine: Machine, cls: Class) -> set[str]:
     """Attributes that making a sample assigns, and that other code asks for: in the process, it would not see them."""
     assigned = {
         name
@@ -275,18 +269,14 @@ def _told(machine: Machine, cls: Class) -> set[str]:
         for one in descendants(function.body, cst.AssignTarget)
         if isinstance(one, cst.AssignTarget) and (name := self_attribute(one.target)) is not None
     }
-    if not assigned:
-        return assigned
-    texts = [one.document.text for one in machine.recorder.facts.values()]
-    return {name for name in assigned if any(re.search(rf"(?<!\bself)\.{name}\b", text) for text in texts)}
+    asked = {name for owner in (None, *cls.lineage()) for name in machine.recorder.asked.get(owner, ())}
+    return assigned & asked
 
 
 def _is_cached(function: cst.FunctionDef) -> bool:
-    return any(_text(_callee(one.decorator)).endswith(("lru_cache", "cache", "memoize")) for one in function.decorators)
-
-
-def _callee(node: cst.BaseExpression) -> cst.BaseExpression:
-    return node.func if isinstance(node, cst.Call) else node
+    decorators = [one.decorator for one in function.decorators]
+    names = [dotted(one.func if isinstance(one, cst.Call) else one) for one in decorators]
+    return any(name.endswith(("lru_cache", "cache", "memoize")) for name in names)
 
 
 def _calls_cached(machine: Machine, owner: Class, function: cst.FunctionDef) -> bool:

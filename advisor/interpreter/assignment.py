@@ -78,6 +78,7 @@ def _note_device(machine: Machine, target: cst.Name, value: Value) -> None:
 def _assign_attribute(machine: Machine, target: cst.Attribute, value: Value) -> None:
     owner = machine.evaluate(target.value)
     name = target.attr.value
+    machine.recorder.attribute_assigned(machine.document, target)
     if name == "require_backward_grad_sync":
         machine.recorder.operation(machine.frame, target, Sets("?", name), owner, value=value)
     for one in options_of(owner):

@@ -15,6 +15,7 @@ from accel_advisor.interpreter.library.dicts import merged_mapping, update_mappi
 from accel_advisor.interpreter.library.external_settings import settings_in
 from accel_advisor.records.actions import Act, Reads
 from accel_advisor.records.clock import Moment
+from accel_advisor.syntax.shapes import self_attribute
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS
 from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.store import ANY, OPEN, Scope
@@ -52,7 +53,10 @@ def _name(machine: Machine, node: cst.Name) -> Value:
 
 
 def _attribute(machine: Machine, node: cst.Attribute) -> Value:
-    value = attribute(machine, machine.evaluate(node.value), node.attr.value)
+    owner = machine.evaluate(node.value)
+    if self_attribute(node) is None:
+        machine.recorder.attribute_read(owner, node.attr.value)
+    value = attribute(machine, owner, node.attr.value)
     if isinstance(value, Qualified) and value.name.startswith("torch.backends."):
         machine.recorder.operation(machine.frame, node, Reads(value.name))
     return value

@@ -6,20 +6,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.syntax.shapes import dotted
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.values.values import UNKNOWN, Pending, Qualified
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
-
-
-def dotted(node: cst.BaseExpression | None) -> str:
-    """The text of a dotted name."""
-    if isinstance(node, cst.Name):
-        return node.value
-    if isinstance(node, cst.Attribute):
-        return f"{dotted(node.value)}.{node.attr.value}"
-    return ""
 
 
 def import_module(machine: Machine, node: cst.Import) -> bool:

@@ -27,12 +27,32 @@ from accel_advisor.syntax.shapes import moves_itself, touches_devices
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.loader_libraries import Constructor
 from accel_advisor.tables.torch_functions import HARMLESS_CUDA
-from accel_advisor.values.values import ABSENT, UNKNOWN, Birth, Class, Instance, Value, join
+from accel_advisor.values.values import (
+    ABSENT,
+    UNKNOWN,
+    Birth,
+    Class,
+    Constant,
+    Device,
+    Instance,
+    Loader,
+    Module,
+    Qualified,
+    SourceModule,
+    Tensor,
+    Value,
+    join,
+    options_of,
+)
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.arguments import Arguments
     from accel_advisor.source.document import Document
     from accel_advisor.values.store import Scope
+
+
+_OF_LIBRARIES = (Qualified, SourceModule, Class, Module, Tensor, Loader, Constant, Device)
+"""What is certainly no object of a class of the project."""
 
 
 class Recorder:
@@ -45,6 +65,8 @@ class Recorder:
         called: the classes of the modules that were called.
         written: attributes of data sets (or any instance) that code outside the class assigns.
         changed: classes whose own methods assign attributes in a loop, after ``__init__``.
+        asked: attributes of the objects of a class that code asks for by another name than ``self``; under None, those
+            of what may be such an object.
         handed_over: tensors that were given, in a loop, to functions that are not known.
         samples: what data sets of the project give for an index.
         transfers, operations: what the program does, by the identity of the node.
@@ -58,6 +80,7 @@ class Recorder:
         self.called: set[Class] = set()
         self.written: dict[Class, set[str]] = {}
         self.changed: set[Class] = set()
+        self.asked: dict[Class | None, set[str]] = {}
         self.handed_over: set[Birth] = set()
         self.samples: dict[Instance, Value] = {}
         self._loaders: dict[int, LoaderCall] = {}
@@ -104,6 +127,18 @@ class Recorder:
     def reflects(self, document: Document) -> None:
         """Names may be read by their text."""
         self.facts[document.filename].reflects = True
+
+    def attribute_read(self, owner: Value, name: str) -> None:
+        """Code asks for an attribute of something."""
+        for one in options_of(owner):
+            if not isinstance(one, _OF_LIBRARIES):
+                self.asked.setdefault(one.cls if isinstance(one, Instance) else None, set()).add(name)
+
+    def attribute_assigned(self, document: Document, target: cst.BaseExpression) -> None:
+        """An attribute is assigned, or something in it is."""
+        while isinstance(target, cst.Attribute):
+            self.facts[document.filename].assigned.add(target.attr.value)
+            target = target.value
 
     # -- loaders and loops
 

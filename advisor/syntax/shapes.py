@@ -63,6 +63,15 @@ def self_attribute(node: cst.CSTNode) -> str | None:
     return None
 
 
+def dotted(node: cst.CSTNode | None) -> str:
+    """The text of a dotted name: ``self.data``; empty for nothing, and for any other expression."""
+    if isinstance(node, cst.Name):
+        return node.value
+    if isinstance(node, cst.Attribute):
+        return f"{dotted(node.value)}.{node.attr.value}"
+    return ""
+
+
 def names_read_in(node: cst.CSTNode) -> frozenset[str]:
     """Every name that occurs in a piece of syntax, and every attribute of one as ``name.attribute``."""
     found: set[str] = set()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
+from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import ABSENT, Constant, Module
 
 if TYPE_CHECKING:
@@ -24,10 +27,10 @@ def are_gathered_elsewhere(facts: Facts, loader: LoaderCall) -> bool:
 def _is_moved(facts: Facts, loader: LoaderCall) -> bool:
     """Whether a statement outside of loops that speaks of the loader's graph moves something that is no module."""
     given = (context.arguments.get(loader.constructor.positional[0]) for context in loader.contexts)
-    graphs = {loader.document.code(one.node.value) for one in given if one is not None and one.node is not None}
+    graphs = {dotted(one.node.value) for one in given if one is not None and one.node is not None} - {""}
     return any(
-        re.search(rf"\b{re.escape(graph)}\b", transfer.document.code(transfer.statement))
+        dotted(named) in graphs
         for transfer in facts.transfers
         if any(one.loop is None and not isinstance(one.receiver, Module) for one in transfer.contexts)
-        for graph in graphs
+        for named in descendants(transfer.statement, cst.Name, cst.Attribute)
     )

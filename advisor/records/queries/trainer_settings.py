@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -33,8 +32,7 @@ def leaves_out(facts: Facts, call: Operation, name: str) -> bool:
     """Whether a setting is given neither in the call nor later, by an assignment or ``set_dataloader``."""
     if not call.lacks(name) or (name.startswith("dataloader_") and facts.does(AnyCall("set_dataloader"))):
         return False
-    assigned = re.compile(rf"\.{name}(\.\w+)*\s*=(?!=)")
-    return not any(assigned.search(one.document.python) for one in facts.program)
+    return not any(name in one.assigned for one in facts.program)
 
 
 def stays_on_host(call: Operation) -> bool:

@@ -313,6 +313,14 @@ PAIRS = {
         "print(data.last)",
         "pass",
     ),
+    "what may be the data set is asked for an attribute": Pair(
+        PAIR_HEAD
+        + data_set("self.last = str(i)\n        return np.load(self.last), i", "self.last = ''")
+        + IN
+        + "    print(conf.unwrapped(data).last)\n",
+        "print(conf.unwrapped(data).last)",
+        "print('data.last', x.last)  # data.last",
+    ),
     "a list that it fills": Pair(
         PAIR_HEAD
         + data_set("self.names.append(str(i))\n        return np.load(str(i)), i", "self.names = []")

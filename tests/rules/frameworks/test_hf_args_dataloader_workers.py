@@ -66,6 +66,12 @@ PAIRS = {
         "a = TrainingArguments('o')",
     ),
     "set later": hf("", "a.dataloader_num_workers = 4\n", after="a.dataloader_num_workers = 4\n"),
+    "set on an unknown object": hf(
+        "",
+        "conf.a.dataloader_num_workers = 4\n",
+        "# conf.a.dataloader_num_workers = 4\n",
+        after="conf.a.dataloader_num_workers = 4\n",
+    ),
     "set by a method": hf("", "a.set_dataloader(num_workers=4)\n", after="a.set_dataloader(num_workers=4)\n"),
     "streamed": hf(
         "", ", streaming=True", before="from datasets import load_dataset\nd = load_dataset('x', streaming=True)\n"
