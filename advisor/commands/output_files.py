@@ -37,7 +37,7 @@ class Outputs:
         """
         from accel_advisor.tune.page.page import MISSING, available
         from accel_advisor.tune.record.history import read_history
-        from accel_advisor.tune.record.stored import RecordError
+        from accel_advisor.tune.record.record_file import RecordError
 
         seen: dict[Path, str] = {}
         for option, path in self._files():
@@ -66,11 +66,12 @@ class Outputs:
         Raises:
             Failure: a file cannot be written; the others are.
         """
-        from accel_advisor.tune.record.record import recorded, write_record
+        from accel_advisor.tune.record.outcome_record import recorded
+        from accel_advisor.tune.record.record_file import write_record
 
         record = recorded(outcome)
         writers: dict[str, Callable[[Path], None]] = {
-            "--json": lambda path: write_record(outcome, path),
+            "--json": lambda path: write_record(record, path),
             "--report": lambda path: _write_page(record, path),
             "--trace": lambda path: _write_trace(record, path),
         }
@@ -98,7 +99,7 @@ class Outputs:
 
     def _append(self, record: Record, failures: list[str]) -> Standing | None:
         from accel_advisor.tune.record.history import History, Rank, Standing, append, entry_of, read_history, standing
-        from accel_advisor.tune.record.stored import RecordError
+        from accel_advisor.tune.record.record_file import RecordError
 
         if self.history is None:
             return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from accel_advisor.commands.failure import Failure, console_here
-from accel_advisor.tune.record.stored import RecordError
+from accel_advisor.tune.record.record_file import RecordError
 
 if TYPE_CHECKING:
     from accel_advisor.tune.record.history import History
@@ -56,7 +56,7 @@ def _read(files: tuple[Path, ...]) -> History | tuple[Record, ...]:
         RecordError: a file is neither, or a history stands among others.
     """
     from accel_advisor.tune.record.history import is_history, read_history
-    from accel_advisor.tune.record.stored import read_record
+    from accel_advisor.tune.record.record_file import read_record
 
     if not any(is_history(path) for path in files):
         return tuple(read_record(path) for path in files)

@@ -12,8 +12,8 @@ import pytest
 
 from accel_advisor.tune.page.page import trial_page
 from accel_advisor.tune.record.outcome import Outcome
-from accel_advisor.tune.record.record import record, write_record
-from accel_advisor.tune.record.stored import read_record, record_of
+from accel_advisor.tune.record.outcome_record import recorded
+from accel_advisor.tune.record.record_file import plain, read_record, record_of, write_record
 from accel_advisor.tune.search.search import Search
 from accel_advisor.tune.showing.summary import print_report
 from accel_advisor.tune.showing.trace import trace
@@ -92,7 +92,7 @@ def test_a_script_with_nothing_to_gain_is_left_alone(tmp_path: Path) -> None:
     assert files(tmp_path) == before
     assert not outcome.left_on_the_table
     assert "Nothing to change" in printed(outcome)
-    (loader,) = record(outcome)["loaders"]
+    (loader,) = plain(recorded(outcome))["loaders"]
     assert loader["recommended"] == loader["baseline"]
     assert loader["gain"] == {"ratio": 1.0, "low": 1.0, "high": 1.0}
 
@@ -115,7 +115,7 @@ def test_a_starved_script_is_changed_where_the_value_is_decided_and_verified(tmp
     text = printed(outcome)
     assert text.index("of each step waits for data") < text.index("Tried") < text.index("-WORKERS = 0")
     assert "Applied and verified" in text
-    write_record(outcome, tmp_path / "out.json")
+    write_record(recorded(outcome), tmp_path / "out.json")
     data = json.loads((tmp_path / "out.json").read_text())
     loader = data["loaders"][0]
     assert loader["site"]["filename"] == "train.py"

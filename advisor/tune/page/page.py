@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from accel_advisor import __version__
-from accel_advisor.tune.page import charts, courses, loads
-from accel_advisor.tune.page.ways import ways
+from accel_advisor.tune.page import charts, history_charts, machine_use
+from accel_advisor.tune.page.loader_stages import ways
 from accel_advisor.tune.probe.channel.wire import BASELINE
 from accel_advisor.tune.record.schema import BlockRecord, Record
 from accel_advisor.tune.search.settings import describe
@@ -77,8 +77,8 @@ def history_page(history: History) -> str:
         ImportError: jinja2 is not installed.
     """
     view = {
-        "courses": courses.courses(history),
-        "headline": courses.headline(history),
+        "courses": history_charts.courses(history),
+        "headline": history_charts.headline(history),
         "runs": len(history.entries),
         "version": __version__,
     }
@@ -100,13 +100,13 @@ def trial_view(record: Record) -> dict[str, Any]:
         "ways": ways(record),
         "bars": charts.throughput(record),
         "lanes": charts.timeline(record),
-        "busy": loads.busy_over_time(record),
-        "use": loads.device_use(record),
+        "busy": machine_use.busy_over_time(record),
+        "use": machine_use.device_use(record),
         "loads": {
-            "Device busy": loads.device_busy(record),
-            "Memory in use on the device": loads.device_memory(record),
-            "Cores kept busy": loads.cores(record),
-            "Memory of the workers": loads.memory(record),
+            "Device busy": machine_use.device_busy(record),
+            "Memory in use on the device": machine_use.device_memory(record),
+            "Cores kept busy": machine_use.cores(record),
+            "Memory of the workers": machine_use.memory(record),
         },
         "counted": _Counted(
             len(counted),

@@ -7,10 +7,10 @@ import sys
 from multiprocessing.connection import Client, Connection
 from typing import Any, NoReturn
 
-from accel_advisor.tune.probe.channel.connection import Session
+from accel_advisor.tune.probe.channel.connection import ParentLink
 from accel_advisor.tune.probe.channel.reasons import KnobRefused
 from accel_advisor.tune.probe.channel.wire import Refused, ScriptEnded
-from accel_advisor.tune.probe.containment.elsewhere import Elsewhere
+from accel_advisor.tune.probe.containment.other_processes import Elsewhere
 from accel_advisor.tune.probe.containment.overlay import Overlay
 from accel_advisor.tune.probe.containment.patches import Containment
 from accel_advisor.tune.probe.hooks import STATEFUL, Hooks
@@ -27,7 +27,7 @@ class Child:
     """The user's process, under the probe.
 
     Args:
-        plan: what the parent wants, as :mod:`accel_advisor.tune.trial.process` writes it.
+        plan: what the parent wants, as :mod:`accel_advisor.tune.trial.child_process` writes it.
         began: start of the process on :func:`time.perf_counter`.
     """
 
@@ -39,9 +39,9 @@ class Child:
         ranks = plan["ranks"]
         overlay = Overlay(plan["scratch"], fresh=ranks is None)
         if ranks is None:
-            self._session = Session(connection, overlay.contained)
+            self._session = ParentLink(connection, overlay.contained)
         else:
-            self._session = Session(connection, overlay.contained, rank=int(os.environ["RANK"]), ranks=ranks)
+            self._session = ParentLink(connection, overlay.contained, rank=int(os.environ["RANK"]), ranks=ranks)
         self._records = Records()
         meter = Meter()
         server = Server(

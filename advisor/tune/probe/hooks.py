@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from accel_advisor.tune.probe.measuring.meter import COMPUTE, TRANSFER, Meter
-from accel_advisor.tune.probe.measuring.pools import MAKING, own_iterator
 from accel_advisor.tune.probe.measuring.seen_loaders import LoaderRecord, Records
+from accel_advisor.tune.probe.measuring.worker_pools import MAKING, own_iterator
 from accel_advisor.tune.probe.server import Server
 
 STATEFUL = "torchdata.stateful_dataloader.stateful_dataloader"

@@ -96,7 +96,7 @@ def join(scratch: str) -> None:
     if not os.path.isdir(scratch):
         return
     _package()
-    from accel_advisor.tune.probe.containment.elsewhere import Elsewhere
+    from accel_advisor.tune.probe.containment.other_processes import Elsewhere
     from accel_advisor.tune.probe.containment.overlay import Overlay
     from accel_advisor.tune.probe.containment.patches import Containment
 

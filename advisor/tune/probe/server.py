@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
-from accel_advisor.tune.probe.channel.connection import Session
+from accel_advisor.tune.probe.channel.connection import ParentLink
 from accel_advisor.tune.probe.channel.reasons import (
     LoaderShape,
     LoopReason,
@@ -17,11 +17,10 @@ from accel_advisor.tune.probe.channel.reasons import (
     UntimedDevice,
 )
 from accel_advisor.tune.probe.channel.wire import SCRIPT, Ready, Refused
-from accel_advisor.tune.probe.containment.elsewhere import Elsewhere
+from accel_advisor.tune.probe.containment.other_processes import Elsewhere
 from accel_advisor.tune.probe.measuring.blocks import Ceiling
 from accel_advisor.tune.probe.measuring.feed import Feed
 from accel_advisor.tune.probe.measuring.meter import Device, Meter
-from accel_advisor.tune.probe.measuring.pools import twin
 from accel_advisor.tune.probe.measuring.seen_loaders import (
     EVENTS_WITHOUT_BATCH,
     LoaderRecord,
@@ -29,6 +28,7 @@ from accel_advisor.tune.probe.measuring.seen_loaders import (
     length_of,
     settings_of,
 )
+from accel_advisor.tune.probe.measuring.worker_pools import twin
 
 SETTLE_STEPS = 4
 SETTLE_MOST = 16
@@ -53,7 +53,7 @@ class Server:
 
     def __init__(
         self,
-        session: Session,
+        session: ParentLink,
         records: Records,
         meter: Meter,
         elsewhere: Elsewhere,

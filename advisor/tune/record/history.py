@@ -17,9 +17,9 @@ from enum import Enum, auto
 from pathlib import Path
 
 from accel_advisor.tune.probe.channel.wire import Settings
+from accel_advisor.tune.record.json_validation import Unfit, build, parse
+from accel_advisor.tune.record.record_file import RecordError, check_schema, is_moment, read_text
 from accel_advisor.tune.record.schema import Record
-from accel_advisor.tune.record.stored import RecordError, check_schema, is_moment, read_text
-from accel_advisor.tune.record.validation import Unfit, build, parse
 
 HISTORY = 1
 """The schema of a line."""

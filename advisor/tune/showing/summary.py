@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from accel_advisor.tune.probe.channel.wire import NO_TRANSFER, NO_WAIT
-from accel_advisor.tune.record.record import recorded
+from accel_advisor.tune.record.outcome_record import recorded
 from accel_advisor.tune.record.schema import Choice, Explanation, Record, TriedRecord, TurnsRecord, VerificationRecord
 from accel_advisor.tune.search.settings import describe
 from accel_advisor.tune.wording.figures import interval_text, rate_text, times, visible

@@ -30,14 +30,14 @@ from accel_advisor.tune.probe.channel.wire import (
     Stop,
     Stopped,
 )
-from accel_advisor.tune.probe.containment.layer import read_log
+from accel_advisor.tune.probe.containment.scratch_layer import read_log
 from accel_advisor.tune.probe.guard import put_back
 from accel_advisor.tune.probe.knobs.training_knobs import Plan
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.target.remedies import ran_out_of_memory
+from accel_advisor.tune.trial.child_process import ChildProcess, ProcessEnded, remaining
 from accel_advisor.tune.trial.disk_space import LOOK_SECONDS, Room
 from accel_advisor.tune.trial.endings import died, last_words, named, slow_start, spoken
-from accel_advisor.tune.trial.process import ChildProcess, ProcessEnded, remaining
 from accel_advisor.tune.trial.project_snapshot import Tree, project_folders
 from accel_advisor.tune.trial.ranks import RankLost, root_cause
 from accel_advisor.tune.trial.reason_text import candidate_text, loop_text

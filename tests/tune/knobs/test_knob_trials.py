@@ -20,8 +20,8 @@ from accel_advisor.tune.probe.knobs.fused_optimizer_knob import FusedOptimizer
 from accel_advisor.tune.probe.knobs.tf32_knob import Tf32
 from accel_advisor.tune.probe.knobs.thread_binding_knob import ThreadBinding
 from accel_advisor.tune.probe.knobs.threads_knob import Threads
-from accel_advisor.tune.record.record import record
-from accel_advisor.tune.record.stored import record_of
+from accel_advisor.tune.record.outcome_record import recorded
+from accel_advisor.tune.record.record_file import plain, record_of
 from accel_advisor.tune.search.stops import Stop
 from accel_advisor.tune.showing.summary import print_report
 from accel_advisor.tune.target.command import Command
@@ -262,7 +262,7 @@ def test_a_knob_of_another_device_is_refused_and_told(tmp_path: Path) -> None:
     console = Console(width=160, record=True, file=open(os.devnull, "w"))  # noqa: SIM115 -- closed with the process
     print_report(outcome, console)
     assert "it does something on cuda alone, and the model is on cpu" in console.export_text()
-    data: dict[str, Any] = record(outcome)
+    data: dict[str, Any] = plain(recorded(outcome))
     assert data["turns"]["tried"][0]["gain"] is None
     stored = record_of(data)
     assert stored.turns is not None

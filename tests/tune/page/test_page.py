@@ -21,10 +21,11 @@ from click.testing import CliRunner
 
 from accel_advisor.commands.tune_command import tune
 from accel_advisor.tune.page.charts import legend, step_bars, throughput, timeline
+from accel_advisor.tune.page.loader_stages import ways
 from accel_advisor.tune.page.page import comparison_page, history_page, trial_page
-from accel_advisor.tune.page.ways import ways
 from accel_advisor.tune.probe.channel.wire import Settings
 from accel_advisor.tune.record.history import HISTORY, Entry, History
+from accel_advisor.tune.record.record_file import read_record, record_of
 from accel_advisor.tune.record.schema import (
     DeviceRecord,
     DeviceSample,
@@ -35,7 +36,6 @@ from accel_advisor.tune.record.schema import (
     Record,
     StageTime,
 )
-from accel_advisor.tune.record.stored import read_record, record_of
 
 from ...conftest import RECORDED
 

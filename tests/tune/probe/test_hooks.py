@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from accel_advisor.tune.probe.containment.elsewhere import Elsewhere
+from accel_advisor.tune.probe.containment.other_processes import Elsewhere
 from accel_advisor.tune.probe.hooks import Hooks, _leaves_host
 from accel_advisor.tune.probe.measuring.meter import Meter
 from accel_advisor.tune.probe.measuring.seen_loaders import Records

@@ -27,9 +27,9 @@ from accel_advisor.tune.record.history import (
     read_history,
 )
 from accel_advisor.tune.record.outcome import Outcome, Row
-from accel_advisor.tune.record.record import recorded
+from accel_advisor.tune.record.outcome_record import recorded
+from accel_advisor.tune.record.record_file import RecordError, read_record
 from accel_advisor.tune.record.schema import Choice, Record, TriedRecord
-from accel_advisor.tune.record.stored import RecordError, read_record
 from accel_advisor.tune.search.diagnosis import Diagnosis, Shares
 from accel_advisor.tune.search.statistics import Interval
 from accel_advisor.tune.search.stops import Stop

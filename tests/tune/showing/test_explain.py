@@ -14,7 +14,7 @@ import torch
 from torch.utils.data import ConcatDataset, DataLoader, Dataset, IterableDataset, Subset, default_collate
 
 from accel_advisor.tune.probe.channel.wire import COLLATE, DATA_SET, Block, Frame, Passage, Settings, Stack, Watched
-from accel_advisor.tune.probe.measuring.pools import IndexStream, Pool
+from accel_advisor.tune.probe.measuring.worker_pools import IndexStream, Pool
 from accel_advisor.tune.record.schema import Explanation
 from accel_advisor.tune.showing.explain import explain, wilson
 

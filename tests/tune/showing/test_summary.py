@@ -10,8 +10,8 @@ from accel_advisor.tune.page.page import trial_page
 from accel_advisor.tune.probe.knobs.compile_knob import Compile
 from accel_advisor.tune.probe.knobs.fused_optimizer_knob import FusedOptimizer
 from accel_advisor.tune.probe.knobs.thread_binding_knob import ThreadBinding
-from accel_advisor.tune.record.record import record
-from accel_advisor.tune.record.stored import record_of
+from accel_advisor.tune.record.outcome_record import recorded
+from accel_advisor.tune.record.record_file import plain, record_of
 from accel_advisor.tune.search.verification import Verification
 
 from ..outcomes import GAIN, outcome, printed
@@ -71,7 +71,7 @@ def test_knobs_of_the_training_are_told_everywhere(
     )
     found.turns = TriedKnobs(tried, rewrite, verification, written)
     assert found.left_on_the_table is not written
-    text, page = printed(found), trial_page(record_of(record(found)))
+    text, page = printed(found), trial_page(record_of(plain(recorded(found))))
     for said in (words, "fused_optimizer", "+0.01 %", "it is slower", "+fused"):
         assert said in text
         assert said in page

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from accel_advisor.tune.record.stored import read_record
+from accel_advisor.tune.record.record_file import read_record
 from accel_advisor.tune.showing.trace import trace
 
 RECORD = read_record(Path(__file__).parents[3] / "docs" / "recorded" / "trial.json")

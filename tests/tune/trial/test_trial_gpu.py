@@ -10,7 +10,8 @@ import pytest
 
 from accel_advisor.machine.gpus import gpus
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Settings
-from accel_advisor.tune.record.record import record
+from accel_advisor.tune.record.outcome_record import recorded
+from accel_advisor.tune.record.record_file import plain
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.search import Request
 from accel_advisor.tune.target.command import Command
@@ -117,7 +118,7 @@ def test_what_the_gpu_did_is_told(torch: Any, tmp_path: Path) -> None:
     if any(gpu.divided for gpu in gpus()):
         pytest.skip("the GPU is divided into MIG instances, of which the driver does not tell")
     found = tune(write(tmp_path), Options(budget=10))
-    data = record(found)
+    data = plain(recorded(found))
     assert len(data["samples"]) >= 10
     assert 0 < data["tried"][0]["device"]["busy"] <= 1
     assert data["tried"][0]["device"]["memory"] > 0

@@ -32,7 +32,7 @@ PATIENCE_SECONDS = 1.0
 """How long a stop waits for the loop to reach a batch boundary before the process is left where it stands."""
 
 
-class Session:
+class ParentLink:
     """Speaks to the parent from whatever thread the loop runs in. In forked children it is mute.
 
     Args:

@@ -11,7 +11,7 @@ import shutil
 import stat
 from collections.abc import Iterator
 
-from accel_advisor.tune.probe.containment.layer import (
+from accel_advisor.tune.probe.containment.scratch_layer import (
     COPY_BYTES,
     GONE,
     Layer,

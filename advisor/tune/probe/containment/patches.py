@@ -17,8 +17,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from accel_advisor.tune.probe.containment.layer import Layer, open_real
 from accel_advisor.tune.probe.containment.overlay import Overlay
+from accel_advisor.tune.probe.containment.scratch_layer import Layer, open_real
 from accel_advisor.tune.probe.script.import_watch import ImportHook
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC

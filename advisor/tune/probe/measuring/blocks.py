@@ -12,7 +12,7 @@ from accel_advisor.tune.probe.channel.reasons import CandidateReason
 from accel_advisor.tune.probe.channel.wire import Block, Measure, Settings
 from accel_advisor.tune.probe.measuring import batches
 from accel_advisor.tune.probe.measuring.meter import Meter
-from accel_advisor.tune.probe.measuring.pools import Settling
+from accel_advisor.tune.probe.measuring.worker_pools import Settling
 
 CACHE_BATCHES = 8
 CACHE_BYTES = 1 << 30

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from accel_advisor.tune.probe.channel import wire
-from accel_advisor.tune.probe.channel.connection import Session
+from accel_advisor.tune.probe.channel.connection import ParentLink
 from accel_advisor.tune.probe.channel.reasons import CandidateReason, Meaningless, TooFewBatches
 from accel_advisor.tune.probe.channel.refusals import meaningless, raised
 from accel_advisor.tune.probe.channel.wire import (
@@ -23,8 +23,8 @@ from accel_advisor.tune.probe.channel.wire import (
 from accel_advisor.tune.probe.measuring import batches
 from accel_advisor.tune.probe.measuring.blocks import Ceiling, Running
 from accel_advisor.tune.probe.measuring.meter import Meter
-from accel_advisor.tune.probe.measuring.pools import IndexStream, Pool, Settling
 from accel_advisor.tune.probe.measuring.seen_loaders import LoaderRecord, Records, length_of, settings_of
+from accel_advisor.tune.probe.measuring.worker_pools import IndexStream, Pool, Settling
 
 RESETTLE_MOST = 4
 """How often a block waits for the workers to run steadily again after the loop's pause between two epochs."""
@@ -46,7 +46,7 @@ class Feed:
 
     def __init__(
         self,
-        session: Session,
+        session: ParentLink,
         records: Records,
         meter: Meter,
         ceiling: Ceiling,

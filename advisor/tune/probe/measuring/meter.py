@@ -17,7 +17,15 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from accel_advisor.tune.probe.measuring.spans import Spans, exclusive, idle_at_first, intersect, length, subtract, union
+from accel_advisor.tune.probe.measuring.time_spans import (
+    Spans,
+    exclusive,
+    idle_at_first,
+    intersect,
+    length,
+    subtract,
+    union,
+)
 
 WAIT = 0
 TRANSFER = 1

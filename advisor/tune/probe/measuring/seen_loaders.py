@@ -13,7 +13,7 @@ from typing import Any
 from accel_advisor.tune.probe.channel.reasons import IteratesItself, KeepsBatches, LoopReason, Unmeasurable
 from accel_advisor.tune.probe.channel.wire import Frame, LoaderInfo, Settings, Trait
 from accel_advisor.tune.probe.measuring import batches
-from accel_advisor.tune.probe.measuring.sharing import shares_of
+from accel_advisor.tune.probe.measuring.worker_shares import shares_of
 from accel_advisor.tune.probe.script import stack
 
 EVENTS_TO_TRAIN = 3

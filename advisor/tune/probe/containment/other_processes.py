@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from accel_advisor.tune.probe.containment.layer import open_real, real_exists
+from accel_advisor.tune.probe.containment.scratch_layer import open_real, real_exists
 from accel_advisor.tune.probe.script.import_watch import ImportHook
 
 STEPS = 3

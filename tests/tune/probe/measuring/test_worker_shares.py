@@ -10,7 +10,7 @@ import pytest
 import torch.utils.data
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
-from accel_advisor.tune.probe.measuring.sharing import shares_of
+from accel_advisor.tune.probe.measuring.worker_shares import shares_of
 
 
 class Whole(IterableDataset[int]):

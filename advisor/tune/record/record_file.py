@@ -1,14 +1,17 @@
-"""Records that were written before, read again and checked: a page or a comparison can rely on what it gets."""
+"""Records as files: written, read again and checked, so that a page or a comparison can rely on what it gets."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from accel_advisor.editing.fixer import write_atomically
+from accel_advisor.tune.record.json_validation import Unfit, build, parse
 from accel_advisor.tune.record.schema import SCHEMA, Parts, Ratio, Record
-from accel_advisor.tune.record.validation import Unfit, build, parse
 
 
 class RecordError(Exception):
@@ -27,6 +30,21 @@ def read_text(path: Path) -> str:
         raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise RecordError(f"{path}: is not text in UTF-8, as `tune --json` writes it") from error
+
+
+def plain(record: Record) -> dict[str, Any]:
+    """A record as JSON has it."""
+    data: dict[str, Any] = json.loads(json.dumps(asdict(record), allow_nan=False))
+    return data
+
+
+def write_record(record: Record, path: Path) -> None:
+    """Writes a record in one step.
+
+    Raises:
+        OSError: the folder cannot be written to.
+    """
+    write_atomically(path, (json.dumps(asdict(record), indent=2, allow_nan=False) + "\n").encode())
 
 
 def read_record(path: Path) -> Record:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch.utils.data import DataLoader
 
 from accel_advisor.tune.probe.channel.wire import Settings
-from accel_advisor.tune.probe.measuring.pools import IndexStream, Pool
+from accel_advisor.tune.probe.measuring.worker_pools import IndexStream, Pool
 
 
 def test_nothing_is_skipped_or_repeated_when_a_pool_is_closed_early() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.machine.gpus import Sample
-from accel_advisor.tune.page.loads import busy_over_time
+from accel_advisor.tune.page.machine_use import busy_over_time
 from accel_advisor.tune.page.page import trial_page
 from accel_advisor.tune.probe.channel.wire import BASELINE, Block, Settings
-from accel_advisor.tune.record.record import record
-from accel_advisor.tune.record.stored import record_of
+from accel_advisor.tune.record.outcome_record import recorded
+from accel_advisor.tune.record.record_file import plain, record_of
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.verification import Verification
 from accel_advisor.tune.showing.trace import trace
@@ -21,7 +21,7 @@ from ..outcomes import GAIN, outcome, printed
 
 
 def test_the_record_has_the_agreed_shape(tmp_path: Path) -> None:
-    data = record(outcome(tmp_path, won=True, verification=Verification(True, GAIN)))
+    data = plain(recorded(outcome(tmp_path, won=True, verification=Verification(True, GAIN))))
     json.dumps(data, allow_nan=False)
     first, second = data["loaders"]
     assert first["site"] == {"filename": "train.py", "row": 1}
@@ -54,7 +54,7 @@ def test_blocks_of_the_new_source_are_those_of_what_is_recommended(tmp_path: Pat
         Served(BASELINE, Purpose.OLD_SOURCE, 4.0, 1.5, block),
         Served(BASELINE, Purpose.NEW_SOURCE, 6.0, 1.5, block),
     )
-    blocks = record(found)["blocks"]
+    blocks = plain(recorded(found))["blocks"]
     assert [(one["what"], one["tried"]) for one in blocks] == [
         ("start", None),
         ("baseline", 0),
@@ -77,9 +77,9 @@ def test_samples_of_a_gpu_reach_every_output(tmp_path: Path) -> None:
         Served(BASELINE, Purpose.CEILINGS, 2.0, 3.0, old),
         Served(Settings(4), Purpose.WORKERS, 5.0, 2.0, new),
     )
-    plain = record(found)
-    assert plain["samples"] == []
-    assert {one["device"] for one in (*plain["tried"], *plain["blocks"])} == {None}
+    data = plain(recorded(found))
+    assert data["samples"] == []
+    assert {one["device"] for one in (*data["tried"], *data["blocks"])} == {None}
     assert "GPU" not in printed(found)
     assert "GPU" not in trial_page(record_of(plain))
 
@@ -93,7 +93,7 @@ def test_samples_of_a_gpu_reach_every_output(tmp_path: Path) -> None:
     said = printed(found)
     assert "GPU           30 % busy, 3.0 GiB in use, 150 W, 1,500 MHz\n" in said
     assert "GPU           90 % busy, 3.0 GiB in use\n" in said
-    data = record(found)
+    data = plain(recorded(found))
     assert [one["at"] for one in data["samples"]] == [3.5, 4.5, 6.5]
     use = {"busy": pytest.approx(0.3), "memory": 3 * gib, "power": 150.0, "clock": 1500.0}
     assert data["tried"][0]["device"] == data["blocks"][0]["device"] == use
@@ -113,6 +113,6 @@ def test_samples_of_a_gpu_reach_every_output(tmp_path: Path) -> None:
 def test_paths_are_told_relative_to_the_project(tmp_path: Path) -> None:
     found = outcome(tmp_path, won=False)
     found.contained, found.leaked = (str(tmp_path / "out" / "model.pt"), "/elsewhere/x"), ("notes.txt",)
-    data = record(found)
+    data = plain(recorded(found))
     assert data["contained"] == ["out/model.pt", "/elsewhere/x"]
     assert data["leaked"] == ["notes.txt"]

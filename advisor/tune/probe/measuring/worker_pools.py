@@ -12,7 +12,7 @@ from time import perf_counter, sleep
 from typing import Any
 
 from accel_advisor.tune.probe.channel.wire import Settings, Watched
-from accel_advisor.tune.probe.measuring.profile import Profile
+from accel_advisor.tune.probe.measuring.loader_profile import Profile
 
 Draw = tuple[Any, bool]
 """One batch's worth of indices, and whether it opens an epoch."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accel_advisor.tune.probe.measuring.spans import exclusive, idle_at_first, intersect, length, subtract, union
+from accel_advisor.tune.probe.measuring.time_spans import exclusive, idle_at_first, intersect, length, subtract, union
 
 ticks = st.integers(0, 50).map(float)
 spans = st.lists(st.tuples(ticks, ticks), max_size=8)

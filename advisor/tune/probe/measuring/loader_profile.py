@@ -20,7 +20,7 @@ from time import perf_counter, thread_time
 from typing import Any
 
 from accel_advisor.tune.probe.channel.wire import COLLATE, DATA_SET, Frame, Passage, Stack, Watched
-from accel_advisor.tune.probe.measuring.sampler import Place, Sampler
+from accel_advisor.tune.probe.measuring.stack_sampler import Place, Sampler
 from accel_advisor.tune.probe.script.stack import is_probe, place
 
 _MOST_PASSAGES = 4096

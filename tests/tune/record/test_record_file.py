@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from accel_advisor.tune.record.record_file import record_of
 from accel_advisor.tune.record.schema import Record
-from accel_advisor.tune.record.stored import record_of
 
 from ...conftest import RECORDED
 from ..outcomes import call

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import platform
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from accel_advisor import __version__
-from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.finding import Edit, Location
 from accel_advisor.machine.machine import Accelerator, Machine
 from accel_advisor.tune.applying.project_code import display_name, own_frame
@@ -43,21 +40,6 @@ from accel_advisor.tune.search.verification import Verification
 from accel_advisor.tune.trial.timeline import Served
 from accel_advisor.tune.wording.diagnosis_text import diagnosis_text
 from accel_advisor.tune.wording.kept_text import kept_text
-
-
-def write_record(outcome: Outcome, path: Path) -> None:
-    """Writes the record in one step.
-
-    Raises:
-        OSError: the folder cannot be written to.
-    """
-    write_atomically(path, (json.dumps(record(outcome), indent=2, allow_nan=False) + "\n").encode())
-
-
-def record(outcome: Outcome) -> dict[str, Any]:
-    """The outcome as plain data, the trained loader first."""
-    data: dict[str, Any] = json.loads(json.dumps(asdict(recorded(outcome)), allow_nan=False))
-    return data
 
 
 def recorded(outcome: Outcome) -> Record:
