@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import os
 import subprocess
 import sys
 import zipfile
@@ -49,3 +51,92 @@ def test_those_of_the_working_directory(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", ["", *sys.path])
     assert len(entry_points()) == 2
+
+
+RULE = '''
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import AnyCall, Call, Method
+from accel_advisor.records.facts import Facts
+from accel_advisor.rule import Rule, replace_node
+
+
+class MeanOverOne(Rule):
+    """A tensor on the GPU is averaged over one dimension, which the house says is a sum."""
+
+    code = "HOU101"
+    name = "mean-over-one"
+    severity = Severity.ERROR
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each call once."""
+        if facts.does(AnyCall("no_house_rules"), Call("house.relaxed")):
+            return
+        for operation in facts.operations_of(Method("Tensor", "mean")):
+            call = operation.node
+            dims = [context.given("dim", 0) for context in operation.contexts]
+            on_gpu = all(context.subject.on_accelerator for context in operation.contexts)
+            if on_gpu and all(dim.is_literal(1) for dim in dims) and isinstance(call, cst.Call):
+                edit = replace_node(facts.document, call.args[0], "dim=1")
+                fix = Fix("Name the dimension", (edit,), Applicability.SAFE)
+                yield self.finding(facts, call, f"`{facts.document.code(call)}` averages over one", fix=fix)
+'''
+PROGRAM = "import torch\n\nx = torch.zeros(8, 8, device='{device}')\nprint(x.mean(1))\n"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """Where another package is installed: one module, and a distribution that names its rule."""
+    folder = tmp_path / "site"
+    information = folder / "house_rules-1.0.dist-info"
+    information.mkdir(parents=True)
+    (folder / "house_rules.py").write_text(RULE)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: house-rules\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[accel_advisor.rules]\nmean = house_rules:MeanOverOne\n")
+    return folder
+
+
+def lint(site: Path, program: str, *args: str) -> subprocess.CompletedProcess[str]:
+    """The installed command on a program of one file, where another package is installed too."""
+    project = site.parent / "project"
+    project.mkdir()
+    (project / "train.py").write_text(program)
+    command = [sys.executable, "-m", "accel_advisor", "lint", "--no-cache", "--select", "HOU", *args, "train.py"]
+    environment = {**os.environ, "PYTHONPATH": str(site), "NO_COLOR": "1"}
+    return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_rule_of_another_package_speaks(site: Path) -> None:
+    done = lint(site, PROGRAM.format(device="cuda"), "--output-format", "concise")
+    assert "train.py:4:7: HOU101" in done.stdout, done.stdout + done.stderr
+    assert "`x.mean(1)` averages over one" in done.stdout
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_rule_of_another_package_mends(site: Path) -> None:
+    lint(site, PROGRAM.format(device="cuda"), "--fix")
+    assert (site.parent / "project" / "train.py").read_text() == PROGRAM.format(device="cuda").replace("(1)", "(dim=1)")
+
+
+@pytest.mark.parametrize("line", ["import house\nhouse.relaxed()\n", "import conf\nconf.no_house_rules()\n"])
+def test_a_rule_of_another_package_is_silent_about_what_it_exempts(site: Path, line: str) -> None:
+    done = lint(site, line + PROGRAM.format(device="cuda"))
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+def test_a_rule_of_another_package_knows_where_a_tensor_lives(site: Path) -> None:
+    assert lint(site, PROGRAM.format(device="cpu")).returncode == 0
+
+
+def test_the_rule_of_another_package_needs_only_what_rules_may_import() -> None:
+    """What is shown here can be had with the imports that docs/rule-api.md promises."""
+    allowed = ("accel_advisor.rule", "accel_advisor.finding", "accel_advisor.records.")
+    imported = [one.module for one in ast.walk(ast.parse(RULE)) if isinstance(one, ast.ImportFrom)]
+    own = [name for name in imported if name is not None and name.startswith("accel_advisor")]
+    assert len(own) == 4
+    assert all(name.startswith(allowed) for name in own)

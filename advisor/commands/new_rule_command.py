@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.rule import Rule
 from accel_advisor.records.facts import Facts
+from accel_advisor.rule import Rule
 
 
 class $class_name(Rule):
@@ -49,8 +49,10 @@ class $class_name(Rule):
     severity = Severity.INFO
 
     def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once."""
         for loader in facts.loaders:
-            yield self.finding(facts, loader.node, f"`{loader.name}` ..., so ...; do ...")
+            if loader.given("num_workers").absent:
+                yield self.finding(facts, loader.node, f"`{loader.label}` ..., so ...; do ...")
 ''')
 TEST = string.Template('''\
 """$code $name, silent cases first."""
@@ -136,5 +138,7 @@ def new_rule(code: str, name: str, theme: str, root: Path) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text.encode())
         click.echo(f"wrote {path}")
-    click.echo("Next: write its page and its silent cases, then `make test`.")
+    click.echo(
+        "Next: write its page and its silent cases (docs/rule-api.md says what a rule may ask), then `make test`."
+    )
     return 0
