@@ -13,7 +13,7 @@ from accel_advisor.values.values import Class, Function, Module, Qualified, Sequ
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.interpreter import Interpreter
-    from accel_advisor.values.store import Scope
+    from accel_advisor.values.scope import Scope
 
 _DECIDES: frozenset[type[cst.CSTNode]] = frozenset(
     {cst.If, cst.IfExp, cst.Try, cst.TryStar, cst.Match, cst.Lambda, cst.BooleanOperation}

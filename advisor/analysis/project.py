@@ -20,7 +20,8 @@ from accel_advisor.interpreter.parameters import bind_parameters
 from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.project.requirements import Declared, declared
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.document import Document
+from accel_advisor.source.parsing import DocumentError
 from accel_advisor.source.shown_path import shown_path
 from accel_advisor.syntax.nesting import deep_stack
 from accel_advisor.syntax.shapes import dotted

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import LoaderCall, Transfer
     from accel_advisor.records.operations import Operation
     from accel_advisor.source.document import Document
-    from accel_advisor.values.store import Scope
+    from accel_advisor.values.scope import Scope
 
 _SEEDERS = calls("numpy.random.seed", "random.seed", "torch.manual_seed")
 _SPARSE = ("to_sparse", "sparse_", "nested_tensor")

@@ -18,13 +18,15 @@ import libcst as cst
 from accel_advisor.interpreter.frames import Frame, Modules
 from accel_advisor.interpreter.recorder import Recorder
 from accel_advisor.values.places import SOMEWHERE, Place
-from accel_advisor.values.store import Scope, Store
+from accel_advisor.values.scope import Scope
+from accel_advisor.values.store import Store
 from accel_advisor.values.values import Class, Function, Module, Tensor, Value
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.arguments import Arguments
     from accel_advisor.records.dataset_facts import DatasetFacts
-    from accel_advisor.records.loaders import CallSite, LoaderCall, Loop
+    from accel_advisor.records.loaders import CallSite, LoaderCall
+    from accel_advisor.records.loops import Loop
     from accel_advisor.source.document import Document
     from accel_advisor.syntax.exits import Left
 

@@ -18,7 +18,8 @@ from accel_advisor.records.clock import Moment
 from accel_advisor.syntax.shapes import self_attribute
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS
 from accel_advisor.values.places import SOMEWHERE
-from accel_advisor.values.store import ANY, OPEN, Scope
+from accel_advisor.values.scope import Scope
+from accel_advisor.values.store import ANY, OPEN
 from accel_advisor.values.values import (
     UNKNOWN,
     Configured,

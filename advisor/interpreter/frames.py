@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 from accel_advisor.records.clock import Clock
 from accel_advisor.tables.wrappers import LEAVES_AUTOGRAD, STOPS_AUTOGRAD
 from accel_advisor.values.places import HOST, Place
-from accel_advisor.values.store import Layer, Scope
+from accel_advisor.values.scope import Scope
+from accel_advisor.values.store import Layer
 from accel_advisor.values.values import Choice, Constant, Device, Function, Iterated, Loader, Opaque, Qualified, Value
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from accel_advisor.interpreter.unread_cells import forget, stretches
 from accel_advisor.syntax.exits import Left
 from accel_advisor.tables.torch_functions import SETS_DEFAULT_DEVICE
 from accel_advisor.values.places import HOST, SOMEWHERE
-from accel_advisor.values.store import Layer, Scope
+from accel_advisor.values.scope import Scope
+from accel_advisor.values.store import Layer
 from accel_advisor.values.values import (
     UNKNOWN,
     Class,

@@ -22,6 +22,7 @@ from accel_advisor.records.facts import (
     TransferContext,
 )
 from accel_advisor.records.inputs import Inputs
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Argument, Operation, OperationContext
 from accel_advisor.syntax.shapes import moves_itself, touches_devices
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
@@ -48,7 +49,7 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     from accel_advisor.interpreter.arguments import Arguments
     from accel_advisor.source.document import Document
-    from accel_advisor.values.store import Scope
+    from accel_advisor.values.scope import Scope
 
 
 _OF_LIBRARIES = (Qualified, SourceModule, Class, Module, Tensor, Loader, Constant, Device)
@@ -251,8 +252,9 @@ class Recorder:
         known.non_blocking = join(known.non_blocking, given)
         if context not in known.contexts:
             known.contexts.append(context)
-        if context.loader is not None and known not in context.loader.transfers:
-            context.loader.transfers.append(known)
+        loader = loader_of(context.loader)
+        if loader is not None and known not in loader.transfers:
+            loader.transfers.append(known)
 
     def operation(
         self,

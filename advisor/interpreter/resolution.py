@@ -11,7 +11,7 @@ from accel_advisor.values.values import UNKNOWN, Class, Method, Namespace, Pendi
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
-    from accel_advisor.values.store import Scope
+    from accel_advisor.values.scope import Scope
 
 
 FLAGS = "absl.flags.FLAGS"

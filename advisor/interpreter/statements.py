@@ -22,7 +22,8 @@ from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.python_functions import PASS_THROUGH
 from accel_advisor.values.places import SOMEWHERE
-from accel_advisor.values.store import OPEN, Scope
+from accel_advisor.values.scope import Scope
+from accel_advisor.values.store import OPEN
 from accel_advisor.values.values import (
     UNKNOWN,
     Cell,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.library.unknown_code import escape
-from accel_advisor.values.store import Scope
+from accel_advisor.values.scope import Scope
 from accel_advisor.values.values import UNKNOWN, Pending, Qualified
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from accel_advisor.lint.baseline import Baseline, Judged, Match
 from accel_advisor.lint.report import Report
 from accel_advisor.lint.ruleset import Ruleset
 from accel_advisor.selection import TOOL_CODES
-from accel_advisor.source.document import DocumentError
 from accel_advisor.source.ignore_comments import Form, Ignorer
+from accel_advisor.source.parsing import DocumentError
 
 
 @dataclass(slots=True)

@@ -14,7 +14,8 @@ from accel_advisor.lint.report import Program, Result
 from accel_advisor.lint.ruleset import Ruleset
 from accel_advisor.lint.tool_findings import broken_cells, internal_error, not_python, tool_finding, unreadable
 from accel_advisor.selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, UNUSED_SUPPRESSION
-from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.document import Document
+from accel_advisor.source.parsing import DocumentError
 from accel_advisor.source.suppressions import Suppressions
 
 if TYPE_CHECKING:

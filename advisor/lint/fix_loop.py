@@ -13,7 +13,8 @@ from accel_advisor.finding import Applicability, Finding, Severity
 from accel_advisor.lint.checker import Checker
 from accel_advisor.lint.report import Report
 from accel_advisor.selection import INTERNAL_ERROR
-from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.document import Document
+from accel_advisor.source.parsing import DocumentError
 from accel_advisor.source.shown_path import shown_path
 
 MOST_PASSES = 10

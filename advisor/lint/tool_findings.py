@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 from accel_advisor.finding import Finding, Location, Severity, Span
 from accel_advisor.selection import INTERNAL_ERROR, SYNTAX_ERROR
-from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.document import Document
+from accel_advisor.source.parsing import DocumentError
 
 
 def not_python(filename: str, raw: bytes, error: DocumentError) -> Finding:

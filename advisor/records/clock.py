@@ -12,7 +12,6 @@ from accel_advisor.values.values import Value
 if TYPE_CHECKING:
     import libcst as cst
 
-    from accel_advisor.records.loaders import Loop
 
 CLOCKS = calls(
     *("time.time", "time.perf_counter", "time.monotonic", "time.time_ns", "time.perf_counter_ns", "time.monotonic_ns"),
@@ -35,7 +34,7 @@ class Moment(Value):
 
     Attributes:
         node: the call that reads the clock.
-        loops: the loops around it, outermost first.
+        loops: the loops around it, by their identity, outermost first.
         now: how many events there were.
         worked: the last event that gave the GPU work, and worked_in: the loops around that.
         waited: the last event that may have waited for the GPU, or of which nothing is known.
@@ -44,10 +43,10 @@ class Moment(Value):
     """
 
     node: cst.Call
-    loops: tuple[Loop, ...]
+    loops: tuple[object, ...]
     now: int = field(default=0, compare=False)
     worked: int = field(default=0, compare=False)
-    worked_in: tuple[Loop, ...] = field(default=(), compare=False)
+    worked_in: tuple[object, ...] = field(default=(), compare=False)
     waited: int = field(default=0, compare=False)
     passed: int = field(default=0, compare=False)
     clock: Clock | None = field(default=None, compare=False, repr=False)
@@ -70,13 +69,13 @@ class Clock:
 
     def __init__(self) -> None:
         self._now = self._worked = self._waited = self._passed = 0
-        self._worked_in: tuple[Loop, ...] = ()
+        self._worked_in: tuple[object, ...] = ()
 
-    def read(self, node: cst.Call, loops: tuple[Loop, ...]) -> Moment:
+    def read(self, node: cst.Call, loops: tuple[object, ...]) -> Moment:
         """A reading of the clock."""
         return Moment(node, loops, self._now, self._worked, self._worked_in, self._waited, self._passed, self)
 
-    def work(self, place: Place, loops: tuple[Loop, ...]) -> None:
+    def work(self, place: Place, loops: tuple[object, ...]) -> None:
         """Something is computed at a place."""
         if place and is_cuda_capable(place):
             self._now += 1

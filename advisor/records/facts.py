@@ -18,7 +18,8 @@ from accel_advisor.records.actions import AnyCall, Asked, Call, Within, calls, t
 from accel_advisor.records.call_graph import CallGraph
 from accel_advisor.records.inputs import Inputs
 from accel_advisor.records.layers import Layers
-from accel_advisor.records.loaders import CallSite, LoaderCall, LoaderContext, Loop
+from accel_advisor.records.loaders import CallSite, LoaderCall, LoaderContext
+from accel_advisor.records.loops import Loop
 from accel_advisor.records.operations import Argument, Operation
 from accel_advisor.records.transfers import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext
 from accel_advisor.syntax.walking import descendants
@@ -30,7 +31,7 @@ from accel_advisor.values.values import Device, Module
 
 if TYPE_CHECKING:
     from accel_advisor.source.document import Document
-    from accel_advisor.values.store import Scope
+    from accel_advisor.values.scope import Scope
     from accel_advisor.values.values import Birth
 
 

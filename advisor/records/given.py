@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from accel_advisor.records.clock import Moment
 from accel_advisor.values.devices import device_kinds, is_first
 from accel_advisor.values.places import is_cuda_capable, is_host
+from accel_advisor.values.tensors import BatchSource
 from accel_advisor.values.values import (
     Absent,
     Birth,
@@ -31,7 +32,6 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     import libcst as cst
 
-    from accel_advisor.records.loaders import LoaderCall
 
 __all__ = ["Birth", "Class", "Given", "Module"]
 
@@ -173,11 +173,6 @@ class Given:
         return self._value if isinstance(self._value, Module) else None
 
     @property
-    def loader(self) -> LoaderCall | None:
-        """The loader that it is: the call that built it."""
-        return cast("LoaderCall", self._value.call) if isinstance(self._value, Loader) else None
-
-    @property
     def moves_batches(self) -> bool:
         """Whether it is a loader in a wrapper that moves its batches."""
         return isinstance(self._value, Loader) and self._value.delivers is not None
@@ -245,9 +240,12 @@ class Given:
         return self._value.born if isinstance(self._value, Tensor) else None
 
     @property
-    def batch_of(self) -> LoaderCall | None:
-        """The loader that a tensor is a batch of, or a part of a batch."""
-        return cast("LoaderCall | None", self._value.loader) if isinstance(self._value, Tensor) else None
+    def source(self) -> BatchSource | None:
+        """The loader that it is, or whose batch, or part of one, it is, by its identity:
+        :func:`~accel_advisor.records.loaders.loader_of` gives the record of it."""
+        if isinstance(self._value, Loader):
+            return self._value.call
+        return self._value.loader if isinstance(self._value, Tensor) else None
 
     @property
     def path(self) -> tuple[object, ...]:

@@ -10,9 +10,9 @@ import libcst as cst
 from accel_advisor.editing.edits import add_keyword
 from accel_advisor.records.dataset_facts import DatasetFacts, IssueKind, WorkerIssue
 from accel_advisor.records.given import Given
+from accel_advisor.records.loops import Loop
 from accel_advisor.records.operations import Argument
-from accel_advisor.syntax.shapes import names_read_in, renewed_in, takes_out
-from accel_advisor.syntax.walking import descendants
+from accel_advisor.records.transfers import Transfer
 from accel_advisor.tables.known_datasets import DATASET_LENGTHS
 from accel_advisor.tables.loader_libraries import TORCH_LOADER
 from accel_advisor.values.immutable import immutable
@@ -34,7 +34,6 @@ from accel_advisor.values.values import (
 
 if TYPE_CHECKING:
     from accel_advisor.finding import Edit
-    from accel_advisor.records.transfers import Transfer
     from accel_advisor.source.document import Document
     from accel_advisor.tables.loader_libraries import Constructor
     from accel_advisor.values.values import Filed, Mapping
@@ -69,123 +68,6 @@ class LoaderContext:
     loops: tuple[Loop, ...] = ()
     repeats: bool = False
     files: tuple[Filed, ...] = ()
-
-
-@dataclass(eq=False, slots=True)
-class Loop:
-    """A loop that the interpreter went through.
-
-    Attributes:
-        node: the ``for`` or ``while`` statement, or the comprehension.
-        loaders: the loaders whose batches it takes.
-        from_host: whether batches come to it that no wrapper of their loader has moved.
-        backward: whether ``backward()`` or an optimizer's ``step()`` happens in it.
-        calls_model: whether a module, or something that may be one, is called on its batches.
-        graphs: whether a model is called on its batches while autograd records, and graph_free: while it may not.
-        rows_of: the tensor whose rows it counts, if it is known to do so.
-        function: the innermost function that it stands in; None at the top of a module.
-        functions: names of the functions that it was reached through, outermost first.
-        guarded: whether a condition, inside of the loop around it, decides whether it begins.
-        counts: whether it goes over numbers (``while``, ``range``), as a loop over epochs does, more than once.
-        repeats: whether a second pass may follow the first: its body does not end in ``break`` whatever happens.
-    """
-
-    document: Document
-    node: cst.CSTNode
-    functions: tuple[str, ...]
-    parent: Loop | None = None
-    counts: bool = False
-    loaders: list[LoaderCall] = field(default_factory=list)
-    from_host: bool = False
-    backward: bool = False
-    calls_model: bool = False
-    graphs: bool = False
-    graph_free: bool = False
-    rows_of: Tensor | None = None
-    function: cst.CSTNode | None = None
-    guarded: bool = False
-    repeats: bool = False
-
-    @property
-    def rows(self) -> Given:
-        """The tensor whose rows it counts; absent where it is not known to do so."""
-        return Given(ABSENT if self.rows_of is None else self.rows_of)
-
-    @property
-    def treats_alike(self) -> bool:
-        """Whether every pass does the same with rows of the same length: it holds no branch, no early end, no slice."""
-        decides = (cst.If, cst.IfExp, cst.Match, cst.Try, cst.Continue, cst.Break, cst.Slice)
-        return next(descendants(self.node, *decides), None) is None
-
-    @property
-    def outer(self) -> tuple[Loop, ...]:
-        """The loops around it, innermost first."""
-        found: list[Loop] = []
-        loop = self.parent
-        while loop is not None and loop not in found:
-            found.append(loop)
-            loop = loop.parent
-        return tuple(found)
-
-    def renews(self, holder: str, besides: cst.CSTNode) -> bool:
-        """Whether a pass binds a name, attribute or item anew, or takes something out of it, in another statement."""
-        for one in renewed_in(self.node, besides):
-            code = self.document.code(one)
-            if (
-                code == holder
-                or code.startswith((f"{holder}[", f"{holder}."))
-                or holder.startswith((f"{code}[", f"{code}."))
-            ):
-                return True
-        return False
-
-    def empties(self) -> bool:
-        """Whether a pass calls a method, of whatever it may be, that takes things out or begins anew."""
-        return any(isinstance(one, cst.Call) and takes_out(one) for one in descendants(self.node))
-
-    def reads(self, holder: str, besides: cst.CSTNode) -> bool:
-        """Whether a pass mentions a name or attribute in another statement."""
-        kinds = (cst.Name, cst.Attribute)
-        inside = {id(one) for one in descendants(besides)}
-        mentions = (one for one in descendants(self.node) if isinstance(one, kinds) and id(one) not in inside)
-        return any(self.document.code(one) == holder for one in mentions)
-
-    @property
-    def may_be_short(self) -> bool:
-        """Whether it may take the first few batches only: it holds a ``break``, or counts them where it begins."""
-        counted = names_read_in(self.node.iter) if isinstance(self.node, cst.For) else frozenset()
-        counts = not counted.isdisjoint(("islice", "itertools.islice", "range"))
-        return counts or next(descendants(self.node, cst.Break), None) is not None
-
-    def carries(self, holder: str) -> bool:
-        """Whether a pass reads a name or attribute before it binds it: what the pass before has left there."""
-        order = {id(one): at for at, one in enumerate(descendants(self.node))}
-        binding = [(target.target, one.value) for one in descendants(self.node, cst.Assign) for target in one.targets]
-        binding += [(one.target, one.iter) for one in descendants(self.node, cst.For)]
-        bound: dict[int, float] = {}
-        for target, value in binding:
-            done = max(order[id(part)] for part in descendants(value))
-            bound |= {id(part): done + 0.5 for part in descendants(target)}
-        kinds = (cst.Name, cst.Attribute)
-        mentions = [one for one in descendants(self.node, *kinds) if self.document.code(one) == holder]
-        first = min(mentions, key=lambda one: bound.get(id(one), order[id(one)]), default=None)
-        return first is not None and id(first) not in bound
-
-    def is_within(self, outer: Loop) -> bool:
-        """Whether it runs in the turns of another loop, at any depth."""
-        around: list[Loop] = []  # a function that calls itself in a loop stands in its own loop
-        parent = self.parent
-        while parent is not None and parent not in around:
-            around.append(parent)
-            parent = parent.parent
-        return outer in around
-
-    def holds(self, document: Document, node: cst.CSTNode) -> bool:
-        """Whether a node stands in the loop's own text."""
-        if document is not self.document:
-            return False
-        outer, inner = document.span(self.node), document.span(node)
-        return outer.start.offset <= inner.start.offset and inner.end.offset <= outer.end.offset
 
 
 @dataclass(eq=False, slots=True)
@@ -384,10 +266,18 @@ class LoaderCall(BatchSource):
         return add_keyword(self.document, self.node, name, expression)
 
 
-def loader_of(value: Value | None) -> LoaderCall | None:
+def loader_of(what: Given | Value | BatchSource | None) -> LoaderCall | None:
     """The loader that a value is, or whose batch, or part of one, it is; None for other values."""
-    source = value.call if isinstance(value, Loader) else value.loader if isinstance(value, Tensor) else None
-    return source if isinstance(source, LoaderCall) else None
+    if isinstance(what, Given):
+        what = what.source
+    elif isinstance(what, (Loader, Tensor)):
+        what = what.call if isinstance(what, Loader) else what.loader
+    return what if isinstance(what, LoaderCall) else None
+
+
+def loaders_in(loop: Loop) -> list[LoaderCall]:
+    """The loaders whose batches a loop takes, in the order in which they were met."""
+    return [one for one in loop.loaders if isinstance(one, LoaderCall)]
 
 
 def _length_of(dataset: Value) -> int | None:

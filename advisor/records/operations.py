@@ -17,7 +17,7 @@ from accel_advisor.values.values import ABSENT, Constant, Opaque, Qualified, Unk
 
 if TYPE_CHECKING:
     from accel_advisor.finding import Edit
-    from accel_advisor.records.facts import Loop
+    from accel_advisor.records.loops import Loop
     from accel_advisor.source.document import Document
     from accel_advisor.values.values import Mapping
 

@@ -12,12 +12,13 @@ from accel_advisor.records.given import Given
 from accel_advisor.syntax.shapes import assigns_item
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.places import Place, is_cuda_capable, is_host, union_of
+from accel_advisor.values.tensors import BatchSource
 from accel_advisor.values.values import ABSENT, Value
 
 if TYPE_CHECKING:
     from accel_advisor.finding import Edit
     from accel_advisor.records.given import Module
-    from accel_advisor.records.loaders import LoaderCall, Loop
+    from accel_advisor.records.loops import Loop
     from accel_advisor.source.document import Document
 
 
@@ -40,7 +41,7 @@ class TransferContext:
 
     source: Place
     destination: Place
-    loader: LoaderCall | None
+    loader: BatchSource | None
     path: tuple[object, ...]
     proven: bool
     loop: Loop | None

@@ -12,8 +12,8 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from accel_advisor.finding import CellPlace
-from accel_advisor.source.document import DocumentError, syntax_error
 from accel_advisor.source.magics import blank, masked
+from accel_advisor.source.parsing import DocumentError, syntax_error
 
 CELL_END = "\n\n"
 """What separates cells in the program: no comment at the end of one speaks of the next."""

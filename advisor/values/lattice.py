@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from accel_advisor.source.document import Document
-    from accel_advisor.values.objects import Function
-    from accel_advisor.values.store import Scope
 
 
 class Value:
@@ -217,33 +215,12 @@ class Opaque(Compound):
         return (*self.arguments, *(value for _, value in self.keywords))
 
 
-@dataclass(frozen=True, slots=True)
-class SourceModule(Value):
-    """A module of the project, by the scope of its globals."""
-
-    scope: Scope = field(hash=False)
-
-    def __hash__(self) -> int:
-        return id(self.scope)
-
-
 @immutable
 class Pending(Value):
     """A module of the project, or a name in it, that was imported and not looked at yet."""
 
     filename: str
     name: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Bound(Compound):
-    """A method with the object that it was taken from."""
-
-    receiver: Value
-    function: Function
-
-    def inner(self) -> tuple[Value, ...]:
-        return (self.receiver,)
 
 
 @dataclass(frozen=True, slots=True)

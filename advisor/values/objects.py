@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from accel_advisor.syntax.shapes import methods_of
-from accel_advisor.values.lattice import Choice, Qualified, Unknown, Value
+from accel_advisor.values.lattice import Choice, Compound, Qualified, Unknown, Value
+from accel_advisor.values.scope import Scope
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from accel_advisor.source.document import Document
-    from accel_advisor.values.store import Scope
 
 MOST_BASES = 50
 """Classes of the project that are looked at from one of them upwards."""
@@ -146,3 +146,24 @@ class Namespace(Cell):
     """What ``parse_args`` returned, or a namespace that nothing else is known of."""
 
     parser: Parser | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceModule(Value):
+    """A module of the project, by the scope of its globals."""
+
+    scope: Scope = field(hash=False)
+
+    def __hash__(self) -> int:
+        return id(self.scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Compound):
+    """A method with the object that it was taken from."""
+
+    receiver: Value
+    function: Function
+
+    def inner(self) -> tuple[Value, ...]:
+        return (self.receiver,)

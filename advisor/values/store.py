@@ -1,15 +1,12 @@
-"""Scopes, and the store that holds what every name and cell is worth at the point that the interpreter has reached."""
+"""The store that holds what every name and cell is worth at the point that the interpreter has reached."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import reduce
-from typing import TYPE_CHECKING
 
+from accel_advisor.values.scope import Scope
 from accel_advisor.values.values import ABSENT, MOST_PARTS, UNKNOWN, Compound, Module, Value, join
-
-if TYPE_CHECKING:
-    from accel_advisor.source.document import Document
 
 OPEN = "\0open"
 """Entry of a Mapping that says whether it may hold keys beyond those that are stored."""
@@ -21,38 +18,6 @@ ANY = "\0any"
 """Entry of a Mapping or list for the value under a key that is not known."""
 
 Layer = dict[object, dict[Hashable, Value]]
-
-
-class Scope:
-    """A module's globals, a class body, or the locals of one call.
-
-    Attributes:
-        document: where its code stands.
-        parent: the scope that free names are looked up in next; None for a module.
-        kind: ``module``, ``class`` or ``function``.
-        globals: the scope of the module that it belongs to.
-        captured: whether a function or class was defined in it, which may look names up here later.
-        global_names: names that a ``global`` statement sends there.
-        stars: scopes and library modules whose names a star import brought in.
-    """
-
-    def __init__(self, document: Document, parent: Scope | None, kind: str) -> None:
-        self.document = document
-        self.parent = parent
-        self.kind = kind
-        self.globals: Scope = self if parent is None else parent.globals
-        if parent is not None:
-            parent.captured |= kind == "class"
-        self.captured: bool = False
-        self.global_names: set[str] = set()
-        self.stars: list[Value] = []
-
-    def enclosing(self) -> Scope | None:
-        """Where a free name is looked up next; class bodies are passed over, as Python does."""
-        scope = self.parent
-        while scope is not None and scope.kind == "class":
-            scope = scope.parent
-        return scope
 
 
 def _home(owner: object) -> object:

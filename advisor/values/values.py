@@ -12,7 +12,6 @@ from accel_advisor.values.lattice import (
     ABSENT,
     UNKNOWN,
     Absent,
-    Bound,
     Choice,
     Compound,
     Configured,
@@ -27,11 +26,22 @@ from accel_advisor.values.lattice import (
     Pending,
     Qualified,
     Sequence,
-    SourceModule,
     Unknown,
     Value,
 )
-from accel_advisor.values.objects import MOST_BASES, Cell, Class, Function, Instance, Mapping, Module, Namespace, Parser
+from accel_advisor.values.objects import (
+    MOST_BASES,
+    Bound,
+    Cell,
+    Class,
+    Function,
+    Instance,
+    Mapping,
+    Module,
+    Namespace,
+    Parser,
+    SourceModule,
+)
 from accel_advisor.values.places import HOST
 from accel_advisor.values.tensors import Birth, Loader, Tensor
 

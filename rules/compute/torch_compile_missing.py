@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnyCall, Decorates, calls
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.training_loops import Training, trainings
 from accel_advisor.rule import Rule
 
@@ -90,5 +91,7 @@ class TorchCompileMissing(Rule):
                 return
 
     def _has_one_shape(self, training: Training) -> bool:
-        plain = all(one.gives("collate_fn", None) and one.gives("batch_sampler", None) for one in training.loop.loaders)
+        plain = all(
+            one.gives("collate_fn", None) and one.gives("batch_sampler", None) for one in loaders_in(training.loop)
+        )
         return plain and not training.has(*_RECURRENT)

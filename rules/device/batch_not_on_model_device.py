@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import ArgumentPlace, Facts, ModuleCall, ModuleCallContext
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.rule import Rule
 
 _DEFAULTS = calls("torch.set_default_device", "torch.set_default_tensor_type")
@@ -101,7 +102,7 @@ class BatchNotOnModelDevice(Rule):
 
     def _on_host(self, argument: ArgumentPlace) -> bool:
         given = argument.given
-        loader = given.batch_of
+        loader = loader_of(given)
         if given.is_scalar or not given.on_host:
             return False
         if loader is None:
@@ -113,7 +114,7 @@ class BatchNotOnModelDevice(Rule):
     def _report(self, facts: Facts, call: ModuleCall, argument: ArgumentPlace) -> Finding:
         document = facts.document
         what = document.code(argument.node)
-        module, loader = call.contexts[0].model, argument.given.batch_of
+        module, loader = call.contexts[0].model, loader_of(argument.given)
         owner = "the model's output" if call.loss else f"`{document.code(call.node.func)}`"
         source = f", from `{loader.label}`," if loader is not None else ""
         message = (

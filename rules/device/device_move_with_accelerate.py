@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts, TransferContext
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.rule import Rule
 
 
@@ -63,7 +64,8 @@ class DeviceMoveWithAccelerate(Rule):
                 yield self.finding(facts, transfer.node, message)
 
     def _again(self, context: TransferContext) -> bool:
-        if context.loader is None or context.loader.moved_by != "accelerate" or context.casts:
+        loader = loader_of(context.loader)
+        if loader is None or loader.moved_by != "accelerate" or context.casts:
             return False
         accelerator = context.device.owner
         if context.device.attribute != "device" or accelerator.made_by != "accelerate.Accelerator":

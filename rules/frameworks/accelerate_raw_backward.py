@@ -9,6 +9,7 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Method, methods
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule, replace_node
 
@@ -84,7 +85,7 @@ class AccelerateRawBackward(Rule):
         for operation in facts.operations_of(Method("Tensor", "backward"), Method("?", "backward")):
             loops = [context.loop for context in operation.contexts]
             if not all(
-                loop and not loop.from_host and any(one.moved_by == "accelerate" for one in loop.loaders)
+                loop and not loop.from_host and any(one.moved_by == "accelerate" for one in loaders_in(loop))
                 for loop in loops
             ):
                 continue

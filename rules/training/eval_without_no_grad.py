@@ -9,6 +9,7 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts, Loop
+from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.evaluation import evaluates, needs_gradients
 from accel_advisor.rule import Rule, indentation_at, insert_after, newline_of
 
@@ -92,7 +93,7 @@ class EvalWithoutNoGrad(Rule):
 
     def _report(self, facts: Facts, loop: Loop) -> Finding:
         torch = facts.torch_name or "torch"
-        loader = loop.loaders[0].label
+        loader = loaders_in(loop)[0].label
         cost = "keeps every activation for a backward pass that never comes"
         if not isinstance(loop.function, cst.FunctionDef):
             message = f"the evaluation over `{loader}` {cost}; put the loop under `with {torch}.no_grad():`"

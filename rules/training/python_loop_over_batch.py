@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.transfers import ModuleCallContext
 from accel_advisor.rule import Rule
 
@@ -66,12 +67,12 @@ class PythonLoopOverBatch(Rule):
 
     def _takes_one_row(self, context: ModuleCallContext) -> bool:
         loop, module = context.inner, context.model
-        if loop is None or loop.rows.batch_of is None or len(context.arguments) != 1:
+        loader = loader_of(loop.rows) if loop is not None else None
+        if loop is None or loader is None or len(context.arguments) != 1:
             return False
-        loader = loop.rows.batch_of
         if not loader.gives("collate_fn", None) or not loop.treats_alike:
             return False  # rows may differ in length
         row = context.arguments[0].given
-        if row.batch_of is not loader or row.path != (*loop.rows.path, ...):
+        if row.source is not loader or row.path != (*loop.rows.path, ...):
             return False
         return module is not None and module.has_state and not module.kind.endswith("Cell")

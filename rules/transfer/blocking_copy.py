@@ -8,6 +8,7 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.queries.steps.waiting_copies import waiting_copies
 from accel_advisor.rule import Rule
 
@@ -81,7 +82,8 @@ class BlockingHostToDeviceCopy(Rule):
 
     def _report(self, facts: Facts, transfers: list[Transfer]) -> Finding:
         document = facts.document
-        loaders = list(dict.fromkeys(one.loader for transfer in transfers for one in transfer.contexts if one.loader))
+        sources = (loader_of(one.loader) for transfer in transfers for one in transfer.contexts)
+        loaders = list(dict.fromkeys(one for one in sources if one is not None))
         pinned = all(loader.pins for loader in loaders)
         labels = list(dict.fromkeys(f"`{loader.label}`" for loader in loaders))
         names = labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
@@ -119,7 +121,8 @@ class BlockingHostToDeviceCopy(Rule):
             edits.append(edit)
             shown = shown or f"non_blocking={expression}"
             safe &= all(context.proven and not context.casts for context in transfer.contexts)
-            safe &= not any(context.loader is not None and context.loader.viewed for context in transfer.contexts)
+            loaders = (loader_of(context.loader) for context in transfer.contexts)
+            safe &= not any(loader is not None and loader.viewed for loader in loaders)
         applicability = Applicability.SAFE if safe else Applicability.UNSAFE
         return shown, Fix(f"Pass `{shown}`", tuple(edits), applicability)
 

@@ -9,6 +9,7 @@ import libcst as cst
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Method, calls
 from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule
 
@@ -84,7 +85,7 @@ class PinMemoryInHotLoop(Rule):
 
     def _in_loop(self, operation: Operation) -> bool:
         for context in operation.contexts:
-            loader = context.subject.batch_of
+            loader = loader_of(context.subject)
             own = loader is not None and loader.plain_samples and context.subject.is_plain_tensor
             streams = any("tream" in one.made_by for one in context.regions)
             if not own or context.loop is None or streams:

@@ -24,7 +24,8 @@ from accel_advisor.editing.fixer import (
     write_atomically,
 )
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Location, Severity, Span
-from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.document import Document
+from accel_advisor.source.parsing import DocumentError
 
 SAFE = frozenset({Applicability.SAFE})
 BOTH = frozenset({Applicability.SAFE, Applicability.UNSAFE})

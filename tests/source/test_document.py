@@ -6,7 +6,8 @@ import libcst.matchers as m
 import pytest
 
 from accel_advisor.editing.fixer import apply_edits
-from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.document import Document
+from accel_advisor.source.parsing import DocumentError
 
 
 def call_in(document: Document) -> tuple[int, int, str]:

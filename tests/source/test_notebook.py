@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from accel_advisor.editing.fixer import EditConflictError, edited
 from accel_advisor.finding import CellPlace
-from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.document import Document
+from accel_advisor.source.parsing import DocumentError
 
 from .notebooks import SETUP, code, document, lines, notebook, sources
 

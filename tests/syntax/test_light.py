@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.document import Document
+from accel_advisor.source.parsing import DocumentError
 from accel_advisor.syntax.light import read
 from accel_advisor.syntax.positions import Positions
 from accel_advisor.syntax.tree import Syntax

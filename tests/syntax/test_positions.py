@@ -9,7 +9,8 @@ import libcst.matchers as m
 import pytest
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
-from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.document import Document
+from accel_advisor.source.parsing import DocumentError
 from accel_advisor.syntax.positions import Positions
 
 SOURCES = {

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from accel_advisor.records.loaders import loaders_in
 from accel_advisor.values.places import is_cuda_capable
 from accel_advisor.values.values import Module
 
@@ -57,7 +58,7 @@ def trainings(facts: Facts) -> Iterator[Training]:
             if context.place and is_cuda_capable(context.place) and module.has_state and not context.escaped:
                 models[context.loop] = module
     for loop in facts.loops:
-        graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loop.loaders)
+        graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loaders_in(loop))
         if loop.loaders and loop.backward and not graphs and loop in models:
             yield Training(loop, models[loop], facts.layers.of(models[loop]))
 

@@ -14,7 +14,8 @@ from accel_advisor.finding import Edit
 from accel_advisor.project.discovery import Discoverer, Patterns
 from accel_advisor.project.project_index import ProjectIndex
 from accel_advisor.records.facts import Facts, LoaderCall, LoaderContext
-from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.document import Document
+from accel_advisor.source.parsing import DocumentError
 from accel_advisor.tables.loader_libraries import SETTINGS
 from accel_advisor.tune.applying.origins import KnobPlan, Setting, plan_knob
 from accel_advisor.tune.applying.project_code import own_frames

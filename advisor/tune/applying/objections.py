@@ -9,7 +9,7 @@ from pathlib import Path
 
 from accel_advisor.records.dataset_facts import Veto
 from accel_advisor.records.facts import LoaderCall
-from accel_advisor.source.document import DocumentError
+from accel_advisor.source.parsing import DocumentError
 from accel_advisor.tune.applying.locate import loader_of
 from accel_advisor.tune.probe.channel.wire import LoaderInfo, Trait
 

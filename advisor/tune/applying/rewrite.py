@@ -77,7 +77,7 @@ def recommend(
     argv: tuple[str, ...],
 ) -> Recommendation:
     """Plans the edits that turn ``baseline`` into ``settings`` for the loader that ``stack`` built."""
-    from accel_advisor.source.document import DocumentError
+    from accel_advisor.source.parsing import DocumentError
     from accel_advisor.tune.applying.locate import plan_edits
 
     wanted = changed(baseline, settings)
@@ -103,7 +103,8 @@ def rewritten(edits: Sequence[Edit], root: Path) -> Rewrite:
         RewriteError: a file cannot be read, two edits collide, or the result is not Python.
     """
     from accel_advisor.editing.fixer import EditConflictError, diff, edited_python
-    from accel_advisor.source.document import Document, DocumentError
+    from accel_advisor.source.document import Document
+    from accel_advisor.source.parsing import DocumentError
 
     grouped: dict[Path, list[Edit]] = {}
     for edit in edits:

@@ -47,7 +47,7 @@ def patch(knob: Knob, turned: Turned, info: LoaderInfo, *, device: str, root: Pa
         root: of the project; only files below it are edited.
         argv: the script's command line arguments.
     """
-    from accel_advisor.source.document import DocumentError
+    from accel_advisor.source.parsing import DocumentError
 
     source = _Source(turned, info, device, root, argv)
     try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from accel_advisor.source.document import Document, DocumentError
+from accel_advisor.source.document import Document
+from accel_advisor.source.parsing import DocumentError
 
 _LOADER = re.compile(r"\b\w*DataLoader\b")
 _TRAINS = re.compile(r"\.backward\(|\.fit\(|\.train\(\)")

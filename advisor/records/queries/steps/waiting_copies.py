@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from accel_advisor.records.actions import Call, Method, calls
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.queries.graph_loaders import are_gathered_elsewhere
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
-    from accel_advisor.records.loaders import Loop
+    from accel_advisor.records.loops import Loop
     from accel_advisor.records.transfers import Transfer
 
 _EVENTS = (Call("torch.cuda.Event"), Method("torch.cuda.Event", "record"))
@@ -41,7 +42,7 @@ def _waits(facts: Facts, transfer: Transfer) -> bool:
     if transfer.method not in ("to", "cuda") or transfer.framework or not transfer.waits:
         return False
     for context in transfer.contexts:
-        loader = context.loader
+        loader = loader_of(context.loader)
         if loader is None or context.loop is None or not context.from_host:
             return False
         if not context.path and loader.suffers("unpinnable"):
