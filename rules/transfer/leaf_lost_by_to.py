@@ -7,17 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.actions import AnyCall, any_calls, calls
-from accel_advisor.records.facts import Facts, Transfer
-from accel_advisor.records.operations import Operation
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.lost_leaves import LostLeaf, lost_leaves
 from accel_advisor.rule import Rule, make_on_device
-
-PARAMETERS = calls("torch.nn.Parameter", "torch.nn.parameter.Parameter")
-FLOATS = calls(*(f"torch.{name}" for name in ("zeros", "ones", "rand", "randn", "empty", "eye", "linspace")))
-"""Factories that make tensors of the default dtype."""
-CASTS = {"double": "torch.float64", "half": "torch.float16", "bfloat16": "torch.bfloat16"}
-OTHERS = frozenset({*CASTS.values(), "torch.double", "torch.half"})
-WITH_MODULE = "leave the move out, and move the module as a whole"
 
 
 class LeafLostByTo(Rule):
@@ -63,75 +55,24 @@ class LeafLostByTo(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each move once."""
-        if facts.does(AnyCall("retain_grad")):
-            return
-        made = {one.node: one for one in facts.operations if one.makes_tensor or one.what in PARAMETERS}
-        targets = {one.node: one for one in facts.transfers}
-        for move in facts.operations:
-            call = move.node
-            if not isinstance(call, cst.Call) or move.assigned is not call:
-                continue
-            leaf = made.get(call.func.value) if isinstance(call.func, cst.Attribute) else None
-            if leaf is None or leaf.node is call or not self._is_leaf(leaf):
-                continue
-            transfer = targets.get(call)
-            dtype = self._cast(facts, made, leaf, move)
-            if dtype is not None:
-                yield self._report(facts, call, leaf, f"make it with `dtype={dtype}`")
-            elif not move.does(*any_calls("to", "cuda")) or not self._from_host(leaf, transfer):
-                continue
-            elif transfer is not None:
-                if all(context.to_cuda for context in transfer.contexts):
-                    yield self._moved(facts, call, leaf, transfer)
-            elif leaf.what in PARAMETERS and not self._stays(move):
-                yield self._report(facts, call, leaf, WITH_MODULE)
+        for lost in lost_leaves(facts):
+            yield self._report(facts, lost)
 
-    def _moved(self, facts: Facts, call: cst.Call, leaf: Operation, move: Transfer) -> Finding:
-        if leaf.what in PARAMETERS:
-            return self._report(facts, call, leaf, WITH_MODULE)
-        device = '"cuda"' if move.device is None else facts.document.code(move.device)
-        return self._report(facts, call, leaf, f"pass `device={device}` to the factory", device)
-
-    def _cast(self, facts: Facts, made: dict[cst.CSTNode, Operation], leaf: Operation, cast: Operation) -> str | None:
-        """The dtype that a leaf of the default one is turned into; None where it stays what it is, for all we know."""
-        dtype = CASTS.get(cast.what.name)
-        if cast.what.name == "to":
-            dtype = cast.given("dtype").named or cast.given("dtype", 0).named
-        if dtype not in OTHERS or facts.does(*calls("torch.set_default_dtype", "torch.set_default_tensor_type")):
-            return None
-        if leaf.what in PARAMETERS:
-            held = leaf.node.args[0].value if isinstance(leaf.node, cst.Call) and leaf.node.args else None
-            leaf = made.get(held, leaf) if held is not None else leaf
-        return dtype if leaf.what in FLOATS and leaf.lacks("dtype") else None
-
-    def _is_leaf(self, leaf: Operation) -> bool:
-        if leaf.what in PARAMETERS:
-            return not leaf.gives("requires_grad", False, 1)
-        return all(context.given("requires_grad").is_literal(True) for context in leaf.contexts)
-
-    def _from_host(self, leaf: Operation, move: Transfer | None) -> bool:
-        """Whether a leaf is made on the host, for all we know: where it is on the device already, a move returns it."""
-        if leaf.what in PARAMETERS:
-            held = [context.given("data", 0) for context in leaf.contexts]
-            return all(one.on_host for one in held if one.is_tensor)
-        return move is None or all(context.from_host for context in move.contexts)
-
-    def _stays(self, move: Operation) -> bool:
-        if move.what.name == "cuda":
-            return False
-        return not all("cuda" in context.given("device", 0).device_kinds for context in move.contexts)
-
-    def _report(self, facts: Facts, call: cst.Call, leaf: Operation, remedy: str, device: str | None = None) -> Finding:
+    def _report(self, facts: Facts, lost: LostLeaf) -> Finding:
         document = facts.document
-        what = "Parameter" if leaf.what in PARAMETERS else "tensor that requires gradients"
-        fix = None
-        if device is not None:
-            assert isinstance(leaf.node, cst.Call)
-            edits = make_on_device(document, leaf.node, call, device)
+        fix, remedy = None, "leave the move out, and move the module as a whole"
+        if lost.dtype is not None:
+            remedy = f"make it with `dtype={lost.dtype}`"
+        elif not lost.is_parameter and lost.move is not None:
+            device = '"cuda"' if lost.move.device is None else document.code(lost.move.device)
+            remedy = f"pass `device={device}` to the factory"
+            assert isinstance(lost.leaf.node, cst.Call)
+            edits = make_on_device(document, lost.leaf.node, lost.call, device)
             if edits is not None:
                 fix = Fix(f"Create it with `device={device}`", edits, Applicability.UNSAFE)
+        what = "Parameter" if lost.is_parameter else "tensor that requires gradients"
         message = (
-            f"`{document.code(call)}` keeps a copy of a {what}: the copy is no leaf, is not registered and is never "
-            f"trained; {remedy}"
+            f"`{document.code(lost.call)}` keeps a copy of a {what}: the copy is no leaf, is not registered and is "
+            f"never trained; {remedy}"
         )
-        return self.finding(facts, call, message, fix=fix)
+        return self.finding(facts, lost.call, message, fix=fix)
