@@ -1,4 +1,4 @@
-"""Batches on their way through a project: entry points, classes, helpers, generators and prefetchers (ACC201)."""
+"""What calls lead to, as a rule about batches (ACC201) sees it: entry points, classes, helpers, generators."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ Async().fit()
 
 
 @pytest.mark.parametrize("source", ELSEWHERE.values(), ids=ELSEWHERE.keys())
-def test_silent_where_nothing_waits_or_it_cannot_be_told(source: str, tmp_path: Path) -> None:
+def test_silent_where_nothing_waits_or_that_is_not_known(source: str, tmp_path: Path) -> None:
     check_one("ACC201", HEAD + source, tmp_path, {"data.py": DATA})
 
 

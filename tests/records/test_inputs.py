@@ -1,4 +1,4 @@
-"""ACC302 is silent: the model moves what it is given, or does not combine it with its weights."""
+"""What a model does with its inputs: ACC302 is silent where it moves them, or combines them with no weights."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ class Photos(Dataset):
 photos = Photos(["a.png"])
 """
 )
+"""A data set whose samples are decoded."""
 
 NET = (
     IMPORTS
@@ -36,6 +37,7 @@ class Net(nn.Module):
         return self.fc(x)
 """
 )
+"""A loader, and the class of a model."""
 
 MODEL = """
 model = nn.Linear(8, 2).cuda()
@@ -45,11 +47,13 @@ def step(x, y):
     (model(x).sum() - y.sum()).backward()
     optimizer.step()
 """
+"""A model on the GPU, and a step of its training."""
 
 LOOP = """
 for x, y in loader:
     step(x.cuda(non_blocking=True), y.cuda(non_blocking=True))
 """
+"""A loop that copies what it needs without waiting."""
 
 FILES = (
     IMPORTS
@@ -81,6 +85,7 @@ def learn(model, x):
     model(x).sum().backward()
     optimizer.step()
 """
+"""A small model, its loader, and a step for any model."""
 
 IMAGES = (
     IMPORTS
@@ -95,9 +100,11 @@ for (x,) in loader:
     optimizer.step()
 """
 )
+"""A convolutional network that is trained on CUDA; one more line goes before it is moved."""
 
 GROUP = 'dist.init_process_group("nccl")\n'
 PARALLEL = GROUP + "model = DDP(Net().to(rank), device_ids=[rank])\n"
+"""A model that several processes train, for ``RANKS``."""
 
 RANKS = (
     IMPORTS
@@ -117,6 +124,7 @@ class Net(nn.Module):
         return self.layer(x)
 """
 )
+"""What a process of several needs: its rank, data, and the class of a model."""
 
 NUMBERS = (
     IMPORTS
@@ -129,6 +137,7 @@ class Rows(IterableDataset):
     def __iter__(self): return iter(conf.rows())
 """
 )
+"""A list as a data set, and a stream."""
 
 STAGED_FILES = (
     IMPORTS
@@ -147,6 +156,7 @@ args = parser.parse_args()
 files = Files()
 """
 )
+"""As ``FILES``, with the number of workers as an option."""
 
 EPOCHS = """
 for epoch in range(10):
@@ -163,6 +173,7 @@ model = nn.Linear(8, 2).cuda()
 criterion = nn.MSELoss()
 """
 )
+"""A model on the GPU and a loader that pins."""
 
 REGRESSION_STEP = """for x, y in loader:
     out = model(x.cuda(non_blocking=True))
@@ -185,6 +196,7 @@ for (x,) in loader:
 
 
 def image_program(*lines: str, net: str = CONVOLUTIONS, mark: str = "") -> str:
+    """Two loops that train a network on images, with lines between the network and the first of them."""
     return IMPORTS + IMAGE_LOADER + net + "\n".join(lines) + IMAGE_LOOP.format(mark=mark)
 
 
@@ -196,9 +208,11 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 model = nn.Linear(8, 2).to(device)
 """
 )
+"""Samples that are decoded, and a model on the GPU where there is one."""
 
 
 def data_set(sample: str, init: str = "pass", more: str = "", make: str = "Data()") -> str:
+    """A data set with these bodies, bound to ``data``."""
     return (
         f"class Data(Dataset):\n    def __init__(self, held=None):\n        {init}\n    def __len__(self): return 3\n"
         f"    def __getitem__(self, i):\n        {sample}\n{more}data = {make}\n"

@@ -42,7 +42,7 @@ def test_silent_where_the_framework_stays_on_the_host(name: str, there: str, her
     [one for one in SCRIPTS.values() if one.without],
     ids=[name for name, one in SCRIPTS.items() if one.without],
 )
-def test_speaks_where_the_program_leaves_something_out(script: Script, tmp_path: Path) -> None:
+def test_reported_where_the_program_leaves_something_out(script: Script, tmp_path: Path) -> None:
     assert script.without in script.source
     assert codes(script.source.replace(script.without, ""), tmp_path) == set(script.found)
 

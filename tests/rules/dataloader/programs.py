@@ -13,6 +13,7 @@ from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler, Dis
 data = [1, 2, 3]
 """
 )
+"""A list as a data set; more imports than anything needs."""
 
 PARSED = (
     IMPORTS
@@ -30,3 +31,4 @@ parser.add_argument("--workers", type=int, default=0)
 args = parser.parse_args()
 """
 )
+"""A list, a stream, and the number of workers as an option."""

@@ -21,7 +21,7 @@ SILENT = {
     "attribute of the data set assigned": LOADER + EPOCHS + "    files.stage = epoch\n",
     "attribute assigned through the loader": LOADER + EPOCHS + "    loader.dataset.stage = epoch\n",
     "the data set changes itself": LOADER + EPOCHS + "    files.advance()\n",
-    "told by a method that is not seen": LOADER + EPOCHS + "    loader.dataset.set_transform(epoch)\n",
+    "changed by a method that is not seen": LOADER + EPOCHS + "    loader.dataset.set_transform(epoch)\n",
     "samples are added": (
         "class Replay(Files):\n    def __init__(self): self.names = []\n    def add(self, name): self.names.append(name)\n"
         "replay = Replay()\n" + LOADER.replace("files", "replay") + EPOCHS + "    replay.add(epoch)\n"

@@ -86,7 +86,7 @@ PAIRS = {
         "sanity_check",
         "train",
     ),
-    "a condition that speaks of debugging": Pair(
+    "a condition about debugging": Pair(
         FILES + LOADER + "\nif conf.args.debug:\n    for i in range(9):\n        x = next(iter(loader))\n",
         "if conf.args.debug",
         "if True",

@@ -21,7 +21,7 @@ SILENT = {
     "over folds": built_in("for fold in conf.folds:"),
     "depends on the epoch": built_in("for epoch in range(9):", arguments="files, num_workers=2, batch_size=epoch"),
     "another data set each time": built_in("for epoch in range(9):", "files = conf.make()"),
-    "the data set is told": built_in("for epoch in range(9):", "files.advance()"),
+    "the data set is changed": built_in("for epoch in range(9):", "files.advance()"),
     "dropped on purpose": built_in("for epoch in range(9):", after="del loader"),
     "no workers": built_in("for epoch in range(9):", arguments="files"),
     "on a condition": "for epoch in range(9):\n    if epoch == 3:\n        loader = DataLoader(files, num_workers=2)\n"
@@ -100,7 +100,7 @@ PAIRS = {
     "the sampler": Pair(
         FILES + built(arguments="files, num_workers=2, sampler=RandomSampler(files, num_samples=epoch)"), "=epoch", "=4"
     ),
-    "a sampler that is told": Pair(
+    "a sampler that is given the epoch": Pair(
         FILES
         + "sampler = DistributedSampler(files)\n"
         + built(before="sampler.set_epoch(epoch)", arguments="files, num_workers=2, sampler=sampler"),

@@ -37,3 +37,4 @@ FRAMEWORKS = {
     "Composer": "from composer import Trainer\nTrainer(model=None)\n",
     "mmengine": "from mmengine.runner import Runner\nRunner(model=None)\n",
 }
+"""What starts a framework that moves models and batches."""

@@ -20,3 +20,4 @@ class Net(nn.Module):
         return self.b(self.a(x))
 """
 )
+"""As ``RANKS``, with a model whose layers may be left out."""

@@ -28,8 +28,10 @@ class Data(L.LightningDataModule):
         data = TensorDataset(torch.zeros(64, 8))
         return DataLoader(data, sampler=DistributedSampler(data))
 """
+"""A module whose loader divides its samples by itself."""
 
 MACOS = {"pyproject.toml": '[project]\nname = "x"\nclassifiers = ["Operating System :: MacOS"]\n'}
+"""A project for macOS alone."""
 
 ACCELERATE = """
 import torch
@@ -42,3 +44,4 @@ import conf
 model = nn.Linear(8, 2)
 loader = DataLoader(TensorDataset(torch.zeros(64, 8)), pin_memory=True)
 """
+"""A model and a loader that pins, before they are prepared."""

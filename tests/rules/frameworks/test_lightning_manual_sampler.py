@@ -42,10 +42,10 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
 
 DATA = "class D(L.LightningDataModule):\n    def train_dataloader(self):\n        return DataLoader(conf.d, sampler=DistributedSampler(conf.d))\n"
 PAIRS = {
-    "told not to": Pair(
+    "switched off": Pair(
         LIGHTNING + DATA + "L.Trainer(use_distributed_sampler=False)\n", "use_distributed_sampler=False"
     ),
-    "told not to, of old": Pair(
+    "switched off, by the old name": Pair(
         LIGHTNING + DATA + "L.Trainer(replace_sampler_ddp=False)\n", "replace_sampler_ddp=False"
     ),
     "arguments unseen": Pair(LIGHTNING + DATA + "L.Trainer(**conf.kw)\n", "**conf.kw"),

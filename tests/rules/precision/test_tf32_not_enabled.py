@@ -54,7 +54,7 @@ PAIRS = {
     "float64": attention("net.double()\n"),
     "float64 by default": attention("torch.set_default_dtype(torch.float64)\n"),
     "autocast of a forward": attention("@torch.autocast('cuda')\ndef forward(x):\n    return x\n"),
-    "transformers is told": attention(
+    "set through transformers": attention(
         "from transformers import TrainingArguments\na = TrainingArguments('o', tf32=True)\n"
     ),
     "Lightning": attention("import lightning as L\ntrainer = L.Trainer(precision=32)\n"),

@@ -15,6 +15,7 @@ model = nn.Linear(8, 2).to(device)
 criterion = nn.CrossEntropyLoss()
 """
 )
+"""A model on the GPU where there is one, and a loader that pins."""
 
 BATCH = """
 for i, (x, y) in enumerate(loader):
@@ -23,3 +24,4 @@ for i, (x, y) in enumerate(loader):
     loss = criterion(out, y)
     loss.backward()
 """
+"""A step of ``CLASSIFIER`` that does not wait."""

@@ -59,7 +59,7 @@ PAIRS: dict[str, tuple[str, ...]] = {
     "sent back": (COPY + "y = y.to('cuda')\n" + READ, "y = y.to('cuda')\n"),
     "sent back by cuda()": (COPY + "y = y.cuda()\n" + READ, "y = y.cuda()\n"),
     "it waits": ("y = out.to('cpu')\n" + READ, "cpu'", "cpu', non_blocking=True"),
-    "it is told to wait": ("y = out.to('cpu', non_blocking=False)\n" + READ, "False", "True"),
+    "it waits, as asked": ("y = out.to('cpu', non_blocking=False)\n" + READ, "False", "True"),
     "never read": (COPY, "True)\n", "True)\n" + READ),
     "a value was read in between": (COPY + "s = out.sum().item()\n" + READ, ".item()\n", "\n"),
     "only its size": (COPY + "print(y.size())", "y.size", "y.sum"),

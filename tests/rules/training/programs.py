@@ -10,6 +10,7 @@ NO_GPU = [
     "torch.load('m', map_location='cpu')",
     "# .cuda()",
 ]
+"""Lines that do not show that a program uses a GPU."""
 
 LOGGING = (
     IMPORTS
@@ -24,6 +25,7 @@ writer = SummaryWriter()
 loader = DataLoader(TensorDataset(torch.zeros(64, 8), torch.zeros(64)), batch_size=16)
 """
 )
+"""A model on the GPU, its loader, and what logs and measures it."""
 
 LOGGED_STEP = """
 for i, (x, y) in enumerate(loader):

@@ -35,7 +35,7 @@ PAIRS: dict[str, tuple[str, ...]] = {
     "no mps": ("d = torch.device('cuda')\nx = x.to(d, non_blocking=True)", "torch.device('cuda')", "device"),
     "cpu only": ("d = torch.device('cpu')\nx = x.to(d, non_blocking=True)", "torch.device('cpu')", "device"),
     "it waits": ("x = x.to(device)", "(device)", "(device, non_blocking=True)"),
-    "told to wait": ("x = x.to(device, non_blocking=False)", "False", "True"),
+    "asked to wait": ("x = x.to(device, non_blocking=False)", "False", "True"),
     "asks the device": ("x = x.to(device, non_blocking=device.type == 'cuda')", "device.type == 'cuda'", "True"),
     "asks the device beforehand": ("nb = device.type == 'cuda'\nx = x.to(device, non_blocking=nb)", "=nb", "=True"),
     "asks for CUDA": ("nb = torch.cuda.is_available()\nx = x.to(device, non_blocking=nb)", "=nb", "=True"),

@@ -6,6 +6,7 @@ from ..programs import IMPORTS
 
 
 def held(init: str, sample: str, more: str = "") -> str:
+    """A data set that keeps what ``init`` opens or makes."""
     return (
         f"class Held(Dataset):\n    def __init__(self, p):\n        {init}\n    def __len__(self): return 8\n"
         f"    def __getitem__(self, i):\n        {sample}\n{more}"
@@ -19,6 +20,7 @@ SHARDING_FRAMEWORKS = {
     "transformers": "import transformers\ntransformers.Trainer()\n",
     "DeepSpeed": "import deepspeed\ndeepspeed.initialize()\n",
 }
+"""What starts a framework that divides samples among processes."""
 
 WORKERS = (
     IMPORTS
@@ -35,9 +37,11 @@ SEED = 7
 data = [1, 2, 3]
 """
 )
+"""A list as a data set, a model, a device, and a seed as an option."""
 
 
 def points_data(sample: str, init: str = "self.x = torch.zeros(64, 8)") -> str:
+    """A data set with these bodies."""
     return (
         f"class Points(Dataset):\n    def __init__(self):\n        {init}\n    def __len__(self): return 8\n"
         f"    def __getitem__(self, i):\n        {sample}\n"

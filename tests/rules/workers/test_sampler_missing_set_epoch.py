@@ -14,8 +14,8 @@ SAMPLED = "sampler = DistributedSampler(files)\nloader = DataLoader(files, sampl
 SILENT = {
     "not shuffled": SAMPLED.replace("(files)", "(files, shuffle=False)") + EPOCHS,
     "one epoch": SAMPLED + EPOCHS.replace("10", "1"),
-    "told": SAMPLED + EPOCHS + "    sampler.set_epoch(epoch)\n",
-    "told through the loader": SAMPLED + EPOCHS + "    loader.sampler.set_epoch(epoch)\n",
+    "the epoch is set": SAMPLED + EPOCHS + "    sampler.set_epoch(epoch)\n",
+    "the epoch is set through the loader": SAMPLED + EPOCHS + "    loader.sampler.set_epoch(epoch)\n",
     "a framework": "import accelerate\naccelerator = accelerate.Accelerator()\n" + SAMPLED + EPOCHS,
     "its own sampler": "class Mine(DistributedSampler): pass\n" + SAMPLED.replace("= D", "= Mine or D") + EPOCHS,
     "on one path": SAMPLED.replace("(files)", "(files) if conf.ddp else None") + EPOCHS,
@@ -36,14 +36,16 @@ PAIRS = {
     "one pass": Pair(
         FILES + SAMPLED + EPOCHS.replace("for epoch in range(10)", "if True"), "if True", "for epoch in range(10)"
     ),
-    "told": Pair(FILES + SAMPLED + EPOCHS + "    sampler.set_epoch(epoch)\n", "sampler.set_epoch(epoch)", "pass"),
-    "told through the loader": Pair(
+    "the epoch is set": Pair(
+        FILES + SAMPLED + EPOCHS + "    sampler.set_epoch(epoch)\n", "sampler.set_epoch(epoch)", "pass"
+    ),
+    "the epoch is set through the loader": Pair(
         FILES + SAMPLED + EPOCHS + "    loader.sampler.set_epoch(epoch)\n", "loader.sampler.set_epoch(epoch)", "pass"
     ),
-    "a loader that is told": Pair(
+    "the epoch is set on a loader": Pair(
         FILES + SAMPLED + EPOCHS + "    loader.set_epoch(epoch)\n", "loader.set_epoch(epoch)", "pass"
     ),
-    "told in a function": Pair(
+    "the epoch is set in a function": Pair(
         FILES + SAMPLED + EPOCHS + "def tell(l, e): l.sampler.set_epoch(e)\nfor i in range(3): tell(loader, i)\n",
         "l.sampler.set_epoch(e)",
         "pass",
