@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from accel_advisor.records.given import Given
 from accel_advisor.values.values import Class, Opaque, Qualified, Unknown, Value, options_of
 
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ class DatasetFacts:
     whole: bool = False
     objects: tuple[Hold, ...] = ()
     on_host: bool = False
+
+    @property
+    def given(self) -> Given:
+        """The data set itself, as far as rules may know it."""
+        return Given(self.value)
 
     @property
     def may_stream(self) -> bool:

@@ -1,4 +1,4 @@
-"""ACC122."""
+"""Training on one sample at a time."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class DataLoaderBatchSizeOne(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
         for loader in facts.loaders:
-            if loader.constructor.name != "torch.utils.data.DataLoader" or not loader.trains:
+            if not loader.of_torch or not loader.trains:
                 continue
             absent = all(loader.gives(name, None) for name in ("batch_size", "batch_sampler", "collate_fn"))
             if absent and loader.dataset is not None and loader.dataset.even and not loader.dataset.may_stream:

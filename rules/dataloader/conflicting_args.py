@@ -1,4 +1,4 @@
-"""ACC105."""
+"""Arguments of a DataLoader that contradict each other."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import remove_argument
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Sets, Within
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Choice, Constant, Instance, Loader, Opaque, options_of
+from accel_advisor.rule import Rule, remove_argument
 
 _FROZEN = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 """Attributes of a DataLoader that raise ValueError when they are set."""
@@ -64,25 +62,24 @@ class DataLoaderConflictingArgs(Rule):
             if conflict is not None:
                 fix = self._fix(facts, loader) if self._shuffles_twice(loader) else None
                 yield self.finding(facts, loader.node, f"`{loader.label}` {conflict}", fix=fix)
-        for operation in facts.operations:
+        for operation in facts.operations_of(Within("DataLoader")):
             message = self._set_late(operation)
             if message is not None:
                 yield self.finding(facts, operation.node, message)
 
     def _present(self, loader: LoaderCall, name: str) -> bool:
         """Whether an argument certainly is an object, such as a sampler."""
-        given = options_of(loader.get(name))
         # what a function of another library returns may be None
-        made = [isinstance(one, Opaque) and one.name.rpartition(".")[2][:1].isupper() for one in given]
-        return all(is_made or isinstance(one, Instance) for one, is_made in zip(given, made, strict=True))
+        given = loader.given(name).alternatives
+        return all(one.is_object or one.made_by.rpartition(".")[2][:1].isupper() for one in given)
 
     def _shuffles_twice(self, loader: LoaderCall) -> bool:
         return loader.gives("shuffle", True) and self._present(loader, "sampler")
 
     def _conflict(self, loader: LoaderCall) -> str | None:
-        batches, size = self._present(loader, "batch_sampler"), loader.get("batch_size")
+        batches, size = self._present(loader, "batch_sampler"), loader.given("batch_size")
         dataset = loader.dataset
-        stream = dataset is not None and dataset.iterable and not isinstance(dataset.value, Choice)
+        stream = dataset is not None and dataset.iterable and len(dataset.given.alternatives) == 1
         ordered = [name for name in ("sampler", "batch_sampler") if self._present(loader, name)]
         ordered += ["shuffle"] if loader.gives("shuffle", True) else []
         if stream and ordered:
@@ -92,34 +89,32 @@ class DataLoaderConflictingArgs(Rule):
         if batches:
             others = [name for name in ("shuffle", "drop_last") if loader.gives(name, True)]
             others += ["sampler"] if self._present(loader, "sampler") else []
-            if isinstance(size, Constant) and size.value != 1:
+            if size.written and size.literal != 1:
                 others.append("batch_size")
             if others:
                 return f"has a `batch_sampler`, which decides `{others[0]}` already: ValueError; drop `{others[0]}`"
-        if loader.gives("drop_last", True) and isinstance(size, Constant) and size.value is None:
+        if loader.gives("drop_last", True) and size.is_literal(None):
             return "has `batch_size=None`, so there is no last batch to drop: ValueError; remove `drop_last=True`"
         return self._bad_count(loader)
 
     def _bad_count(self, loader: LoaderCall) -> str | None:
-        workers, prefetch = loader.get("num_workers"), loader.get("prefetch_factor")
-        if isinstance(workers, Constant) and (not isinstance(workers.value, int) or workers.value < 0):
-            return f"has `num_workers={workers.value!r}`, which is no count of processes and raises; pass an integer"
-        if isinstance(prefetch, Constant) and prefetch.value == 0 and (loader.fixed_workers or 0) > 0:
+        workers, prefetch = loader.given("num_workers"), loader.given("prefetch_factor")
+        if workers.written and (not isinstance(workers.literal, int) or workers.literal < 0):
+            return f"has `num_workers={workers.literal!r}`, which is no count of processes and raises; pass an integer"
+        if prefetch.written and prefetch.literal == 0 and (loader.fixed_workers or 0) > 0:
             return "has `prefetch_factor=0`, which fails an assertion when it is iterated; pass 1 or more, or drop it"
         return None
 
     def _set_late(self, operation: Operation) -> str | None:
-        name = operation.name.removeprefix("DataLoader.").removesuffix(" =")
-        if operation.name != f"DataLoader.{name} =" or not isinstance(operation.node, cst.Attribute):
+        name = operation.what.name
+        if operation.what is not Sets("DataLoader", name) or not isinstance(operation.node, cst.Attribute):
             return None
         for context in operation.contexts:
-            receiver, loader = context.receiver, loader_of(context.receiver)
-            if loader is None or not isinstance(receiver, Loader) or receiver.delivers is not None:
+            loader = context.subject.loader
+            if loader is None or context.subject.moves_batches or not loader.constructor.advises:
                 return None
-            if not loader.constructor.advises:
-                return None
-            value = context.get("", 0)
-            started = isinstance(value, Constant) and isinstance(value.value, int) and value.value > 0
+            count = context.value.literal
+            started = isinstance(count, int) and count > 0
             if name == "num_workers" and started and loader.without_workers and not loader.opaque:
                 continue
             if name not in _FROZEN:

@@ -1,4 +1,4 @@
-"""ACC123."""
+"""Batches that are taken out of order."""
 
 from __future__ import annotations
 

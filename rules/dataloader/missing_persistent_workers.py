@@ -1,14 +1,14 @@
-"""ACC106."""
+"""Workers that are started anew in every epoch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.records.actions import Act, Action, Sets, SetsItem, Within
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.start_method import start_methods
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Qualified, Unknown, options_of
 
 
 class DataLoaderMissingPersistentWorkers(Rule):
@@ -68,7 +68,7 @@ class DataLoaderMissingPersistentWorkers(Rule):
                 continue
             if any(context.loops for context in loader.contexts) or not loader.epoch_loops:
                 continue
-            if facts.program.beginning("torchrec.distributed."):
+            if facts.does(Within("torchrec.distributed")):
                 continue  # whose pipelines fetch ahead, and were seen to hang on workers that live on
             if not facts.supports((1, 8) if loader.pins else (1, 7)):
                 continue  # the argument came with torch 1.7, where the second epoch failed with pinned batches
@@ -78,18 +78,14 @@ class DataLoaderMissingPersistentWorkers(Rule):
     def _may_change(self, facts: Facts, loader: LoaderCall) -> bool:
         """Whether the data set is, or may be, changed between epochs."""
         dataset = loader.dataset
-        if (
-            dataset is None
-            or dataset.changes
-            or any(isinstance(one, (Unknown, Qualified)) for one in options_of(dataset.value))
-        ):
+        if dataset is None or dataset.changes or any(one.unknown or one.named for one in dataset.given.alternatives):
             return True
         return any(
-            context.receiver == dataset.value
+            context.subject == dataset.given
             for one in facts.program
             for operation in one.operations
+            if _assigns(operation.what)
             for context in operation.contexts
-            if operation.name.endswith(" =") or operation.name.rpartition(".")[2].startswith("set_")
         )
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
@@ -109,3 +105,9 @@ class DataLoaderMissingPersistentWorkers(Rule):
         severity = Severity.WARNING if starts.anew else Severity.INFO
         related = [Related(loop.document.filename, loop.document.span(loop.node), "the loop over epochs")]
         return self.finding(facts, loader.node, message, severity=severity, fix=fix, related=related)
+
+
+def _assigns(what: Action) -> bool:
+    """Whether an action sets an attribute or an item, or calls a method that is named so."""
+    assigns = isinstance(what, (Sets, SetsItem)) or what in (Act.SETS_MODULE_ATTRIBUTE, Act.SETS_TENSOR_ITEM)
+    return assigns or what.name.startswith("set_")

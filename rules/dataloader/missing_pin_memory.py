@@ -1,14 +1,14 @@
-"""ACC101."""
+"""Loaders that do not pin batches which are copied to the GPU."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import Act, Call
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.graph_loaders import are_gathered_elsewhere
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Loader
 
 
 class DataLoaderMissingPinMemory(Rule):
@@ -93,16 +93,14 @@ class DataLoaderMissingPinMemory(Rule):
     def _reloads(self, facts: Facts, loader: LoaderCall) -> bool:
         """Whether Lightning builds a loader anew whose workers live on, which does not go together with pinning."""
         return not loader.gives("persistent_workers", None) and any(
-            one.name == "lightning.Trainer" and not one.lacks("reload_dataloaders_every_n_epochs")
-            for each in facts.program
-            for one in each.operations
+            not one.lacks("reload_dataloaders_every_n_epochs")
+            for one in facts.program.operations_of(Call("lightning.Trainer"))
         )
 
     def _gives_first_batches(self, facts: Facts, loader: LoaderCall) -> bool:
         """Whether ``next(iter(loader))`` takes single batches of it, to look at, which need not come fast."""
-        glances = facts.program.named("next(iter(DataLoader))")
-        receivers = [context.receiver for one in glances for context in one.contexts]
-        return any(isinstance(one, Loader) and one.call is loader for one in receivers)
+        glances = facts.program.operations_of(Act.TAKES_FIRST_BATCH)
+        return any(context.subject.loader is loader for one in glances for context in one.contexts)
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
         name = loader.label

@@ -1,12 +1,12 @@
-"""ACC108."""
+"""Loaders that are begun anew for every batch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import Act
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Operation, OperationContext
 from accel_advisor.records.queries.trial_code import is_for_tries
 from accel_advisor.rule import Rule
@@ -56,8 +56,8 @@ class NextIterInLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for operation in facts.operations:
-            if operation.name != "next(iter(DataLoader))" or not operation.contexts:
+        for operation in facts.operations_of(Act.TAKES_FIRST_BATCH):
+            if not operation.contexts:
                 continue
             loaders = [self._loader(facts, context) for context in operation.contexts]
             known = all(loader is not None for loader in loaders)
@@ -66,8 +66,7 @@ class NextIterInLoop(Rule):
 
     def _loader(self, facts: Facts, context: OperationContext) -> LoaderCall | None:
         """The loader that is begun anew in every turn of a loop; None where that is not so, or does no harm."""
-        loop, value = context.inner, context.receiver
-        loader = loader_of(value)
+        loop, loader = context.inner, context.subject.loader
         if loop is None or context.guarded or loader is None:
             return None
         # once in an epoch, or for each of several models, beside a loop over batches, is not often

@@ -1,13 +1,13 @@
-"""ACC119."""
+"""A worker for every core in each of several processes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Opaque
 
 _COUNTS = ("os.cpu_count", "multiprocessing.cpu_count", "torch.multiprocessing.cpu_count", "psutil.cpu_count")
 
@@ -54,12 +54,11 @@ class NumWorkersAllCores(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
-        launches = ("torch.distributed.init_process_group", "torch.multiprocessing.spawn")
+        launches = calls("torch.distributed.init_process_group", "torch.multiprocessing.spawn")
         if facts.frameworks or not facts.does(*launches):
             return
         for loader in facts.loaders:
-            workers = loader.get("num_workers")
-            if loader.constructor.advises and isinstance(workers, Opaque) and workers.name in _COUNTS:
+            if loader.constructor.advises and loader.given("num_workers").made_by in _COUNTS:
                 message = (
                     f"`{loader.label}` starts a worker for every core, in each of the training processes; divide the "
                     f"cores by the number of processes on the machine"

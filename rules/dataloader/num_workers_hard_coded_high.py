@@ -1,4 +1,4 @@
-"""ACC120."""
+"""Large numbers of workers that are written into the program."""
 
 from __future__ import annotations
 

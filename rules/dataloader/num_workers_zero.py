@@ -1,10 +1,11 @@
-"""ACC102."""
+"""Loaders without worker processes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import AnyCall, Call, calls
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.start_method import loop_that_workers_run, start_methods
 from accel_advisor.rule import Rule
@@ -12,9 +13,9 @@ from accel_advisor.rule import Rule
 FALLBACK = 4
 """Workers that a fix writes where nothing was measured; `accel-advisor tune` finds the number for a machine."""
 
-POOLS = (".Pool", "joblib.Parallel")
+POOLS = (AnyCall("Pool"), Call("joblib.Parallel"))
 """What runs functions in processes that may have no children of their own, of whatever context it is a method."""
-STARTERS = ("multiprocessing.Process", "torch.multiprocessing.Process", "torch.multiprocessing.spawn")
+STARTERS = calls("multiprocessing.Process", "torch.multiprocessing.Process", "torch.multiprocessing.spawn")
 """What starts processes that may not either, where they are daemons."""
 
 
@@ -116,7 +117,7 @@ class DataLoaderNumWorkersZero(Rule):
 
     def _has_childless_processes(self, facts: Facts) -> bool:
         """Whether the program works in processes that may not start workers."""
-        started = facts.program.named(*STARTERS)
+        started = facts.program.operations_of(*STARTERS)
         return facts.does(*POOLS) or any(not one.gives("daemon", False) and not one.lacks("daemon") for one in started)
 
     def _would_not_start(self, facts: Facts, loader: LoaderCall) -> bool:

@@ -1,14 +1,12 @@
-"""ACC118."""
+"""`pin_memory_device`, which does nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.editing.edits import remove_argument
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Constant
+from accel_advisor.rule import Rule, remove_argument
 
 
 class PinMemoryDeviceIgnored(Rule):
@@ -52,10 +50,10 @@ class PinMemoryDeviceIgnored(Rule):
         if not facts.supports((2, 13)):
             return
         for loader in facts.loaders:
-            device = loader.get("pin_memory_device")
-            if loader.constructor.advises and isinstance(device, Constant) and device.value in ("cuda", "cuda:0"):
+            device = loader.given("pin_memory_device")
+            if loader.constructor.advises and device.is_literal("cuda", "cuda:0"):
                 message = (
-                    f"`pin_memory_device={device.value!r}` of `{loader.label}` does nothing, and recent versions of "
+                    f"`pin_memory_device={device.literal!r}` of `{loader.label}` does nothing, and recent versions of "
                     f"torch warn about it in every epoch; drop it"
                 )
                 yield self.finding(facts, loader.node, message, fix=self._fix(facts, loader))

@@ -1,4 +1,4 @@
-"""ACC107."""
+"""Loaders that are built again in every epoch."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import indentation_at, newline_of, remove_statement
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import AnyCall, Within, calls
 from accel_advisor.records.facts import Facts, LoaderCall, Loop
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, indentation_at, newline_of, remove_statement
 
 _RUNS = re.compile(r"fold|seed|trial|run|split|repeat|experiment|config|cfg", re.IGNORECASE)
 """What the variable of a loop is called whose passes are trainings of their own."""
-SEEDS = ("torch.manual_seed", "torch.cuda.manual_seed_all", "random.seed", ".seed_everything", "set_seed")
+SEEDS = (
+    *calls("torch.manual_seed", "torch.cuda.manual_seed_all", "random.seed", "numpy.random.seed"),
+    *(AnyCall("seed_everything"), AnyCall("set_seed")),
+)
 
 
 class DataLoaderRebuiltPerEpoch(Rule):
@@ -81,12 +84,9 @@ class DataLoaderRebuiltPerEpoch(Rule):
         """Whether a pass of a loop is a training of its own: it seeds anew, makes an optimizer, or is named so."""
         if isinstance(loop.node, cst.For) and _RUNS.search(facts.document.code(loop.node.target)):
             return True
-        begins = [one for one in facts.operations if one.name.endswith(SEEDS) or one.name.startswith("torch.optim.")]
-        return any(
-            context.inner is loop and (one.name.endswith(SEEDS) or one.name.rpartition(".")[2][:1].isupper())
-            for one in begins
-            for context in one.contexts
-        )
+        seeds = facts.operations_of(*SEEDS)
+        optimizers = [one for one in facts.operations_of(Within("torch.optim")) if one.what.name[:1].isupper()]
+        return any(context.inner is loop for one in (*seeds, *optimizers) for context in one.contexts)
 
     def _report(self, facts: Facts, loader: LoaderCall, epochs: Loop) -> Finding:
         line = facts.document.span(epochs.node).start.line

@@ -1,4 +1,4 @@
-"""ACC109."""
+"""Data sets and collate functions that use the GPU."""
 
 from __future__ import annotations
 

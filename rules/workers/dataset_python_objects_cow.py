@@ -1,4 +1,4 @@
-"""ACC121."""
+"""Python objects that forked workers copy page by page."""
 
 from __future__ import annotations
 

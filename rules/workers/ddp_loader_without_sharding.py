@@ -1,4 +1,4 @@
-"""ACC117."""
+"""Processes that each read the whole data set."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import ABSENT, Constant, Instance, Opaque, options_of
 
 
 class DdpLoaderWithoutSharding(Rule):
@@ -84,8 +83,8 @@ class DdpLoaderWithoutSharding(Rule):
         dataset = loader.dataset
         if dataset is None or dataset.iterable or dataset.ranked or not loader.trains:
             return False
-        if not all(isinstance(one, (Instance, Opaque)) for one in options_of(dataset.value)):
+        if not all(one.is_object or one.made_by for one in dataset.given.alternatives):
             return False
         # `use_ddp` is how dgl's loader is told to make a DistributedSampler by itself
-        given = [one for name in ("sampler", "batch_sampler", "use_ddp") for one in options_of(loader.get(name))]
-        return all(one == ABSENT or (isinstance(one, Constant) and not one.value) for one in given)
+        given = [one for name in ("sampler", "batch_sampler", "use_ddp") for one in loader.given(name).alternatives]
+        return all(one.absent or (one.written and not one.literal) for one in given)

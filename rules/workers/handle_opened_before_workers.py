@@ -1,4 +1,4 @@
-"""ACC110."""
+"""Files that are opened before the workers start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC103."""
+"""Streams that every worker reads whole."""
 
 from __future__ import annotations
 

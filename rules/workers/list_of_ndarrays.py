@@ -1,13 +1,14 @@
-"""ACC124."""
+"""Tensors that are made of lists of arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
+from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.given import Given
 from accel_advisor.rule import Rule
-from accel_advisor.values.values import Iterated, Opaque, Sequence, Value
 
 _ARRAYS = frozenset(
     "numpy." + name
@@ -50,19 +51,14 @@ class DatasetListOfNdarrays(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for operation in facts.operations:
-            slow = operation.name in ("torch.tensor", "torch.as_tensor")
-            if slow and self._is_list_of_arrays(operation.get("data", 0)):
+        for operation in facts.operations_of(*calls("torch.tensor", "torch.as_tensor")):
+            if self._is_list_of_arrays(operation.given("data", 0)):
                 message = (
                     f"`{facts.document.code(operation.node)}` takes the arrays of a list apart in Python; stack them "
                     f"with `numpy.stack`, and pass that to `torch.from_numpy`"
                 )
                 yield self.finding(facts, operation.node, message)
 
-    def _is_list_of_arrays(self, value: Value) -> bool:
-        if isinstance(value, Sequence):
-            return bool(value.items) and all(self._is_array(one) for one in value.items)
-        return isinstance(value, Iterated) and self._is_array(value.element)
-
-    def _is_array(self, value: Value) -> bool:
-        return isinstance(value, Opaque) and value.name in _ARRAYS
+    def _is_list_of_arrays(self, given: Given) -> bool:
+        items = (given.element,) if given.items is None else given.items
+        return bool(items) and all(one.made_by in _ARRAYS for one in items)

@@ -1,4 +1,4 @@
-"""ACC114."""
+"""Scripts that their spawned workers run again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC111."""
+"""Random generators of which every worker gets the same copy."""
 
 from __future__ import annotations
 

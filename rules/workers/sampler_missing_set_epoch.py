@@ -1,4 +1,4 @@
-"""ACC116."""
+"""Samplers that never learn the epoch."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import insert_statement
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.records.actions import AnyCall
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.rule import Rule
-from accel_advisor.values.values import Constant, Opaque
+from accel_advisor.rule import Rule, insert_statement
 
 
 class DistributedSamplerMissingSetEpoch(Rule):
@@ -67,21 +66,15 @@ class DistributedSamplerMissingSetEpoch(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
-        if facts.frameworks or facts.does(".set_epoch"):
+        if facts.frameworks or facts.does(AnyCall("set_epoch")):
             return
         for loader in facts.loaders:
-            sampler = loader.get("sampler")
-            if not isinstance(sampler, Opaque) or sampler.name != "torch.utils.data.DistributedSampler":
+            sampler = loader.given("sampler")
+            if sampler.made_by != "torch.utils.data.DistributedSampler":
                 continue
-            if self._shuffles(sampler) and loader.trains and loader.epoch_loops:
+            shuffle = sampler.argument("shuffle", 3)
+            if (shuffle.absent or shuffle.is_literal(True)) and loader.trains and loader.epoch_loops:
                 yield self._report(facts, loader)
-
-    def _shuffles(self, sampler: Opaque) -> bool:
-        """Whether the sampler certainly shuffles, as it does by default."""
-        given = dict(sampler.keywords).get("shuffle")
-        if given is None and len(sampler.arguments) > 3:
-            given = sampler.arguments[3]
-        return given is None or (isinstance(given, Constant) and given.value is True)
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
         message = (

@@ -1,4 +1,4 @@
-"""ACC115."""
+"""Tensors in memory that are taken apart into samples."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.rule import Rule
-from accel_advisor.tables.loader_libraries import TORCH_LOADER
-from accel_advisor.values.values import ABSENT, Constant, Opaque, Tensor
+from accel_advisor.rule import Rule, replace_node
 
 LARGE_BATCH = 64
 """Samples that take about a millisecond to be indexed one by one and stacked again."""
@@ -85,33 +82,32 @@ class TensorDatasetSlowPath(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
         for loader in facts.loaders:
-            plain = loader.constructor.name == TORCH_LOADER and not loader.moved_by
+            plain = loader.of_torch and not loader.moved_by
             if not plain or not loader.trains or not loader.evidence or not self._is_long(loader):
                 continue
-            size = loader.get("batch_size")
-            own = any(loader.get(name) != ABSENT for name in OWN)
-            if own or not isinstance(size, Constant) or type(size.value) is not int or size.value < LARGE_BATCH:
+            size = loader.given("batch_size").literal
+            own = any(not loader.gives(name, None) for name in OWN)
+            if own or type(size) is not int or size < LARGE_BATCH:
                 continue
             worse = ", and workers only add copies" if (loader.fixed_workers or 0) > 0 else ""
             message = (
-                f"`{loader.label}` indexes the tensors of its `TensorDataset` sample by sample and stacks {size.value} "
+                f"`{loader.label}` indexes the tensors of its `TensorDataset` sample by sample and stacks {size} "
                 f"of them for each batch{worse}; let a `BatchSampler` index whole batches"
             )
-            yield self.finding(facts, loader.node, message, fix=self._fix(facts, loader, size.value))
+            yield self.finding(facts, loader.node, message, fix=self._fix(facts, loader, size))
 
     def _is_long(self, loader: LoaderCall) -> bool:
         """Whether it goes over tensors that are not known to be short."""
-        data = loader.dataset.value if loader.dataset is not None else None
-        if not isinstance(data, Opaque) or data.name != "torch.utils.data.TensorDataset":
+        if loader.dataset is None or loader.dataset.given.made_by != "torch.utils.data.TensorDataset":
             return False
-        births = [one.born for one in data.arguments if isinstance(one, Tensor) and one.born is not None]
-        return not any(born.length is not None and born.length < MANY_ROWS for born in births)
+        births = [one.born for one in loader.dataset.given.positional]
+        return not any(born and born.length is not None and born.length < MANY_ROWS for born in births)
 
     def _fix(self, facts: Facts, loader: LoaderCall, size: int) -> Fix | None:
         given = {arg.keyword.value: arg for arg in loader.node.args if arg.keyword is not None}
         shuffled = loader.gives("shuffle", True)
         ordered = loader.gives("shuffle", False) or loader.gives("shuffle", None)
-        decided = loader.get("generator") == ABSENT and loader.get("drop_last") == ABSENT and (shuffled or ordered)
+        decided = all(loader.gives(name, None) for name in ("generator", "drop_last")) and (shuffled or ordered)
         if facts.torch_name is None or "batch_size" not in given or not decided:
             return None
         data = loader.node.args[0]

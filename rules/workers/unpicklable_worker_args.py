@@ -1,4 +1,4 @@
-"""ACC113."""
+"""What workers need and cannot be pickled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC112."""
+"""Workers that are seeded alike in every epoch."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.editing.edits import replace_node
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.records.dataset_facts import WorkerIssue
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, replace_node
 
 
 class WorkerInitConstantSeed(Rule):
