@@ -9,6 +9,7 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Sets, Within
 from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule, remove_argument
 
@@ -110,7 +111,7 @@ class DataLoaderConflictingArgs(Rule):
         if operation.what is not Sets("DataLoader", name) or not isinstance(operation.node, cst.Attribute):
             return None
         for context in operation.contexts:
-            loader = context.subject.loader
+            loader = loader_of(context.subject)
             if loader is None or context.subject.moves_batches or not loader.constructor.advises:
                 return None
             count = context.value.literal

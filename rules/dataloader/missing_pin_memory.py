@@ -100,7 +100,7 @@ class DataLoaderMissingPinMemory(Rule):
     def _gives_first_batches(self, facts: Facts, loader: LoaderCall) -> bool:
         """Whether ``next(iter(loader))`` takes single batches of it, to look at, which need not come fast."""
         glances = facts.program.operations_of(Act.TAKES_FIRST_BATCH)
-        return any(context.subject.loader is loader for one in glances for context in one.contexts)
+        return any(context.subject.source is loader for one in glances for context in one.contexts)
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
         name = loader.label

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Act
 from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Operation, OperationContext
 from accel_advisor.records.queries.trial_code import is_for_tries
 from accel_advisor.rule import Rule
@@ -66,7 +67,7 @@ class NextIterInLoop(Rule):
 
     def _loader(self, facts: Facts, context: OperationContext) -> LoaderCall | None:
         """The loader that is begun anew in every turn of a loop; None where that is not so, or does no harm."""
-        loop, loader = context.inner, context.subject.loader
+        loop, loader = context.inner, loader_of(context.subject)
         if loop is None or context.guarded or loader is None:
             return None
         # once in an epoch, or for each of several models, beside a loop over batches, is not often
