@@ -81,7 +81,7 @@ def test_samples_of_a_gpu_reach_every_output(tmp_path: Path) -> None:
     assert data["samples"] == []
     assert {one["device"] for one in (*data["tried"], *data["blocks"])} == {None}
     assert "GPU" not in printed(found)
-    assert "GPU" not in trial_page(record_of(plain))
+    assert "GPU" not in trial_page(record_of(data))
 
     gib, found.clock = 1 << 30, 1000.0
     found.samples = (
