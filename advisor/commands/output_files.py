@@ -30,7 +30,7 @@ class Outputs:
     tolerance: float | None = None
 
     def check(self) -> None:
-        """Whether all can be written as far as one can tell.
+        """Whether all can be written as far as that is known.
 
         Raises:
             Failure: one cannot, and why.

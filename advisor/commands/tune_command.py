@@ -86,7 +86,7 @@ def _behind_dashes(own: list[str], words: str) -> str:
 @click.option("--nnodes", default="1", metavar="N", help="As torchrun has it. A trial takes place on one node.")
 @click.option("--apply", is_flag=True, help="Write the change, run old against new, keep it only if the gain shows.")
 @click.option(
-    "--budget", type=float, default=60.0, show_default=True, metavar="SECONDS", help="For the search, beyond start-up."
+    "--budget", type=float, default=60.0, show_default=True, metavar="SECONDS", help="For the search, beyond startup."
 )
 @click.option(
     "--start-timeout",
@@ -95,7 +95,7 @@ def _behind_dashes(own: list[str], words: str) -> str:
     default=300.0,
     show_default=True,
     metavar="SECONDS",
-    help="For one start-up of the script, until its training loop is warm.",
+    help="For one startup of the script, until its training loop is warm.",
 )
 @click.option(
     "--knobs",
@@ -192,7 +192,7 @@ def tune(
         except TuneError as error:
             raise Failure(str(error)) from error
         except KeyboardInterrupt:
-            raise Interrupted("interrupted before there was anything to tell; nothing was changed") from None
+            raise Interrupted("interrupted before there was anything to report; nothing was changed") from None
         _finish(ctx, outcome, console, outputs, check=check)
 
 

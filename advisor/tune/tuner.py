@@ -80,12 +80,12 @@ def tune(
     """Runs a trial of ``command`` and says what it found; with ``options.apply`` writes and verifies it.
 
     Args:
-        interrupts: opened by the caller, who is told all that was done then, whenever Ctrl-C comes.
+        interrupts: opened by the caller, who gets all that was done then, whenever Ctrl-C comes.
 
     Raises:
         TrialError: the script could not be measured at all.
         TuneError: its own settings could not be measured.
-        KeyboardInterrupt: before there was anything to tell; nothing was changed.
+        KeyboardInterrupt: before there was anything to report; nothing was changed.
     """
     began, today = time.monotonic(), datetime.now(UTC)
     interrupts = interrupts or Interrupts()
@@ -185,9 +185,9 @@ def _explain(session: Session, search: Search, options: Options, root: Path, dev
         except TrialEnded as error:
             session.notes.add(f"{_UNEXPLAINED}: {error.reason}")
             break
-        told = explain(settings, answer.block, root, device) if answer.block is not None else None
-        if told is not None:
-            found.append(told)
+        shown = explain(settings, answer.block, root, device) if answer.block is not None else None
+        if shown is not None:
+            found.append(shown)
         else:
             session.notes.add(f"{_UNEXPLAINED}: {answer.reason or 'no batch was seen on its way'}")
     return tuple(found)

@@ -159,7 +159,7 @@ def _loader_at(facts: Facts | None, document: Document, frame: Frame) -> LoaderC
 def is_at(document: Document, node: cst.CSTNode, frame: Frame) -> bool:
     """Whether a frame was executing this call.
 
-    CPython tells the end of a call exactly; its start may be the line of the attribute where the callee is dotted.
+    CPython gives the end of a call exactly; its start may be the line of the attribute where the callee is dotted.
     """
     span = document.span(node)
     if frame.end_row and frame.end_column:
@@ -185,7 +185,7 @@ def _plan(
         elif context is None:
             plan = KnobPlan(
                 refusal=f"`{loader.label}` ({document.filename}:{row}) is built in several ways, and which one was "
-                f"measured could not be told; set {knob} to {value!r} by hand"
+                f"measured is not known; set {knob} to {value!r} by hand"
             )
         else:
             plan = plan_knob(loader, context, knob, value, current.get(knob), argv, settled=settled)

@@ -32,7 +32,7 @@ def cores(record: Record) -> tuple[Load, ...]:
 
 
 def device_busy(record: Record) -> tuple[Load, ...]:
-    """How busy the device was by candidate; empty where its driver was not asked or does not tell."""
+    """How busy the device was by candidate; empty where its driver was not asked or does not report it."""
     rows = [(number, row.device.busy) for number, row in enumerate(record.tried) if row.device and row.device.busy]
     return _loads(record, rows, 1.0, share_text)
 
@@ -66,7 +66,7 @@ class Column:
 
 
 def busy_over_time(record: Record) -> tuple[Column, ...]:
-    """How busy the device was over the run, on the scale of its timeline; empty where nobody told."""
+    """How busy the device was over the run, on the scale of its timeline; empty where nobody reported it."""
     scale = run_scale(record)
     found: dict[int, list[float]] = {}
     for one in record.samples:

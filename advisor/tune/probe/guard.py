@@ -1,6 +1,6 @@
 """A small process between parent and child, in a session of its own: whoever is killed, it cleans up.
 
-Started as ``python -I -S guard.py FOLDER``. It makes the scratch folder below FOLDER and tells its name; then it takes
+Started as ``python -I -S guard.py FOLDER``. It makes the scratch folder below FOLDER and prints its name; then it takes
 the plan as one line on its standard input, which stays open as long as the parent lives. It starts the child and adopts
 what the children of the child leave behind (Linux). When the child is over
 or the parent is gone it ends everything that came from the child, removes its shared memory and the scratch folder.

@@ -186,7 +186,7 @@ class Hooks:
 
     def _spare_the_script(self) -> None:
         """torch raises in the main thread, wherever that is, when a worker dies. A candidate's worker must not end the
-        user's code: its failure is told when the candidate is asked for its next batch."""
+        user's code: its failure is reported when the candidate is asked for its next batch."""
         signal_handling: Any = importlib.import_module("torch.utils.data._utils.signal_handling")
         server, check = self._server, signal_handling._error_if_any_worker_fails
 

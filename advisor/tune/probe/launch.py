@@ -124,7 +124,7 @@ def note_pids(scratch: str) -> None:
 
 def name_semaphores(scratch: str) -> None:
     """Let the semaphores of this process and of its workers bear the trial's name: once their owners are killed,
-    nothing else tells whose they were."""
+    nothing else shows whose they were."""
     from multiprocessing import process
 
     from accel_advisor.tune.probe.guard import semaphores

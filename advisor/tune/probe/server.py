@@ -78,7 +78,7 @@ class Server:
         self.feed: Feed | None = None
         self.steps_elsewhere = 0
 
-    # -- what the hooks tell ------------------------------------------------------------------------------------
+    # -- what the hooks report ------------------------------------------------------------------------------------
 
     def training_event(self, device: str | None = None) -> None:
         """Backward or an optimizer's step happened; ``device`` is the one that it happened on, when known."""
@@ -137,7 +137,7 @@ class Server:
         return batch
 
     def take_over(self, record: LoaderRecord, own: Any, *, dry: bool = False) -> bool:
-        """Whether this loader trains and its loop is warm: then tell the parent, and serve candidates from now on.
+        """Whether this loader trains and its loop is warm: then report it, and serve candidates from now on.
 
         The user's own workers may hold batches that the epoch counts on. They get no further indices, and are taken
         over from once they run ``dry``.

@@ -37,7 +37,7 @@ def parse(text: str) -> Any:
 
 
 def build(kind: type[T], data: object) -> T:
-    """``data`` as a dataclass. Keys that it does not know are passed over: a newer version may have written them.
+    """``data`` as a dataclass. Keys that it does not know are skipped: a newer version may have written them.
 
     Raises:
         Unfit: a key is missing, or its value is of another kind.

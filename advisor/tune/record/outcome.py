@@ -66,7 +66,7 @@ class Outcome:
         machine, accelerators: where.
         timeline: what was done one after the other.
         turns: of the knobs of the training; None where none was named.
-        samples: what the GPU did, on the clock of the blocks; empty where there is none, or its driver does not tell.
+        samples: what the GPU did, on the clock of the blocks; empty where there is none, or its driver reports nothing.
         clock: when the run began, on that clock.
         explained: where the loader spends its time, if that was asked for: now, and under what is recommended.
     """

@@ -33,7 +33,7 @@ def phases(blocks: Sequence[BlockRecord]) -> tuple[Phase, ...]:
     for number, block in enumerate(blocks):
         end = block.began + block.seconds
         of = next((one for one in blocks[number:] if one.what != START), block) if found else block
-        name = "start-up" if of.what == START else _PHASES.get(of.purpose, "search")
+        name = "startup" if of.what == START else _PHASES.get(of.purpose, "search")
         if found and found[-1].name == name:
             found[-1] = Phase(name, found[-1].began, end)
         else:

@@ -102,7 +102,7 @@ class EpochStart:
 @dataclass(frozen=True, slots=True)
 class DeviceUse:
     """What the device did in some blocks: mean share of the time in which a kernel ran, most memory in bytes by
-    whomever, mean watts and megahertz; None where its driver does not tell."""
+    whomever, mean watts and megahertz; None where its driver does not report it."""
 
     busy: float | None = None
     memory: int | None = None
@@ -111,7 +111,7 @@ class DeviceUse:
 
     @property
     def sentence(self) -> str:
-        """All of it in a few words; empty where nothing is told."""
+        """All of it in a few words; empty where nothing is known."""
         parts = []
         if self.busy is not None:
             parts.append(f"{self.busy:.0%} busy".replace("%", " %"))

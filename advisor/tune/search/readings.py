@@ -70,7 +70,7 @@ class Readings:
         return self.loop.baseline
 
     def add(self, what: What, block: Block) -> None:
-        """Takes in a block, and what it tells about the costs of a fetch and of taking a batch over."""
+        """Takes in a block, and what it shows of the costs of a fetch and of taking a batch over."""
         if self.loop.length is None and block.epoch_batches:
             self.loop = replace(self.loop, length=block.epoch_batches)
         if isinstance(what, str):

@@ -227,7 +227,7 @@ class Search:
 
     def _may_try_without(self, settings: Settings) -> bool:
         """Whether to see the loop without workers: where it hardly waits, for what a fetch costs; where it waits, which
-        tells that, only if it costs little, since taking batches over may be all that it waits for."""
+        shows that, only if it costs little, since taking batches over may be all that it waits for."""
         slowest = 6 * settings.num_workers * (self.readings.seconds(settings) or 0.0)
         return self.readings.starved(settings) < _WAITS or slowest < _FETCH_SHARE * self.budget
 

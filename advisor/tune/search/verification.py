@@ -113,7 +113,7 @@ class Comparison:
         return self._answer(found)
 
     def _holds(self, found: Interval) -> bool:
-        """Whether the gain is beyond doubt: a single pair of runs does not tell by how much runs differ."""
+        """Whether the gain is beyond doubt: a single pair of runs does not show by how much runs differ."""
         return found.low > (1 if self.pairs > 1 else MARGIN)
 
     def _answer(self, found: Interval) -> Verification:

@@ -57,7 +57,7 @@ class WorkerCounts:
     def next(self, base: Settings, limits: Limits) -> int | None:
         """The number of workers to read next for ``base``; None where the interval is closed.
 
-        It begins with no more than the cores, whatever the costs predict: only the loop itself tells whether a fetch
+        It begins with no more than the cores, whatever the costs predict: only the loop itself shows whether a fetch
         waits or computes, and workers that fight for cores can be slower than none.
         """
         times, most = self.times(base), self._most(base, limits)
@@ -93,7 +93,7 @@ class WorkerCounts:
 
     def _doubtful(self, base: Settings, top: int, times: dict[int, float]) -> bool:
         """Whether more workers were slower than fewer although the loop waits for data: either they are in each other's
-        way, or one of the two readings is off. A second one tells."""
+        way, or one of the two readings is off. A second one shows which."""
         fewer = [times[count] for count in times if 0 < count < top]
         slower = bool(fewer) and times[top] > TOLERANCE * min(fewer)
         read = len(self._readings.blocks(self.settings(base, top)))

@@ -12,7 +12,7 @@ from accel_advisor.tune.search.search import HEADROOM
 from accel_advisor.tune.wording.figures import times
 
 _SHARE = 0.15
-"""A part with less is passed over."""
+"""A part with less is skipped."""
 _LEAST_WAIT = 0.03
 """Where the loop waits for a smaller share of its time than this, no advice pays."""
 _ONE_BY_ONE = 30e-6

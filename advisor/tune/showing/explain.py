@@ -27,7 +27,7 @@ Key = tuple[str, str, str, int, str]
 
 
 def explain(settings: Settings, block: Block, root: Path, device: str = "cpu") -> Explanation | None:
-    """What one watched block tells of a loader under ``settings`` that feeds a ``device``; None where nothing was
+    """What one watched block shows of a loader under ``settings`` that feeds a ``device``; None where nothing was
     seen."""
     watched = block.watched
     if watched is None or not watched.passages:

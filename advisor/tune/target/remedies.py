@@ -1,4 +1,4 @@
-"""What to do about a script that failed by itself, where its last words tell."""
+"""What to do about a script that failed by itself, where its last words say it."""
 
 from __future__ import annotations
 

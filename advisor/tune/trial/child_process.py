@@ -227,7 +227,7 @@ class ChildProcess:
             thread.join()
 
     def send(self, message: Any) -> bool:
-        """Tell the child something; False where it no longer listens."""
+        """Send the child a message; False where it no longer listens."""
         try:
             if self._ranks is not None:
                 return self._ranks.send(message)

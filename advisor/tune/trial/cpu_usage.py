@@ -12,7 +12,7 @@ _PARENT, _TIMES = 1, slice(11, 15)
 
 def processor_seconds(pid: int | None) -> float | None:
     """Processor time of a process and everything below it so far, in seconds, those that have ended and were waited for
-    included; None where the system does not tell, as outside of Linux. The system's own load is not taken: on a shared
+    included; None where the system does not say, as outside of Linux. The system's own load is not taken: on a shared
     machine it lies."""
     if pid is None or not sys.platform.startswith("linux"):
         return None

@@ -37,7 +37,7 @@ class Room:
 
     Args:
         scratch: the folder.
-        cwd: what names are told relative to.
+        cwd: what names are shown relative to.
     """
 
     def __init__(self, scratch: Path, cwd: Path) -> None:

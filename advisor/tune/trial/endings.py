@@ -37,7 +37,7 @@ def died(status: int | None) -> str:
 
 
 def slow_start(seconds: float, batches: int, output: str) -> str:
-    """A start-up that did not come to an end."""
+    """A startup that did not come to an end."""
     said = spoken(output)
     printed = f" (the last that it printed: {said})" if said else ""
     if batches:

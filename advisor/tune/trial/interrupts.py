@@ -1,4 +1,4 @@
-"""When requests to end are heeded, and when they wait: what is done and what is told of it must not part.
+"""When requests to end are heeded, and when they wait: what is done and what is reported of it must not part.
 
 Signals are held back by their handlers and not by a mask: those of a process reach whichever of its threads has none,
 and the handler runs in the main thread all the same.

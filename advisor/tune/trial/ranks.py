@@ -45,13 +45,13 @@ class Ranks:
 
     Args:
         count: how many there are.
-        tell: is given what they say as one: the messages of the wire, and :class:`RankLost`.
+        report: is given what they say as one: the messages of the wire, and :class:`RankLost`.
         patience: seconds that ranks wait for another at a batch, before the loop is refused.
     """
 
-    def __init__(self, count: int, tell: Callable[[Any], None], *, patience: float = STRAY_SECONDS) -> None:
+    def __init__(self, count: int, report: Callable[[Any], None], *, patience: float = STRAY_SECONDS) -> None:
         self.count = count
-        self._tell = tell
+        self._report = report
         self._patience = patience
         self._lock = threading.RLock()
         self._reply: dict[int, Callable[[Any], None]] = {}
@@ -69,10 +69,10 @@ class Ranks:
             self._reply[rank] = reply
 
     def send(self, message: Any) -> bool:
-        """Tells every rank something; False where one of them is not there."""
+        """Sends every rank a message; False where one of them is not there."""
         with self._lock:
             for reply in self._reply.values():
-                with contextlib.suppress(OSError):  # its end is told by whoever hears it
+                with contextlib.suppress(OSError):  # its end is reported by whoever hears it
                     reply(message)
             return len(self._reply) == self.count
 
@@ -87,25 +87,25 @@ class Ranks:
                     if len(self._answers) == self.count:
                         answers = [self._answers[each] for each in range(self.count)]
                         self._answers.clear()
-                        self._tell(merged(answers))
+                        self._report(merged(answers))
                 case Heartbeat():
                     self._beats[rank] = message
-                    self._tell(slowest(list(self._beats.values())))
+                    self._report(slowest(list(self._beats.values())))
                 case ScriptEnded():
                     self._end(rank, message)
                 case Stopped():
                     self._stopped.add(rank)
                     if len(self._stopped) == self.count:
-                        self._tell(message)
+                        self._report(message)
                 case _:
-                    self._tell(message)
+                    self._report(message)
 
     def lose(self, rank: int) -> None:
         """A rank's connection has ended."""
         with self._lock:
             if rank not in self._ended and rank not in self._stopped and not self._over:
                 self._over = True
-                self._tell(RankLost(rank))
+                self._report(RankLost(rank))
 
     def close(self) -> None:
         """Wait for nobody any more."""
@@ -130,7 +130,7 @@ class Ranks:
             missing = [rank for rank in range(self.count) if rank not in self._said]
             if not missing or not self._said or self._over:
                 return
-            self._tell(Refused(RanksMissing(tuple(sorted(self._said)), tuple(missing), self._patience)))
+            self._report(Refused(RanksMissing(tuple(sorted(self._said)), tuple(missing), self._patience)))
 
     def _end(self, rank: int, ending: ScriptEnded) -> None:
         self._ended[rank] = replace(ending, rank=rank)
@@ -140,14 +140,14 @@ class Ranks:
         elif len(self._ended) == self.count and not self._over:
             self._over = True
             last = self._ended.values()
-            self._tell(replace(ending, trained=any(each.trained for each in last), rank=None))
+            self._report(replace(ending, trained=any(each.trained for each in last), rank=None))
 
     def _fail(self) -> None:
         with self._lock:
             if self._over:
                 return
             self._over = True
-            self._tell(next(each for each in self._ended.values() if each.status != 0 or each.traceback))
+            self._report(next(each for each in self._ended.values() if each.status != 0 or each.traceback))
 
 
 def _later(seconds: float, then: Callable[[], None]) -> threading.Timer:

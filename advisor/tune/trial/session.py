@@ -42,7 +42,7 @@ class Session:
     Args:
         command: what to run.
         deadline: on :func:`time.monotonic`, when everything ends.
-        start_timeout: seconds that one start-up may take.
+        start_timeout: seconds that one startup may take.
         restarts: children that may be lost before it gives up.
 
     Attributes:

@@ -68,13 +68,13 @@ class NeverTrained(NotMeasurable):
 
 
 class TimedOut(TrialEnded):
-    """The deadline, or the limit on the start-up, passed; the child was killed."""
+    """The deadline, or the limit on the startup, passed; the child was killed."""
 
     remedy = "give it a longer --budget"
 
 
 class SlowStart(TimedOut):
-    """It was the limit on the start-up."""
+    """It was the limit on the startup."""
 
     remedy = "give it longer with --start-timeout SECONDS"
 

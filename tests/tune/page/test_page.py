@@ -262,7 +262,7 @@ def test_blocks_stand_where_and_as_high_as_they_were(record: Record) -> None:
     lanes = timeline(record)
     assert lanes is not None
     assert sum(len(lane.slots) for lane in lanes.lanes) == len(record.blocks)
-    assert [band.name for band in lanes.bands][:2] == ["start-up", "ceilings"]
+    assert [band.name for band in lanes.bands][:2] == ["startup", "ceilings"]
     assert lanes.bands[-1].name in ("old against new", "verification")
     for slot in (slot for lane in lanes.lanes for slot in lane.slots):
         assert 0 <= slot.left <= slot.left + slot.width <= 100.2

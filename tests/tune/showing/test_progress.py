@@ -82,7 +82,7 @@ def test_an_interrupt_of_the_start_is_one_sentence(project: Path, temporary: Pat
     try:
         assert terminal.until(rb"starting the script"), terminal.seen
         terminal.process.send_signal(signal.SIGINT)
-        assert terminal.until(rb"interrupted before there was anything to tell; nothing was changed"), terminal.seen
+        assert terminal.until(rb"interrupted before there was anything to report; nothing was changed"), terminal.seen
         assert terminal.process.wait(60) == 128 + signal.SIGINT
     finally:
         terminal.process.kill()

@@ -74,4 +74,4 @@ def test_every_block_is_there_with_its_rate(events: list[dict[str, Any]]) -> Non
     assert rates[::2] == [block.rate for block in measured]
     assert set(rates[1::2]) == {0}
     phases = [event["name"] for event in events if event["ph"] == "X" and event["cat"] == "phase"]
-    assert phases[:2] == ["start-up", "ceilings"]
+    assert phases[:2] == ["startup", "ceilings"]

@@ -41,7 +41,7 @@ class ParentLink:
     Attributes:
         here: whether this is the process that the parent speaks to, not a fork of it.
         stopping: whether a stop waits to be obeyed; to be asked at batch boundaries.
-        phase: what the child is doing, told with every heartbeat: one of the phases of the wire.
+        phase: what the child is doing, reported with every heartbeat: one of the phases of the wire.
         beats: called with every heartbeat, in its thread.
         turned: asked for the last word.
     """
@@ -69,7 +69,7 @@ class ParentLink:
         threading.Thread(target=self._beat, name="accel-advisor-heartbeat", daemon=True).start()
 
     def send(self, message: Any) -> None:
-        """Tell the parent something; if it is gone, so is this process."""
+        """Send the parent a message; if it is gone, so is this process."""
         if not self.here:
             return
         try:

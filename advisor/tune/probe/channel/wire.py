@@ -45,7 +45,7 @@ class Frame:
     """One frame of the stack that built a loader, outermost first in a stack.
 
     ``row``/``end_row`` count from 1; ``column``/``end_column`` count characters from 1; they span the call that was
-    being executed, as CPython's ``co_positions`` tells (0 where it does not).
+    being executed, as CPython's ``co_positions`` says (0 where it does not).
     """
 
     filename: str
@@ -180,7 +180,7 @@ class Ready:
     startup_seconds: float
     """From the start of the child to its first training batch."""
     gpu: str = ""
-    """UUID of the device that trains; empty where there is none, or torch does not tell."""
+    """UUID of the device that trains; empty where there is none, or torch does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +345,7 @@ class Turned:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The last word of a child that was told to stop."""
+    """The last word of a child that was asked to stop."""
 
     contained: tuple[str, ...] = field(default=())
     """Paths that the script wrote and that went to the scratch overlay."""

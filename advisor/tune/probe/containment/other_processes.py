@@ -15,7 +15,7 @@ STEPS = 3
 
 
 class Elsewhere:
-    """A note in the scratch folder, by which a process of the script tells that it trains.
+    """A note in the scratch folder, by which a process of the script reports that it trains.
 
     Args:
         scratch: folder of the trial.
@@ -27,7 +27,7 @@ class Elsewhere:
 
     @property
     def seen(self) -> bool:
-        """Whether some process has told."""
+        """Whether some process has reported it."""
         return real_exists(self._path)
 
     def step(self) -> None:
@@ -38,7 +38,7 @@ class Elsewhere:
                 pass
 
     def watch(self) -> None:
-        """Tell of the training of this process, once it has imported torch."""
+        """Report the training of this process, once it has imported torch."""
         ImportHook("torch", self._hold).install()
 
     def _hold(self) -> None:

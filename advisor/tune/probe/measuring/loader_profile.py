@@ -124,7 +124,7 @@ def _fetching(fetch: Callable[[Any], Any], indices: Any) -> Any:
 
 
 class _RunQueue:
-    """How long this thread was ready to run and no core was free; 0 where the system does not tell."""
+    """How long this thread was ready to run and no core was free; 0 where the system does not report it."""
 
     def __init__(self) -> None:
         self._thread = 0

@@ -85,7 +85,7 @@ class Device:
 
     @property
     def uuid(self) -> str:
-        """Of the device, as torch writes it; empty where torch does not tell."""
+        """Of the device, as torch writes it; empty where torch does not report it."""
         try:
             return str(self._own.get_device_properties(self._device).uuid)
         except (AttributeError, AssertionError, RuntimeError):

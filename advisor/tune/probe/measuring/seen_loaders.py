@@ -23,7 +23,7 @@ EVENTS_WITHOUT_BATCH = 64
 EVENTS_BETWEEN_BATCHES = 256
 """Training steps in a row without a batch from the loader that trains: it is asked no more."""
 SLOW_EVENTS, SLOW_SECONDS = 8, 20.0
-"""Where steps are slow, so many of them over so long a time tell as much, if no loader was built yet."""
+"""Where steps are slow, so many of them over so long a time say as much, if no loader was built yet."""
 
 
 class LoaderRecord:

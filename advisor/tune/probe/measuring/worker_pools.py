@@ -236,7 +236,7 @@ class Pool:
         return len(self._iterator._task_info) if self.workers else 0
 
     def ready(self) -> int | None:
-        """Batches that lie ready for the loop; None where it cannot be told."""
+        """Batches that lie ready for the loop; None where that is not known."""
         if not self.workers:
             return 0
         iterator = self._iterator
@@ -249,7 +249,7 @@ class Pool:
         return count
 
     def worker_bytes(self) -> int:
-        """Memory that belongs to the workers alone, in bytes; 0 where the system does not tell."""
+        """Memory that belongs to the workers alone, in bytes; 0 where the system does not report it."""
         total = 0
         for worker in self._iterator._workers if self.workers else ():
             try:

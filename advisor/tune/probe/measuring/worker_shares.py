@@ -28,7 +28,7 @@ def shares_of(loader: Any) -> int | None:
     dataset = loader.dataset
     if not isinstance(dataset, IterableDataset):
         return None
-    start = _names(loader.worker_init_fn)  # which is told the worker's number, and need not ask for it
+    start = _names(loader.worker_init_fn)  # which gets the worker's number, and need not ask for it
     if not (_names(dataset) >= _DIVIDES or start >= _DIVIDES - {"id"}):
         return 1
     # datasets.IterableDataset has no work for more workers than it has files.

@@ -1,4 +1,4 @@
-"""Being told when the script has imported a module."""
+"""Notices when the script has imported a module."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ImportHook(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """Find the module as everybody else does, and be told when it has run."""
+        """Find the module as everybody else does, and notice when it has run."""
         if fullname != self._name or self._finding:
             return None
         # Many a library only asks whether torch is there: the watch ends with the import, not with the question.
@@ -40,7 +40,7 @@ class ImportHook(importlib.abc.MetaPathFinder):
             self._finding = False
         if spec is None or spec.loader is None:
             return None
-        spec.loader = _Told(spec.loader, self._imported)  # type: ignore[assignment]
+        spec.loader = _Reporting(spec.loader, self._imported)  # type: ignore[assignment]
         return spec
 
     def _imported(self) -> None:
@@ -49,8 +49,8 @@ class ImportHook(importlib.abc.MetaPathFinder):
             self._then()
 
 
-class _Told:
-    """A module's loader that tells when the module has run, and then is its own again."""
+class _Reporting:
+    """A module's loader that reports when the module has run, and then is its own again."""
 
     def __init__(self, loader: Any, then: Callable[[], None]) -> None:
         self._loader = loader

@@ -59,15 +59,15 @@ def run(script: str | None, module: str | None, args: list[str], cwd: str) -> En
 
 def own_traceback(error: BaseException) -> str:
     """The traceback as plain Python would have printed it, without the probe's frames."""
-    told = traceback.TracebackException.from_exception(error)
-    seen: list[Any] = [told]
+    shown = traceback.TracebackException.from_exception(error)
+    seen: list[Any] = [shown]
     while seen:
         each = seen.pop()
         if each is None:
             continue
         each.stack = traceback.StackSummary.from_list([frame for frame in each.stack if not is_probe(frame.filename)])
         seen.extend((each.__cause__, each.__context__))
-    return "".join(told.format())
+    return "".join(shown.format())
 
 
 def _without_probe(trace: TracebackType | None) -> TracebackType | None:
