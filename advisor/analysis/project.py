@@ -12,7 +12,7 @@ import libcst as cst
 
 from accel_advisor.analysis.assembly import assemble
 from accel_advisor.datasets.description import describe_dataset
-from accel_advisor.datasets.samples import make_samples
+from accel_advisor.datasets.sample_making import make_samples
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.calls import call_function
 from accel_advisor.interpreter.interpreter import Interpreter

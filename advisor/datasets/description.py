@@ -1,4 +1,4 @@
-"""What a data set's samples cost, and what stands in the way of loading them in workers (rules.md D01, D02)."""
+"""What is known of a data set."""
 
 from __future__ import annotations
 
@@ -8,20 +8,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.datasets.hazards import (
-    held_objects,
-    held_vetoes,
-    knows_its_rank,
-    may_differ_by_rank,
-    reads_everything,
-    sample_methods,
-    stream_veto,
-)
-from accel_advisor.datasets.sample_places import made_on_host, read_on_host
-from accel_advisor.datasets.samples import is_elsewhere
-from accel_advisor.interpreter.resolution import value_of
+from accel_advisor.datasets.sample_cost import sample_cost
+from accel_advisor.datasets.sample_places import is_elsewhere, made_on_host, read_on_host, uses_accelerator
+from accel_advisor.datasets.streams import knows_its_rank, may_differ_by_rank, reads_everything, stream_veto
+from accel_advisor.datasets.worker_state import held_objects, state_vetoes
 from accel_advisor.records.dataset_facts import Cost, DatasetFacts, Veto
-from accel_advisor.syntax.shapes import dotted, self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.known_datasets import (
     DATASET_WRAPPERS,
@@ -30,19 +21,13 @@ from accel_advisor.tables.known_datasets import (
     MEMORY_DATASETS,
     STORED_DATASETS,
 )
-from accel_advisor.tables.sample_work import SAMPLE_COSTS
-from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
-from accel_advisor.values.devices import device_kinds
 from accel_advisor.values.values import (
     UNKNOWN,
     Choice,
-    Class,
     Constant,
-    Function,
     Instance,
     Iterated,
     Opaque,
-    Qualified,
     Sequence,
     Tensor,
     Value,
@@ -52,7 +37,9 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
 
+
 IN_MEMORY = Veto("memory", "its samples are in memory already")
+
 _ENCODES = re.compile(r"tokeni[sz]er|^tok$|processor|extractor", re.IGNORECASE)
 """Names of what makes a batch whose class the default collate function keeps."""
 
@@ -156,8 +143,8 @@ def _project(machine: Machine, value: Instance) -> DatasetFacts:
         reading = next(base for base in sorted(bases) if base in DISK_DATASETS).rpartition(".")[2]
         cost, reason = "costly", f"`{cls.name}` is a `{reading}`, which reads and decodes a file for each sample"
     else:
-        cost, reason = _sample_cost(machine, cls)
-    vetoes = _vetoes(machine, cls)
+        cost, reason = sample_cost(machine, cls)
+    vetoes = state_vetoes(machine, cls)
     stream = stream_veto(machine, value) if iterable else None
     if stream is not None:
         vetoes.append(stream)
@@ -175,7 +162,7 @@ def _project(machine: Machine, value: Instance) -> DatasetFacts:
         )
         and "?" not in bases
     )
-    on_device = any(_uses_accelerator(machine, one) for one in cls.lineage())
+    on_device = any(uses_accelerator(machine, one) for one in cls.lineage())
     on_device |= is_elsewhere(machine, machine.recorder.samples.get(value, UNKNOWN))
     ranked = knows_its_rank(cls)
     unknown = any(map(may_differ_by_rank, machine.store.entries(value).values()))
@@ -207,115 +194,3 @@ def _has_no_numbers(value: Value) -> bool:
     if isinstance(value, Opaque):
         return value.name in ("open", "PIL.Image.open", "str", "format")
     return isinstance(value, Constant) and isinstance(value.value, str)
-
-
-def _sample_cost(machine: Machine, cls: Class) -> tuple[Cost, str]:
-    methods = sample_methods(cls)
-    if not methods:
-        return "unknown", ""
-    calls = light = False
-    for name, (owner, function) in methods.items():
-        for node in descendants(function.body, cst.Call):
-            attribute = self_attribute(node.func)
-            if attribute is not None:
-                light |= attribute not in methods
-                continue
-            callee = value_of(machine, owner.scope.globals, node.func)
-            if isinstance(callee, Qualified):
-                cost = SAMPLE_COSTS.get(callee.name)
-                if cost is not None:
-                    return "costly", f"`{cls.name}.{name}` {cost} for each sample (`{dotted(node.func)}`)"
-                light |= callee.name not in ("len", "int", "range", "float") and callee.name not in TENSOR_FACTORIES
-            elif isinstance(callee, Function) and callee.owner is None:
-                found = _function_cost(machine, callee)
-                if found is not None:
-                    return "costly", f"`{cls.name}.{name}` {found} for each sample (through `{callee.name}`)"
-                light = True
-            else:
-                calls = True
-    if light or calls:
-        return "light" if light and not calls else "unknown", f"`{cls.name}` computes each sample"
-    return "memory", f"`{cls.name}` indexes data in memory"
-
-
-def _function_cost(machine: Machine, function: Function) -> str | None:
-    for node in descendants(function.node.body, cst.Call):
-        callee = value_of(machine, function.scope.globals, node.func)
-        if isinstance(callee, Qualified) and callee.name in SAMPLE_COSTS:
-            return SAMPLE_COSTS[callee.name]
-    return None
-
-
-def _vetoes(machine: Machine, cls: Class) -> list[Veto]:
-    found = held_vetoes(machine, cls)
-    asked = ", ".join(sorted(_asked_for(machine, cls)))
-    if asked:
-        found.append(Veto("written", f"code outside of it asks for {asked}, which workers would set for themselves"))
-    for owner, function in sample_methods(cls).values():
-        if _is_cached(function) or any(map(_fills, descendants(function))) or _calls_cached(machine, owner, function):
-            words = "it caches samples in the process, and every worker would have a cache of its own"
-            found.append(Veto("cache", words, document=owner.document, node=function))
-        elif any(self_attribute(node.target) is not None for node in descendants(function, cst.AugAssign)):
-            words = "it counts in the process, and every worker would count for itself"
-            found.append(Veto("written", words, document=owner.document, node=function))
-    return found
-
-
-def _asked_for(machine: Machine, cls: Class) -> set[str]:
-    """Attributes that making a sample assigns, and that other code asks for: in the process, it would not see them."""
-    assigned = {
-        name
-        for _, function in sample_methods(cls).values()
-        for one in descendants(function.body, cst.AssignTarget)
-        if isinstance(one, cst.AssignTarget) and (name := self_attribute(one.target)) is not None
-    }
-    asked = {name for owner in (None, *cls.lineage()) for name in machine.recorder.asked.get(owner, ())}
-    return assigned & asked
-
-
-def _is_cached(function: cst.FunctionDef) -> bool:
-    decorators = [one.decorator for one in function.decorators]
-    names = [dotted(one.func if isinstance(one, cst.Call) else one) for one in decorators]
-    return any(name.endswith(("lru_cache", "cache", "memoize")) for name in names)
-
-
-def _calls_cached(machine: Machine, owner: Class, function: cst.FunctionDef) -> bool:
-    called = (value_of(machine, owner.scope.globals, node.func) for node in descendants(function, cst.Call))
-    return any(
-        isinstance(one, Function) and isinstance(one.node, cst.FunctionDef) and _is_cached(one.node) for one in called
-    )
-
-
-def _fills(node: cst.CSTNode) -> bool:
-    """Whether something puts an entry into an attribute of the data set."""
-    if isinstance(node, cst.AssignTarget):
-        return isinstance(node.target, cst.Subscript) and self_attribute(node.target.value) is not None
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
-        return False
-    return node.func.attr.value in _FILLS and self_attribute(node.func.value) is not None
-
-
-_FILLS = frozenset({"update", "setdefault", "append", "extend", "add"})
-
-
-def _uses_accelerator(machine: Machine, cls: Class) -> bool:
-    for node in descendants(cls.node, cst.Call):
-        if isinstance(node.func, cst.Attribute):
-            if node.func.attr.value == "cuda":
-                return True
-            if node.func.attr.value == "to" and node.args:
-                value = node.args[0].value
-                known = (
-                    value_of(machine, cls.scope.globals, value)
-                    if isinstance(value, (cst.Name, cst.Attribute))
-                    else UNKNOWN
-                )
-                if isinstance(value, cst.SimpleString) and str(value.evaluated_value).startswith("cuda"):
-                    return True
-                if "cuda" in device_kinds(known):
-                    return True
-                if self_attribute(value) is not None and self_attribute(value) in ("device", "dev", "gpu"):
-                    return True
-        if any(arg.keyword is not None and arg.keyword.value == "device" for arg in node.args):
-            return True
-    return False

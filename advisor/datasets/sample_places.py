@@ -1,4 +1,4 @@
-"""Whether the samples of a data set are certainly on the host."""
+"""Where the samples of a data set are: certainly on the host, or perhaps elsewhere."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.syntax.shapes import self_attribute, touches_devices
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.sample_work import HOST_LIBRARIES
+from accel_advisor.values.devices import device_kinds
 from accel_advisor.values.places import HOST
 from accel_advisor.values.store import ESCAPED
 from accel_advisor.values.values import (
+    UNKNOWN,
     Bound,
     Choice,
     Class,
@@ -30,6 +32,7 @@ from accel_advisor.values.values import (
     Tensor,
     Unknown,
     Value,
+    options_of,
 )
 
 if TYPE_CHECKING:
@@ -56,6 +59,43 @@ def read_on_host(machine: Machine, dataset: Instance, costly: bool) -> bool:
         elif name != ESCAPED and _may_be_elsewhere(machine, value):
             return False
     return True
+
+
+def is_elsewhere(machine: Machine, value: Value) -> bool:
+    """Whether a value is, or holds, a tensor that is not on the host."""
+    if isinstance(value, Tensor):
+        return any("unknown" not in kinds and kinds != {"cpu"} for kinds in value.place)
+    if isinstance(value, Sequence):
+        return any(is_elsewhere(machine, one) for one in value.items)
+    if isinstance(value, Iterated):
+        return is_elsewhere(machine, value.element)
+    if isinstance(value, Mapping):
+        return any(is_elsewhere(machine, one) for one in machine.store.entries(value).values())
+    return len(options_of(value)) > 1 and any(is_elsewhere(machine, one) for one in options_of(value))
+
+
+def uses_accelerator(machine: Machine, cls: Class) -> bool:
+    """Whether the code of a class puts something on an accelerator, or chooses where something goes."""
+    for node in descendants(cls.node, cst.Call):
+        if isinstance(node.func, cst.Attribute):
+            if node.func.attr.value == "cuda":
+                return True
+            if node.func.attr.value == "to" and node.args:
+                value = node.args[0].value
+                known = (
+                    value_of(machine, cls.scope.globals, value)
+                    if isinstance(value, (cst.Name, cst.Attribute))
+                    else UNKNOWN
+                )
+                if isinstance(value, cst.SimpleString) and str(value.evaluated_value).startswith("cuda"):
+                    return True
+                if "cuda" in device_kinds(known):
+                    return True
+                if self_attribute(value) is not None and self_attribute(value) in ("device", "dev", "gpu"):
+                    return True
+        if any(arg.keyword is not None and arg.keyword.value == "device" for arg in node.args):
+            return True
+    return False
 
 
 def _called_in(machine: Machine, cls: Class) -> set[str] | None:

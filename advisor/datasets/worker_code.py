@@ -1,4 +1,4 @@
-"""What a loader's workers run, and what of it goes wrong there (rules.md D09, D12, D13)."""
+"""What a loader's workers run, and what of it goes wrong there."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.datasets.hazards import pickles_itself, sample_methods
-from accel_advisor.datasets.samples import datasets_in
+from accel_advisor.datasets.sample_making import datasets_in
+from accel_advisor.datasets.sample_methods import pickles_itself, sample_methods
 from accel_advisor.interpreter.resolution import class_member, value_of
 from accel_advisor.records.actions import Within, calls
 from accel_advisor.records.dataset_facts import WorkerIssue

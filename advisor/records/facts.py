@@ -76,7 +76,7 @@ class Facts:
         operations: what the program does with libraries, in the order in which it was met.
         devices: names bound to a device that can be an accelerator.
         own_frameworks: those that this document uses itself.
-        evidence: whether this document, or one that calls into it, shows that a CUDA device is meant (rules.md 0.2).
+        evidence: whether this document, or one that calls into it, shows that a CUDA device is meant.
         torch_name: what ``import torch`` is called at the top of this document; None where it is not imported so.
         reflects: whether names may be read by their text (``globals()``, ``eval``).
         consulted: other files of the project that were read to find this out.
@@ -234,13 +234,13 @@ class Program(tuple[Facts, ...]):
 
     @cached_property
     def on_host(self) -> frozenset[str]:
-        """Those of them that are told, wherever they are set up, to stay on the host."""
-        told: dict[str, set[bool]] = {}
+        """Those of them that every call which sets them up keeps on the host."""
+        kept: dict[str, set[bool]] = {}
         for facts in self:
             for operation in facts.operations_of(*calls(*(name for name, _, _ in ON_HOST))):
                 stays = any(operation.what.full == name and operation.gives(key, value) for name, key, value in ON_HOST)
-                told.setdefault(FRAMEWORK_CLASSES[operation.what.full], set()).add(stays)
-        return frozenset(framework for framework, answers in told.items() if answers == {True})
+                kept.setdefault(FRAMEWORK_CLASSES[operation.what.full], set()).add(stays)
+        return frozenset(framework for framework, answers in kept.items() if answers == {True})
 
     @cached_property
     def trains(self) -> bool:

@@ -227,7 +227,7 @@ class LoaderCall(BatchSource):
 
     @property
     def plain_samples(self) -> bool:
-        """Whether its batches are known to be containers of plain tensors (rules.md 0.4)."""
+        """Whether its batches are known to be containers of plain tensors."""
         plain = self.dataset is not None and self.dataset.plain
         return plain and (self.gives("collate_fn", None) or self.get("collate_fn") == Constant(None))
 

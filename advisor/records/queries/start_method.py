@@ -1,4 +1,4 @@
-"""How worker processes are started (rules.md 0.6)."""
+"""How worker processes are started."""
 
 from __future__ import annotations
 

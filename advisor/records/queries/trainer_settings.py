@@ -36,7 +36,7 @@ def leaves_out(facts: Facts, call: Operation, name: str) -> bool:
 
 
 def stays_on_host(call: Operation) -> bool:
-    """Whether the Trainer is told to use no accelerator."""
+    """Whether the Trainer is set to use no accelerator."""
     return call.gives("use_cpu", True) or call.gives("no_cuda", True)
 
 

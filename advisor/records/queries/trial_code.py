@@ -1,4 +1,4 @@
-"""Code that is there to try something out, told by how it is named (rules.md 0.8)."""
+"""Code that is there to try something out, known by how it is named."""
 
 from __future__ import annotations
 

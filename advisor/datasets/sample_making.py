@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from accel_advisor.datasets.hazards import ENTRANCES
+from accel_advisor.datasets.sample_methods import ENTRANCES
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.records.operations import Argument
@@ -17,10 +17,8 @@ from accel_advisor.values.values import (
     Function,
     Instance,
     Iterated,
-    Mapping,
     Opaque,
     Sequence,
-    Tensor,
     Value,
     options_of,
 )
@@ -63,16 +61,3 @@ def datasets_in(value: Value) -> Iterator[Value]:
                 yield from datasets_in(item)
         else:
             yield one
-
-
-def is_elsewhere(machine: Machine, value: Value) -> bool:
-    """Whether a value is, or holds, a tensor that is not on the host."""
-    if isinstance(value, Tensor):
-        return any("unknown" not in kinds and kinds != {"cpu"} for kinds in value.place)
-    if isinstance(value, Sequence):
-        return any(is_elsewhere(machine, one) for one in value.items)
-    if isinstance(value, Iterated):
-        return is_elsewhere(machine, value.element)
-    if isinstance(value, Mapping):
-        return any(is_elsewhere(machine, one) for one in machine.store.entries(value).values())
-    return len(options_of(value)) > 1 and any(is_elsewhere(machine, one) for one in options_of(value))

@@ -1,0 +1,57 @@
+"""What it costs to make a sample of a data set of the project."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.datasets.sample_methods import sample_methods
+from accel_advisor.interpreter.resolution import value_of
+from accel_advisor.records.dataset_facts import Cost
+from accel_advisor.syntax.shapes import dotted, self_attribute
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.sample_work import SAMPLE_COSTS
+from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
+from accel_advisor.values.values import Class, Function, Qualified
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.abstract_machine import Machine
+
+
+def sample_cost(machine: Machine, cls: Class) -> tuple[Cost, str]:
+    """What a sample costs, and why in words that can stand in a message; they are empty where nothing is known."""
+    methods = sample_methods(cls)
+    if not methods:
+        return "unknown", ""
+    calls = light = False
+    for name, (owner, function) in methods.items():
+        for node in descendants(function.body, cst.Call):
+            attribute = self_attribute(node.func)
+            if attribute is not None:
+                light |= attribute not in methods
+                continue
+            callee = value_of(machine, owner.scope.globals, node.func)
+            if isinstance(callee, Qualified):
+                cost = SAMPLE_COSTS.get(callee.name)
+                if cost is not None:
+                    return "costly", f"`{cls.name}.{name}` {cost} for each sample (`{dotted(node.func)}`)"
+                light |= callee.name not in ("len", "int", "range", "float") and callee.name not in TENSOR_FACTORIES
+            elif isinstance(callee, Function) and callee.owner is None:
+                found = _function_cost(machine, callee)
+                if found is not None:
+                    return "costly", f"`{cls.name}.{name}` {found} for each sample (through `{callee.name}`)"
+                light = True
+            else:
+                calls = True
+    if light or calls:
+        return "light" if light and not calls else "unknown", f"`{cls.name}` computes each sample"
+    return "memory", f"`{cls.name}` indexes data in memory"
+
+
+def _function_cost(machine: Machine, function: Function) -> str | None:
+    for node in descendants(function.node.body, cst.Call):
+        callee = value_of(machine, function.scope.globals, node.func)
+        if isinstance(callee, Qualified) and callee.name in SAMPLE_COSTS:
+            return SAMPLE_COSTS[callee.name]
+    return None
