@@ -7,14 +7,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.actions import AnyCall, Within, calls
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.given import Given, Module
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.precision import hands_scaler_over, is_of_scaler, is_off
+from accel_advisor.records.queries.scalers import scaled_clips
 from accel_advisor.rule import Rule, indentation_at, newline_of
-
-_CLIPS = calls(*(f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm")))
 
 
 class ClipBeforeUnscale(Rule):
@@ -81,15 +77,8 @@ class ClipBeforeUnscale(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each clip once."""
-        for index, clip in enumerate(facts.operations):
-            if clip.what not in _CLIPS:
-                continue
-            before = [one for one in facts.operations[:index] if one.runs_with(clip)]
-            after = [one for one in facts.operations[index:] if one.runs_with(clip)]
-            scales = [one for one in before if is_of_scaler(one, "scale")]
-            steps = [one for one in after if is_of_scaler(one, "step") and _is_on(one)]
-            if scales and steps and not _may_be_right(facts, clip, scales) and not _is_of_another(facts, clip, steps):
-                yield self._report(facts, clip, steps)
+        for clip, steps in scaled_clips(facts):
+            yield self._report(facts, clip, steps)
 
     def _report(self, facts: Facts, clip: Operation, steps: list[Operation]) -> Finding:
         document = facts.document
@@ -110,46 +99,3 @@ class ClipBeforeUnscale(Rule):
             f"next to nothing is left of each update; {remedy}"
         )
         return self.finding(facts, clip.node, message, fix=fix)
-
-
-def _is_on(step: Operation) -> bool:
-    """Whether the scaler is not certainly switched off."""
-    scalers = [context.subject for context in step.contexts]
-    return not all(is_off(one) for one in scalers if one.made_by)
-
-
-def _may_be_right(facts: Facts, clip: Operation, scales: list[Operation]) -> bool:
-    if hands_scaler_over(facts):
-        return True
-    for other in (operation for one in facts.program for operation in one.operations):
-        if is_of_scaler(other, "unscale_") and other.runs_with(clip):
-            return True
-        if clip.guarded and other.does(AnyCall("backward")) and other.runs_with(clip):
-            func = other.node.func if isinstance(other.node, cst.Call) else None
-            owner = func.value if isinstance(func, cst.Attribute) else None
-            if not any(owner is one.node for one in scales):
-                return True
-    return False
-
-
-def _is_of_another(facts: Facts, clip: Operation, steps: list[Operation]) -> bool:
-    """Whether what is clipped may belong to an optimizer that steps beside the scaler's, without the scaler."""
-    beside = [
-        one
-        for one in facts.program.operations_of(AnyCall("step"))
-        if one.does(Within("torch.optim")) and one.runs_with(clip)
-    ]
-    if clip.guarded or not beside or any(one.guarded for one in beside):
-        return False
-    scaled = {_model_of(context.given("optimizer", 0)) for one in steps for context in one.contexts} - {None}
-    return any(_owner_of(context.given("parameters", 0)) not in scaled for context in clip.contexts)
-
-
-def _model_of(optimizer: Given) -> Module | None:
-    """The model whose parameters an optimizer was made for, where it is known."""
-    return _owner_of(optimizer.argument("", 0))
-
-
-def _owner_of(parameters: Given) -> Module | None:
-    """The model that parameters belong to, where they are all of a known one."""
-    return parameters.parameters_of.plain if parameters.parameters_of is not None else None

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.actions import AnyCall, Method, calls, methods
+from accel_advisor.records.actions import AnyCall, Method, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.precision import hands_scaler_over, is_of_scaler, is_on
+from accel_advisor.records.queries.scalers import halving_before, hands_scaler_over, is_always_on, scaler_calls
 from accel_advisor.rule import Rule
-
-_HALF = frozenset({"torch.float16", "torch.half"})
 
 
 class GradScalerMisuse(Rule):
@@ -77,7 +75,7 @@ class GradScalerMisuse(Rule):
         """Reports each habit at the call that shows it."""
         if hands_scaler_over(facts):
             return
-        steps = [one for one in facts.operations if is_of_scaler(one, "step") and _always_on(facts, one)]
+        steps = [one for one in scaler_calls(facts, "step") if is_always_on(facts, one)]
         for step in steps:
             yield from self._half_parameters(facts, step)
             yield from self._no_update(facts, step)
@@ -85,21 +83,14 @@ class GradScalerMisuse(Rule):
         yield from self._bfloat16(facts)
 
     def _half_parameters(self, facts: Facts, step: Operation) -> Iterator[Finding]:
-        model = step.given("optimizer", 0).argument("params", 0).parameters_of
-        if model is None:
-            return
-        casts = facts.operations_of(*methods("Module", "half", "float", "to"))
-        own = [one for one in casts if all(context.subject.module == model for context in one.contexts)]
-        last = own[-1] if own else None
-        if last is None or last.guarded or facts.operations.index(last) > facts.operations.index(step):
-            return
-        if last.what is Method("Module", "half") or _casts_to_half(last):
-            code = facts.document.code(last.node)
+        cast = halving_before(facts, step)
+        if cast is not None:
             message = (
-                f"`{code}` makes the parameters float16, whose gradients the scaler refuses to unscale, so that "
-                f"`{facts.document.code(step.node)}` raises ValueError; leave them in float32 under autocast"
+                f"`{facts.document.code(cast.node)}` makes the parameters float16, whose gradients the scaler refuses "
+                f"to unscale, so that `{facts.document.code(step.node)}` raises ValueError; leave them in float32 "
+                f"under autocast"
             )
-            yield self.finding(facts, last.node, message)
+            yield self.finding(facts, cast.node, message)
 
     def _no_update(self, facts: Facts, step: Operation) -> Iterator[Finding]:
         in_loop = all(context.inner is not None for context in step.contexts)
@@ -128,8 +119,8 @@ class GradScalerMisuse(Rule):
         casts = facts.program.operations_of(AnyCall("autocast"))
         if not casts or not all(one.given("dtype", 1).named == "torch.bfloat16" for one in casts):
             return
-        scales = [one for one in facts.operations if is_of_scaler(one, "scale")]
-        if not scales or not all(_always_on(facts, one) for one in scales):
+        scales = scaler_calls(facts, "scale")
+        if not scales or not all(is_always_on(facts, one) for one in scales):
             return
         for operation in facts.operations_of(*calls("torch.amp.GradScaler", "torch.cuda.amp.GradScaler")):
             if not operation.lacks("enabled"):
@@ -141,12 +132,3 @@ class GradScalerMisuse(Rule):
             edit = operation.keyword_edit("enabled", "False")
             fix = Fix("Pass `enabled=False`", (edit,), Applicability.UNSAFE) if edit is not None else None
             yield self.finding(facts, operation.node, message, severity=Severity.INFO, fix=fix)
-
-
-def _always_on(facts: Facts, method: Operation) -> bool:
-    """Whether it is certainly called on a scaler that was made without ``enabled``, or with a literal True."""
-    return all(is_on(facts, context.subject) for context in method.contexts)
-
-
-def _casts_to_half(operation: Operation) -> bool:
-    return any(operation.given("dtype", position).named in _HALF for position in (0, 1))

@@ -7,23 +7,20 @@ from collections.abc import Collection
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from accel_advisor.records.actions import Call, Within, any_calls, calls, within
+from accel_advisor.records.actions import Call, any_calls, calls, within
 from accel_advisor.tables.tensor_methods import COMPLEX, DOUBLES, HALVES
 from accel_advisor.tables.torch_functions import AUTOCASTS, ENABLED_AT
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.given import Given
-    from accel_advisor.records.operations import Operation
 
 __all__ = [
     "AUTOCASTS",
     "COMPLEX",
     "DOUBLES",
     "HALVES",
-    "hands_scaler_over",
     "is_exact",
-    "is_of_scaler",
     "is_off",
     "is_on",
     "speaks_of",
@@ -52,24 +49,6 @@ def is_on(facts: Facts, made: Given) -> bool:
     enabled = made.argument("enabled", ENABLED_AT.get(made.made_by))
     unseen = any(context.open for call in facts.program.operations_of(Call(made.made_by)) for context in call.contexts)
     return bool(made.made_by) and (enabled.absent or enabled.is_literal(True)) and not unseen
-
-
-def is_of_scaler(operation: Operation, method: str) -> bool:
-    """Whether an operation calls this method of a gradient scaler."""
-    return operation.what.name == method and operation.what.owner.endswith("GradScaler")
-
-
-def hands_scaler_over(facts: Facts) -> bool:
-    """Whether a gradient scaler is given to something outside of torch, which may scale, unscale or update with it."""
-    return any(
-        value.made_by.endswith(".GradScaler")
-        for each in facts.program
-        for operation in each.operations
-        if not operation.does(Within("torch"))
-        for context in operation.contexts
-        for argument in context.values
-        for value in argument.alternatives
-    )
 
 
 def speaks_of(facts: Facts, dtypes: Collection[str]) -> bool:
