@@ -29,7 +29,7 @@ from accel_advisor.tune.probe.knobs.batch_size_knob import TOO_FEW
 from accel_advisor.tune.probe.knobs.knob import Knob, Situation
 from accel_advisor.tune.probe.knobs.training_knobs import TRAINING_KNOBS, Plan
 from accel_advisor.tune.search.paired_runs import BETTER, ORDER, no_gain
-from accel_advisor.tune.search.verification import Verification
+from accel_advisor.tune.search.verification import NOT_SHOWN, Verification
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.interrupts import undisturbed
 from accel_advisor.tune.trial.session import Session
@@ -108,8 +108,7 @@ class KnobTrials:
         if moved.reason:
             return Verification(False, found, moved.reason)
         if found.low <= 1:
-            reason = "the gain did not show when old and new source were run against each other"
-            return Verification(False, found, reason)
+            return Verification(False, found, NOT_SHOWN)
         return Verification(True, found)
 
     # -- values -------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from accel_advisor.tune.search.allowance import FEW_BLOCKS, FEW_RUNS, LEAST_BLOC
 from accel_advisor.tune.search.paired_runs import ORDER, PairedRuns
 from accel_advisor.tune.search.statistics import MARGIN, Interval, pairs_for
 
+NOT_SHOWN = "the gain did not show when old and new source were run against each other"
 MOST_BLOCKS = 4
 """Blocks of one run at most: runs differ from each other more than blocks do."""
 
@@ -122,7 +123,7 @@ class Comparison:
         if found.ratio > 1 and self.pairs < len(ORDER):
             reason = f"the time was too short to see the gain in runs of old and new source: {self._remedy}"
         else:
-            reason = "the gain did not show when old and new source were run against each other"
+            reason = NOT_SHOWN
         return Verification(False, found, reason)
 
 
