@@ -25,6 +25,7 @@ from accel_advisor.source.parsing import DocumentError
 from accel_advisor.source.shown_path import shown_path
 from accel_advisor.syntax.nesting import deep_stack
 from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import LIBRARIES
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
 from accel_advisor.tables.torch_modules import MODULE_BASES
@@ -273,8 +274,6 @@ def _inputs(forward: Function) -> Iterator[tuple[str, bool]]:
 
 
 def _names_in(function: Function) -> set[str]:
-    from accel_advisor.syntax.walking import descendants
-
     own = function.name
     found = {one.value for one in descendants(function.node.body, cst.Name)}
     return found - {own}

@@ -272,7 +272,7 @@ def graph_of(value: Value) -> frozenset[cst.CSTNode]:
 
 def sum_of(grown: frozenset[cst.CSTNode], node: cst.CSTNode) -> frozenset[cst.CSTNode]:
     """The graph that a sum carries: that of its terms, and the sum itself, so that one that goes on from one pass of a
-    loop to the next is told from one that begins anew. None where it has become too large to follow."""
+    loop to the next differs from one that begins anew. None where it has become too large to follow."""
     return grown | {node} if 0 < len(grown) < MOST_GROWN else frozenset()
 
 

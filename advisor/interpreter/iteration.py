@@ -130,7 +130,7 @@ def entries(machine: Machine, mapping: Mapping) -> tuple[dict[str, Value], bool]
 
 
 def _proven(machine: Machine, batch: Tensor) -> bool:
-    """Whether an element of a batch is certainly a plain tensor (rules.md 0.4).
+    """Whether an element of a batch is certainly a plain tensor.
 
     The default collate function raises for classes that it does not know and keeps mappings as they are, so an
     element that is used as a tensor is one, unless the data set yields mappings of its own.

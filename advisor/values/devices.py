@@ -18,7 +18,7 @@ def is_first(value: Value) -> bool:
 
 
 def device_kinds(value: Value) -> frozenset[str]:
-    """The device kinds that a device expression can stand for (rules.md 0.3); ``unknown`` among them where it may be
+    """The device kinds that a device expression can stand for; ``unknown`` among them where it may be
     anything."""
     if isinstance(value, Device):
         return value.kinds

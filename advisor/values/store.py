@@ -13,7 +13,7 @@ OPEN = "\0open"
 ESCAPED = "\0escaped"
 """Entry of a Module or Instance that says that it was handed to code that is not known."""
 TAKES_AS_GIVEN = "\0takes as given"
-"""Set for a wrapper that does not move the inputs of ``forward``: DistributedDataParallel that is told no devices."""
+"""Set for a wrapper that does not move the inputs of ``forward``: DistributedDataParallel that is given no devices."""
 ANY = "\0any"
 """Entry of a Mapping or list for the value under a key that is not known."""
 

@@ -66,7 +66,7 @@ class Tensor(Value):
         place: where it lives.
         loader: the loader whose batch it came from, if any.
         path: which element of the batch: positions and keys, outermost first; ``...`` for "some element".
-        proven: whether it is certainly a plain tensor (rules.md 0.4).
+        proven: whether it is certainly a plain tensor.
         scalar: whether it certainly has no dimensions.
         born: the factory call that it is the result of, or a view or a cast of.
         grown: the calls of modules and losses, and the sums, in whose autograd graph it is the last; empty where it

@@ -1,7 +1,7 @@
 """What the interpreter knows of a value: a small lattice whose top is :data:`UNKNOWN`.
 
 Values are immutable and hashable. What changes while a program runs (the entries of a dict, the attributes of an
-instance, where a module lives) is kept in the :class:`~.scope.Store` under the identity of a :class:`Cell`.
+instance, where a module lives) is kept in the :class:`~.store.Store` under the identity of a :class:`Cell`.
 """
 
 from __future__ import annotations

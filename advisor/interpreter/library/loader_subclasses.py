@@ -22,7 +22,7 @@ def build_subclass(
     machine: Machine, cls: Class, constructor: Constructor, arguments: Arguments, node: cst.Call
 ) -> Value:
     """Builds an object of a subclass of a loader: what its ``__init__`` gives ``super().__init__(...)`` where it has
-    one, and what it is called with where that is passed on (rules.md 0.1)."""
+    one, and what it is called with where that is passed on."""
     if passes_arguments_on(machine, cls):
         return build_loader(machine, constructor, arguments, node, cls=cls)
     init = class_member(machine, cls, "__init__")
@@ -52,7 +52,7 @@ def build_base(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
 
 
 def passes_arguments_on(machine: Machine, cls: Class) -> bool:
-    """Whether a subclass of a loader gives its arguments to the loader as they are (rules.md 0.1)."""
+    """Whether a subclass of a loader gives its arguments to the loader as they are."""
     init = class_member(machine, cls, "__init__")
     if init is None:
         return True

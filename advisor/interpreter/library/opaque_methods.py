@@ -75,7 +75,7 @@ def call_opaque_method(machine: Machine, receiver: Opaque, name: str, arguments:
 
 
 def _has_device(engine: Opaque) -> bool:
-    """Whether an engine of ignite was told the device that it moves batches to."""
+    """Whether an engine of ignite was given the device that it moves batches to."""
     device = dict(engine.keywords).get("device", engine.arguments[3] if len(engine.arguments) > 3 else Constant(None))
     return device != Constant(None) and not (isinstance(device, Constant) and device.value in (None, "cpu"))
 
