@@ -116,7 +116,7 @@ class Checker:
                     for one in rule.check(facts):
                         findings.append(one)  # noqa: PERF402 -- what came before an error is kept
                 except DocumentError as error:
-                    findings.append(unreadable(filename, str(error), error.row, error.column))
+                    findings.append(unreadable(filename, str(error), error.row, error.column, syntax=error.syntax))
                     break
                 except Exception as error:
                     findings.append(internal_error(filename, f"rule {rule.code} ({rule.name})", error))

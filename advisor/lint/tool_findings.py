@@ -16,7 +16,7 @@ from accel_advisor.source.parsing import DocumentError
 def not_python(filename: str, raw: bytes, error: DocumentError) -> Finding:
     """CPython's own words for a syntax error where it sees one: they name the cause, those of libcst the grammar."""
     sentence, row, column = str(error), error.row, error.column
-    if isinstance(error.__cause__, Exception) and sentence.startswith("syntax error"):
+    if isinstance(error.__cause__, Exception) and error.syntax:
         try:
             with warnings.catch_warnings(action="ignore"):
                 ast.parse(Document.from_bytes(filename, raw).python)
@@ -25,7 +25,7 @@ def not_python(filename: str, raw: bytes, error: DocumentError) -> Finding:
             row, column = better.lineno or row, max(1, better.offset or 1)
         except (ValueError, RecursionError, MemoryError):
             sentence = "syntax error: not even CPython's parser can read it"
-    return unreadable(filename, sentence, row, column)
+    return unreadable(filename, sentence, row, column, syntax=error.syntax)
 
 
 def broken_cells(document: Document) -> Iterable[Finding]:
@@ -36,17 +36,18 @@ def broken_cells(document: Document) -> Iterable[Finding]:
     row = document.location(cell.start).row + error.row - 1
     place = document.location(min(cell.end, document.offset(row, error.column)))
     more = {0: "", 1: ", as is another one"}.get(len(others), f", as are {len(others)} others")
-    message = f"{_sentence(str(error), 'cell')}; the cell is left out{more}."
+    message = f"{_sentence(str(error), 'cell', error.syntax)}; the cell is left out{more}."
     yield Finding(*SYNTAX_ERROR, message, Severity.INFO, document.filename, Span(place, place))
 
 
-def unreadable(filename: str, sentence: str, row: int = 1, column: int = 1) -> Finding:
-    """A file that cannot be read, decoded or parsed, and why, as a sentence without its subject."""
-    return tool_finding(filename, SYNTAX_ERROR, f"{_sentence(sentence, 'file')}.", Severity.ERROR, row, column)
+def unreadable(filename: str, sentence: str, row: int = 1, column: int = 1, *, syntax: bool = False) -> Finding:
+    """A file that cannot be read, decoded or parsed, and why: a sentence without its subject, or whole where the syntax
+    is wrong."""
+    return tool_finding(filename, SYNTAX_ERROR, f"{_sentence(sentence, 'file', syntax)}.", Severity.ERROR, row, column)
 
 
-def _sentence(error: str, what: str) -> str:
-    return (f"S{error[1:]}" if error.startswith("syntax error") else f"This {what} {error}").rstrip(".")
+def _sentence(error: str, what: str, syntax: bool) -> str:
+    return (f"{error[:1].upper()}{error[1:]}" if syntax else f"This {what} {error}").rstrip(".")
 
 
 def internal_error(filename: str, what: str, error: Exception) -> Finding:

@@ -26,12 +26,14 @@ class DocumentError(Exception):
 
     Attributes:
         row, column: where, counted from 1, as far as known.
+        syntax: whether it was read and is not Python; the message then has no subject to be put before it.
     """
 
-    def __init__(self, message: str, row: int = 1, column: int = 1) -> None:
+    def __init__(self, message: str, row: int = 1, column: int = 1, *, syntax: bool = False) -> None:
         super().__init__(message)
         self.row = row
         self.column = column
+        self.syntax = syntax
 
 
 def syntax_error(text: str) -> DocumentError | None:
@@ -43,14 +45,16 @@ def syntax_error(text: str) -> DocumentError | None:
         try:
             _parse(parsable(text))
         except DocumentError:
-            return DocumentError(f"syntax error: {error.msg}", error.lineno or 1, max(1, error.offset or 1))
+            return DocumentError(
+                f"syntax error: {error.msg}", error.lineno or 1, max(1, error.offset or 1), syntax=True
+            )
         return None
     except (RecursionError, MemoryError):
         return DocumentError("is nested too deeply to be parsed")
     except UnicodeEncodeError:
-        return DocumentError("syntax error: half of a surrogate pair")
+        return DocumentError("syntax error: half of a surrogate pair", syntax=True)
     except ValueError as error:  # null bytes
-        return DocumentError(f"syntax error: {error}")
+        return DocumentError(f"syntax error: {error}", syntax=True)
     return None
 
 
@@ -66,7 +70,9 @@ def _parse(text: str) -> cst.Module:
         with _unchecked_nodes():
             return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        raise DocumentError(f"syntax error: {error.message}", error.editor_line, error.editor_column) from error
+        raise DocumentError(
+            f"syntax error: {error.message}", error.editor_line, error.editor_column, syntax=True
+        ) from error
     except RecursionError as error:
         raise DocumentError("is nested too deeply to be parsed") from error
 

@@ -33,6 +33,7 @@ from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.interrupts import Interrupts
 from accel_advisor.tune.trial.session import Session, Watch
 from accel_advisor.tune.trial.trial_errors import NotMeasurable, TrialEnded
+from accel_advisor.tune.wording.figures import percent
 from accel_advisor.tune.wording.side_effects import not_tried, short_steps, side_effects
 
 TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
@@ -156,7 +157,7 @@ def tune(
     noise = search.readings.noise()
     if noise > _NOISY:
         outcome.notes.append(
-            f"readings of the same settings differed by about {100 * noise:.0f} %, so that small gains cannot be seen: "
+            f"readings of the same settings differed by about {percent(noise)}, so that small gains cannot be seen: "
             "a quiet machine or a longer --budget helps"
         )
     outcome.notes += sorted(session.notes)

@@ -23,7 +23,6 @@ from accel_advisor.tune.knobs.whole_runs import (
     WholeRun,
     WholeRuns,
     moved_by,
-    percent,
 )
 from accel_advisor.tune.probe.knobs.batch_size_knob import TOO_FEW
 from accel_advisor.tune.probe.knobs.knob import Knob, Situation
@@ -34,6 +33,7 @@ from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.interrupts import undisturbed
 from accel_advisor.tune.trial.session import Session
 from accel_advisor.tune.trial.trial_errors import TrialError
+from accel_advisor.tune.wording.figures import percent
 
 
 class KnobTrials:

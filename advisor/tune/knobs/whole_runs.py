@@ -19,6 +19,7 @@ from accel_advisor.tune.search.search import Request
 from accel_advisor.tune.search.statistics import Interval
 from accel_advisor.tune.trial.session import Session
 from accel_advisor.tune.trial.trial_errors import TrialError
+from accel_advisor.tune.wording.figures import percent
 
 BLOCKS = 3
 """Blocks of a run that count; one more goes before them."""
@@ -168,8 +169,3 @@ def moved_by(base: WholeRun, runs: Mapping[bool, list[WholeRun]], *, alike: bool
     if alike:
         return compare(base.turned.losses, runs[False][-1].turned.losses, new)
     return Moved(None, "" if finite(new) else "the loss is no longer a finite number")
-
-
-def percent(share: float) -> str:
-    """A share, for people."""
-    return f"{100 * share:.0f} %"

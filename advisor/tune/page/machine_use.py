@@ -9,7 +9,7 @@ from statistics import fmean
 from accel_advisor.tune.page.charts import kind_of, run_scale
 from accel_advisor.tune.page.scale import Scale
 from accel_advisor.tune.record.schema import Record
-from accel_advisor.tune.wording.figures import label, share_text
+from accel_advisor.tune.wording.figures import gibibytes, label, share_text
 
 _COLUMNS, _HEIGHT = 120, 32.0
 
@@ -45,7 +45,7 @@ def device_memory(record: Record) -> tuple[Load, ...]:
         if row.device is not None and row.device.memory
     ]
     most = max((one.memory or 0 for one in record.machine.devices), default=0) if record.machine else 0
-    return _loads(record, rows, float(most), lambda size: f"{size / (1 << 30):.1f} GiB")
+    return _loads(record, rows, float(most), gibibytes)
 
 
 def memory(record: Record) -> tuple[Load, ...]:

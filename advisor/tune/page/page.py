@@ -18,7 +18,15 @@ from accel_advisor.tune.record.schema import BlockRecord, Record
 from accel_advisor.tune.search.settings import describe
 from accel_advisor.tune.showing import comparison
 from accel_advisor.tune.showing.summary import built, turned, verdict
-from accel_advisor.tune.wording.figures import interval_text, label, rate_text, seconds_text, share_text, visible
+from accel_advisor.tune.wording.figures import (
+    gibibytes,
+    interval_text,
+    label,
+    rate_text,
+    seconds_text,
+    share_text,
+    visible,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -163,7 +171,7 @@ def _environment() -> Environment:
         interval_text=interval_text,
         rate_text=rate_text,
         share_text=share_text,
-        gibibytes=lambda size: f"{size / (1 << 30):.1f} GiB",
+        gibibytes=gibibytes,
         legend=charts.legend,
     )
     return environment

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from accel_advisor.tune.probe.channel.wire import COLLATE, DATA_SET, Block, Frame, Settings, Stack
 from accel_advisor.tune.search.search import HEADROOM
-from accel_advisor.tune.wording.figures import times
+from accel_advisor.tune.wording.figures import percent, times
 
 _SHARE = 0.15
 """A part with less is skipped."""
@@ -56,8 +56,9 @@ def advise(
     def say(part: float, whole: float, words: str) -> None:
         most = at_most(block, settings.num_workers, part)
         if whole and part / whole >= _SHARE and most >= HEADROOM:
-            share = f"{part / whole:.0%}".replace("%", " %")
-            found.append(f"{share} of {words}; without it the loop would run at most {times(most)} as fast")
+            found.append(
+                f"{percent(part / whole)} of {words}; without it the loop would run at most {times(most)} as fast"
+            )
 
     decoding = _spent(stacks, seconds, is_decoding)
     say(decoding, fetch, "the fetching is decoding: a faster decoder, or data stored at the size that is used")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accel_advisor.tune.record.history import Entry, Rank, Standing
-from accel_advisor.tune.wording.figures import rate_text
+from accel_advisor.tune.wording.figures import percent, rate_text
 
 
 def standing_text(found: Standing) -> str:
@@ -23,7 +23,7 @@ def _compared(found: Standing) -> str:
         return f"{_rate(today)} now, the best on this kind of machine so far; before, {_rate(best)} on {day}."
     against = f"the best recorded on this kind of machine is {_rate(best)} on {day}"
     if found.rank is Rank.BEHIND:
-        return f"Fallen behind: {_rate(today)}, {100 * (1 - today.rate / best.rate):.0f} % less; {against}."
+        return f"Fallen behind: {_rate(today)}, {percent(1 - today.rate / best.rate)} less; {against}."
     return f"{_rate(today)} now; {against}."
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from accel_advisor.tune.record.history import Entry, History, best
 from accel_advisor.tune.search.settings import describe
-from accel_advisor.tune.wording.figures import rate_text, visible
+from accel_advisor.tune.wording.figures import percent, rate_text, visible
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -33,7 +33,7 @@ def print_history(history: History, console: Console) -> None:
         console.print(Text(f"last   {_said(last)}, {describe(last.settings)}"))
         console.print(Text(f"best   {_said(top)}, {describe(top.settings)}"))
         if last is not top:
-            console.print(Text(f"       the last run reached {100 * last.rate / top.rate:.0f} % of the best"))
+            console.print(Text(f"       the last run reached {percent(last.rate / top.rate)} of the best"))
         console.print(Text(f"{len(entries)} {'run' if len(entries) == 1 else 'runs'} since {day_of(entries[0])}."))
         console.print()
 

@@ -6,7 +6,7 @@ from accel_advisor.tune.probe.channel.wire import NO_TRANSFER, NO_WAIT
 from accel_advisor.tune.search.diagnosis import Diagnosis
 from accel_advisor.tune.search.search import HEADROOM
 from accel_advisor.tune.search.straggler import Cause, Straggler
-from accel_advisor.tune.wording.figures import times
+from accel_advisor.tune.wording.figures import percent, times
 
 _EPOCH_SHOWS = 0.02
 _CAUSES = {
@@ -25,8 +25,7 @@ def diagnosis_text(found: Diagnosis) -> str:
 def straggler_text(found: Straggler) -> str:
     """Which rank the others wait for, and why."""
     rest = "the other waits" if found.ranks == 2 else "the others wait"
-    share = f"{found.share:.0%}".replace("%", " %")
-    return f"Rank {found.rank} {_CAUSES[found.cause]} {share} of each step; {rest} for it."
+    return f"Rank {found.rank} {_CAUSES[found.cause]} {percent(found.share)} of each step; {rest} for it."
 
 
 def _waiting(found: Diagnosis) -> str:
@@ -58,4 +57,4 @@ def _transfers(found: Diagnosis) -> str:
 
 
 def _percent(share: float) -> str:
-    return "under 1 %" if 0 < share < 0.01 else f"{share:.0%}".replace("%", " %")
+    return "under 1 %" if 0 < share < 0.01 else percent(share)

@@ -64,6 +64,16 @@ def times(ratio: float) -> str:
     return f"{ratio:.0f} times" if ratio >= 10 else f"{ratio:.1f} times" if ratio >= 1.3 else f"{ratio:.2f} times"
 
 
+def percent(share: float) -> str:
+    """A share in whole per cent: ``63 %``."""
+    return f"{100 * share:.0f} %"
+
+
+def gibibytes(size: float) -> str:
+    """A size in bytes: ``1.5 GiB``."""
+    return f"{size / (1 << 30):.1f} GiB"
+
+
 def share_text(share: float) -> str:
     """A share in per cent: ``63 %``, ``2.1 %``."""
     return (f"{share:.0%}" if share >= 0.1 else f"{share:.1%}").replace("%", " %")
