@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.resolution import value_of
-from accel_advisor.records.layers import DROPS, DROPS_BY_DEFAULT
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.torch_modules import DROPS, DROPS_BY_DEFAULT
 from accel_advisor.values.values import Class, Function, Module, Qualified, Sequence
 
 if TYPE_CHECKING:

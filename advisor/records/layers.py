@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from accel_advisor.tables.torch_modules import STATELESS
+from accel_advisor.tables.torch_modules import (
+    DROPPING_NETS,
+    DROPS,
+    DROPS_BY_DEFAULT,
+    NORMALIZES,
+    NORMALIZING_NETS,
+    STATELESS,
+)
 from accel_advisor.values.values import Module
 
-DROPS = frozenset(f"torch.nn.{name}" for name in "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout".split())
-"""Layers that drop values while they train."""
-DROPS_BY_DEFAULT = frozenset(
-    f"torch.nn.{name}" for name in "Transformer TransformerEncoderLayer TransformerDecoderLayer".split()
-)
-"""Layers that hold such layers, unless they are given a probability of zero."""
-_NORMALIZES = frozenset(f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split())
 _VISION = "torchvision.models."
-_NORMALIZING_NETS = tuple(
-    "resne resnext wide_resnet densenet mobilenet efficientnet inception googlenet shufflenet mnasnet regnet".split()
-)
-_DROPPING_NETS = ("vgg", "alexnet", "squeezenet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +39,10 @@ class Layers:
         """The layer of a module that computes something else in evaluation mode; None where it has none for certain."""
         for name in sorted(self.of(module)):
             last = name.rpartition(".")[2]
-            if name in _NORMALIZES | DROPS:
+            if name in NORMALIZES | DROPS:
                 return last
-            if name in DROPS_BY_DEFAULT or (name.startswith(_VISION) and last.startswith(_DROPPING_NETS)):
+            if name in DROPS_BY_DEFAULT or (name.startswith(_VISION) and last.startswith(DROPPING_NETS)):
                 return "Dropout"
-            if name.startswith(_VISION) and last.startswith(_NORMALIZING_NETS):
+            if name.startswith(_VISION) and last.startswith(NORMALIZING_NETS):
                 return "BatchNorm2d"
         return None

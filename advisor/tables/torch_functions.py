@@ -70,3 +70,9 @@ ENABLED_AT = {
     "torch.cpu.amp.GradScaler": 4,
 }
 """The position of ``enabled`` in the calls that make an autocast region or a gradient scaler."""
+
+DEVICE_KINDS = frozenset({"cpu", "cuda", "mps", "xpu", "xla", "hpu", "meta"})
+"""Kinds of devices, as torch writes them."""
+
+DRAWS = ("numpy.random.", "torch.rand", "torch.utils.data.random_split")
+"""Beginnings of names of functions that draw at random."""

@@ -50,3 +50,22 @@ STATELESS = frozenset(
     ).split()
 )
 """Layers without parameters and buffers: nothing of them lies on a device."""
+
+DROPS = frozenset(f"torch.nn.{name}" for name in "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout".split())
+"""Layers that drop values while they train."""
+
+DROPS_BY_DEFAULT = frozenset(
+    f"torch.nn.{name}" for name in "Transformer TransformerEncoderLayer TransformerDecoderLayer".split()
+)
+"""Layers that hold such layers, unless they are given a probability of zero."""
+
+NORMALIZES = frozenset(f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split())
+"""Layers that normalize by the batch while they train."""
+
+NORMALIZING_NETS = tuple(
+    "resne resnext wide_resnet densenet mobilenet efficientnet inception googlenet shufflenet mnasnet regnet".split()
+)
+"""Beginnings of names of torchvision's models that hold such layers."""
+
+DROPPING_NETS = ("vgg", "alexnet", "squeezenet")
+"""Beginnings of names of torchvision's models that drop values."""

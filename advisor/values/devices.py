@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from accel_advisor.tables.torch_functions import DEVICE_KINDS
 from accel_advisor.values.values import Choice, Configured, Constant, Device, Value
-
-_KINDS = frozenset({"cpu", "cuda", "mps", "xpu", "xla", "hpu", "meta"})
 
 
 def is_first(value: Value) -> bool:
@@ -25,7 +24,7 @@ def device_kinds(value: Value) -> frozenset[str]:
     if isinstance(value, Constant):
         if isinstance(value.value, str):
             kind = value.value.split(":")[0]
-            return frozenset({kind if kind in _KINDS else "unknown"})
+            return frozenset({kind if kind in DEVICE_KINDS else "unknown"})
         if isinstance(value.value, int) and not isinstance(value.value, bool):
             return frozenset({"cuda"})
         return frozenset({"unknown"})

@@ -15,6 +15,7 @@ from accel_advisor.syntax.shapes import names_bound_in, names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import LIBRARIES
 from accel_advisor.tables.loader_libraries import Constructor
+from accel_advisor.tables.torch_functions import DRAWS
 from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.values import Class, Function, Loader, Qualified, Value
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 
 _KNOWN = LIBRARIES | {"numpy", "os", "pathlib", "glob", "functools"}
-_DRAWS = ("numpy.random.", "torch.rand", "torch.utils.data.random_split")
 
 
 def build_loader(
@@ -78,7 +78,7 @@ def _may_differ(machine: Machine, call: cst.Call) -> bool:
     callee = value_of(machine, machine.scope, call.func)
     if isinstance(callee, Qualified):
         known = "." not in callee.name or callee.name.partition(".")[0] in _KNOWN
-        return not known or callee.name.startswith(_DRAWS)
+        return not known or callee.name.startswith(DRAWS)
     return not isinstance(callee, (Class, Function))
 
 
