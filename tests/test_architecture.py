@@ -11,7 +11,7 @@ from .conftest import Run
 
 DOCS = Path(__file__).parents[1] / "docs"
 TEXT = (DOCS / "architecture.md").read_text(encoding="utf-8")
-NAMED = re.findall(r"`(\w+)` \(\[([^]]+)\]\(([^)]+)\)\)", TEXT)
+NAMED = re.findall(r"`(\w+)`\s+\(\[([^]]+)\]\(([^)]+)\)\)", TEXT)
 
 
 @pytest.mark.parametrize(("name", "label", "link"), NAMED)
@@ -23,7 +23,7 @@ def test_a_type_is_where_the_story_says(name: str, label: str, link: str) -> Non
 
 def test_a_type_is_never_named_without_its_file() -> None:
     """Else the check above would pass for a name that it does not see."""
-    alone = re.findall(r"`([A-Z]\w*[a-z]\w*)`(?! \(\[)", TEXT)
+    alone = re.findall(r"`([A-Z]\w*[a-z]\w*)`(?!\s+\(\[)", TEXT)
     assert set(alone) <= {"DataLoader", "ImageFolder"}
 
 
