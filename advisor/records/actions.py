@@ -85,16 +85,6 @@ class Action(Asked):
         self.answers: frozenset[Asked] = frozenset({self, *patterns})
 
     @property
-    def old(self) -> str:
-        """What this was called before; goes when all rules ask with actions."""
-        if isinstance(self, Sets):
-            return f"{self.full} ="
-        if isinstance(self, SetsItem):
-            return f"{self.owner}{self.name} ="
-        before = "read " if isinstance(self, Reads) else "@" if isinstance(self, Decorates) else ""
-        return before + _OLD.get(self, self.full)
-
-    @property
     def full(self) -> str:
         """The full name: ``torch.cuda.synchronize``, ``Tensor.item``."""
         return f"{self.owner}.{self.name}" if self.owner else self.name
@@ -215,23 +205,6 @@ for _name in Act.__annotations__:
     setattr(Act, _name, Act(_name))
 
 
-_OLD: dict[Action, str] = {
-    Act.ADDS: "+",
-    Act.AUGMENTS: "+=",
-    Act.COMPUTES_UNARRIVED: "arithmetic",
-    Act.ELAPSED: "elapsed",
-    Act.EXITS_BY_DEVICE: "exit on a kind of device",
-    Act.FORMATS: "format",
-    Act.INDEXES_BY_MASK: "Tensor[mask]",
-    Act.MIXES_PLACES: "operator",
-    Act.SAVES_STATE: "torch.save(Module.state_dict())",
-    Act.SETS_MODULE_ATTRIBUTE: "Module.attribute =",
-    Act.SETS_TENSOR_ITEM: "Tensor[] =",
-    Act.TAKES_FIRST_BATCH: "next(iter(DataLoader))",
-    Act.TRUTH: "truth",
-}
-
-
 def calls(*names: str) -> frozenset[Call]:
     """The calls of functions and classes with these full names."""
     return frozenset(Call(name) for name in names)
@@ -255,23 +228,3 @@ def within(*packages: str) -> frozenset[Within]:
 def _around(full: str) -> list[Within]:
     parts = full.split(".")
     return [Within(".".join(parts[:count])) for count in range(1, len(parts))]
-
-
-def translated(*old: str | Asked) -> frozenset[Asked]:
-    """The actions for the strings that stood for them before; goes when all rules ask with actions."""
-    found: set[Asked] = set()
-    for one in old:
-        if not isinstance(one, str):
-            found.add(one)
-        elif one in _OLD.values():
-            found.update(act for act, name in _OLD.items() if name == one)
-        elif one.endswith("] ="):
-            owner, _, key = one.removesuffix("] =").partition("[")
-            found.add(SetsItem(owner, key.strip("'")))
-        elif one.endswith(" ="):
-            owner, _, name = one.removesuffix(" =").rpartition(".")
-            found.add(Sets(owner, name) if owner else AnySets(name))
-        else:
-            owner, _, name = one.rpartition(".")
-            found |= {Call(one), Method(owner, name)} if owner else {AnyCall(name) if one[0] == "." else Call(one)}
-    return frozenset(found)

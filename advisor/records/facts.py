@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.project.target import Target, Version
-from accel_advisor.records.actions import AnyCall, Asked, Call, Within, calls, translated
+from accel_advisor.records.actions import AnyCall, Asked, Call, calls
 from accel_advisor.records.call_graph import CallGraph
 from accel_advisor.records.inputs import Inputs
 from accel_advisor.records.layers import Layers
@@ -151,14 +150,14 @@ class Facts:
         """Whether an argument of a module's call certainly meets the module's weights, unmoved."""
         return self.inputs.reaches_weights(argument.becomes)
 
-    def does(self, *asked: Asked | str) -> bool:
+    def does(self, *asked: Asked) -> bool:
         """Whether any document of the program does one of these. Asked when everything is known: by rules, not by the
         interpreter."""
-        return not self.program.done.isdisjoint(translated(*asked))
+        return not self.program.done.isdisjoint(asked)
 
-    def operations_of(self, *asked: Asked | str) -> list[Operation]:
+    def operations_of(self, *asked: Asked) -> list[Operation]:
         """The operations of this document that do one of these, in the order in which they were met."""
-        found = {at for one in translated(*asked) for at in self.places.get(one, ())}
+        found = {at for one in asked for at in self.places.get(one, ())}
         return [self.operations[at] for at in sorted(found)]
 
     @property
@@ -170,10 +169,6 @@ class Facts:
                 for one in operation.what.answers:
                     self._places.setdefault(one, []).append(at)
         return self._places
-
-    def named(self, names: Iterable[str]) -> list[Operation]:
-        """The operations of this document that have one of these names; goes when all rules ask with actions."""
-        return self.operations_of(*names)
 
     def device_kinds(self, module: Module) -> frozenset[str]:
         """All kinds of device that the program moves a module to, by itself and not as a part of another one."""
@@ -265,18 +260,6 @@ class Program(tuple[Facts, ...]):
         """All that is done, and the patterns that cover it."""
         return frozenset().union(*(facts.places for facts in self))
 
-    def operations_of(self, *asked: Asked | str) -> list[Operation]:
+    def operations_of(self, *asked: Asked) -> list[Operation]:
         """The operations of all documents that do one of these."""
         return [operation for facts in self for operation in facts.operations_of(*asked)]
-
-    def named(self, *names: str) -> list[Operation]:
-        """The operations of all documents that have one of these names; goes when all rules ask with actions."""
-        return self.operations_of(*names)
-
-    def ending(self, end: str) -> list[Operation]:
-        """The operations of all documents whose names end so; goes when all rules ask with actions."""
-        return self.operations_of(end)
-
-    def beginning(self, *starts: str) -> list[Operation]:
-        """The operations of all documents whose names begin so; goes when all rules ask with actions."""
-        return self.operations_of(*(Within(one[:-1]) if one.endswith(".") else Call(one) for one in starts))

@@ -168,11 +168,6 @@ class Operation:
     function: cst.CSTNode | None = None
     contexts: list[OperationContext] = field(default_factory=list)
 
-    @property
-    def name(self) -> str:
-        """What it does, as a string; goes when all rules ask with actions."""
-        return self.what.old
-
     def does(self, *asked: Asked) -> bool:
         """Whether it is one of these actions, or one of these patterns covers it."""
         return not self.what.answers.isdisjoint(asked)

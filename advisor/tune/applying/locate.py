@@ -13,6 +13,7 @@ from accel_advisor.analysis.project import analyze
 from accel_advisor.finding import Edit
 from accel_advisor.project.discovery import Discoverer, Patterns
 from accel_advisor.project.project_index import ProjectIndex
+from accel_advisor.records.actions import Within, calls
 from accel_advisor.records.facts import Facts, LoaderCall, LoaderContext
 from accel_advisor.source.document import Document
 from accel_advisor.source.parsing import DocumentError
@@ -95,8 +96,8 @@ def loader_of(stack: Sequence[Frame], *, root: Path) -> LoaderCall | None:
     return found[0] if found is not None else None
 
 
-def call_at(frame: Frame, root: Path, beginning: str) -> tuple[Document, cst.Call] | None:
-    """The call of something that a frame was executing, whose full name begins so; None where it is not recognised.
+def call_at(frame: Frame, root: Path, package: str) -> tuple[Document, cst.Call] | None:
+    """The call of something of a package that a frame was executing; None where it is not recognised.
 
     Raises:
         DocumentError: the frame's file cannot be read or parsed.
@@ -104,9 +105,9 @@ def call_at(frame: Frame, root: Path, beginning: str) -> tuple[Document, cst.Cal
     document = Document.read(frame.filename)
     _ = document.tree
     facts = analyze([document], root, callers=_callers([document], root)).facts.get(frame.filename)
-    for operation in facts.operations if facts is not None else ():
+    for operation in facts.operations_of(Within(package)) if facts is not None else ():
         node = operation.node
-        if operation.name.startswith(beginning) and isinstance(node, cst.Call) and is_at(document, node, frame):
+        if isinstance(node, cst.Call) and is_at(document, node, frame):
             return document, node
     return None
 
@@ -135,10 +136,11 @@ def _callers(documents: Iterable[Document], root: Path) -> list[str]:
 
 def _settings(everything: list[Facts]) -> LoaderCall | None:
     """The one call that gives a framework the settings of the loader that it builds by itself."""
-    calls = [operation for facts in everything for operation in facts.named(SETTINGS)]
-    if len(calls) != 1 or len(calls[0].contexts) != 1 or not isinstance(calls[0].node, cst.Call):
+    found = [operation for facts in everything for operation in facts.operations_of(*calls(*SETTINGS))]
+    call = found[0] if len(found) == 1 else None
+    if call is None or len(call.contexts) != 1 or not isinstance(call.node, cst.Call):
         return None
-    constructor, context = SETTINGS[calls[0].name], calls[0].contexts[0]
+    constructor, context = SETTINGS[call.what.full], call.contexts[0]
     given = {
         key.removeprefix(constructor.prefix): argument
         for key, argument in context.arguments
@@ -146,7 +148,7 @@ def _settings(everything: list[Facts]) -> LoaderCall | None:
     }
     mappings = {one.mapping: None for _, one in context.arguments if one.mapping is not None}
     built = LoaderContext(given, context.open, tuple(mappings), ())
-    return LoaderCall(calls[0].document, calls[0].node, constructor, contexts=[built])
+    return LoaderCall(call.document, call.node, constructor, contexts=[built])
 
 
 def _loader_at(facts: Facts | None, document: Document, frame: Frame) -> LoaderCall | None:

@@ -110,7 +110,7 @@ class _Source:
 
         remedy = f"let each worker of the loader start with `{statement.statement}`"
         own = self._own(self.info.stack)
-        found = call_at(own[-1], self.root, "torch.utils.data.") if own else None
+        found = call_at(own[-1], self.root, "torch.utils.data") if own else None
         # what starts the workers must be pickled where they are not forked
         if found is None or self.info.start_method != "fork":
             return Patch(remedy=remedy)
@@ -142,7 +142,7 @@ class _Source:
         by_hand = f"pass {statement.keyword}={statement.value} to the optimizer"
         for stack in self.turned.sites:
             own = self._own([site.frame for site in stack])
-            found = call_at(own[-1], self.root, "torch.optim.") if own else None
+            found = call_at(own[-1], self.root, "torch.optim") if own else None
             edit = add_keyword(*found, statement.keyword, statement.value) if found is not None else None
             if edit is None:
                 where = f" ({Path(own[-1].filename).name}:{own[-1].row})" if own else ""
