@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import graphlib
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -139,9 +140,15 @@ def test_no_two_files_share_a_name() -> None:
 
 
 @pytest.mark.parametrize("name", [one for one in MODULES if room(one) == "rules"])
-def test_rules_import_their_own_kind_of_thing_only(name: str) -> None:
+def test_rules_import_what_a_rule_may_ask_and_libcst(name: str) -> None:
     for target in imports(name, MODULES[name]):
-        assert target.startswith(FOR_RULES), f"{name} imports {target}"
+        allowed = any(target == one or target.startswith(f"{one}.") for one in FOR_RULES)
+        assert allowed, f"{name} imports {target}"
+    for node in ast.walk(ast.parse(MODULES[name].read_bytes())):
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        others = {one.partition(".")[0] for one in modules} - sys.stdlib_module_names - {PACKAGE, "libcst"}
+        assert not others, f"{name} imports {others}"
 
 
 @pytest.mark.parametrize("name", [one for one in MODULES if one.startswith(f"{PACKAGE}.tune.probe.")])
