@@ -18,6 +18,7 @@ def import_module(machine: Machine, node: cst.Import) -> bool:
     """``import a.b as c``."""
     for alias in node.names:
         name = dotted(alias.name)
+        machine.recorder.package_imported(machine.document, name)
         if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
             filename = machine.modules.resolve(name, 0, machine.document)
             machine.recorder.imported(machine.document, filename)
@@ -40,6 +41,8 @@ def import_names(machine: Machine, node: cst.ImportFrom) -> bool:
     name, level = dotted(node.module), len(node.relative)
     filename = machine.modules.resolve(name, level, machine.document)
     machine.recorder.imported(machine.document, filename)
+    if not level:
+        machine.recorder.package_imported(machine.document, name)
     if isinstance(node.names, cst.ImportStar):
         machine.scope.globals.stars.append(Pending(filename) if filename else Qualified(name))
         return False

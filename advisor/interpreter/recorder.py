@@ -121,6 +121,10 @@ class Recorder:
         facts.own_frameworks |= {name}
         facts.evidence = True
 
+    def package_imported(self, document: Document, name: str) -> None:
+        """A module is imported, or something in it."""
+        self.facts[document.filename].packages.add(name.partition(".")[0])
+
     def torch_imported(self, document: Document, name: str) -> None:
         """``torch`` is bound to a global name."""
         self.facts[document.filename].torch_name = name

@@ -84,6 +84,7 @@ class Facts:
         inputs: what becomes of the inputs of each module.
         call_graph: which function of the project is called from where.
         target: what the project runs on, as far as it says so.
+        packages: the packages that this document imports something of, by their own names.
         assigned: names of the attributes, of whatever it may be, that this document assigns, or something in them.
         handed_over: tensors that the program gives, in a loop, to functions that are not known and may change them.
     """
@@ -105,6 +106,7 @@ class Facts:
     inputs: Inputs = field(default_factory=Inputs)
     call_graph: CallGraph = field(default_factory=CallGraph)
     target: Target = field(default_factory=Target)
+    packages: set[str] = field(default_factory=set)
     assigned: set[str] = field(default_factory=set)
     handed_over: frozenset[Birth] = frozenset()
     _places: dict[Asked, list[int]] | None = field(default=None, init=False, repr=False)

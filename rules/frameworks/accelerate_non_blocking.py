@@ -56,7 +56,7 @@ class AccelerateNonBlocking(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each Accelerator once."""
-        on_tpu = any("torch_xla" in one.document.text for one in facts.program)
+        on_tpu = any("torch_xla" in one.packages for one in facts.program)
         if not facts.target.has_cuda or on_tpu or facts.names_device("mps"):
             return
         loaders = [loader for one in facts.program for loader in one.loaders]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -16,7 +15,7 @@ from accel_advisor.rule import Rule, replace_node
 _POSITIONS = ("enabled", "dtype", "cache_enabled")
 _SINCE = {"autocast": (1, 10), "GradScaler": (2, 3), "custom_fwd": (2, 4), "custom_bwd": (2, 4)}
 
-_PATCHES = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:torch_xla|torch_npu|intel_extension_for_pytorch)\b", re.M)
+_PATCHES = frozenset({"torch_xla", "torch_npu", "intel_extension_for_pytorch"})
 """Imports that put their own into ``torch.cuda``."""
 _NEW: tuple[Asked, ...] = (
     *(Call("torch.autocast"), Call("torch.amp.GradScaler")),
@@ -106,7 +105,7 @@ class AmpDeprecatedApi(Rule):
 
 def _leaves_torch(facts: Facts, package: str, name: str) -> bool:
     """Whether the old name may stand for something else: a library puts its own in its place, or the program does."""
-    return facts.does(Sets(package, name)) or any(_PATCHES.search(one.document.text) for one in facts.program)
+    return facts.does(Sets(package, name)) or any(_PATCHES & one.packages for one in facts.program)
 
 
 def _arguments(facts: Facts, call: cst.Call, last: str, device: str) -> Iterator[Edit]:
