@@ -1,4 +1,4 @@
-"""ACC302."""
+"""Batches on the host given to a model on the GPU."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.records.actions import calls
-from accel_advisor.records.facts import ArgumentPlace, Facts, ModuleCall, ModuleCallContext
+from accel_advisor.records.facts import ArgumentPlace, Facts, ModuleCall
 from accel_advisor.records.loaders import loader_of
+from accel_advisor.records.queries.steps.misplaced_arguments import misplaced_arguments
 from accel_advisor.rule import Rule
 
 _DEFAULTS = calls("torch.set_default_device", "torch.set_default_tensor_type")
-_OTHER_TARGETS = ("torch.nn.CTCLoss", "torch.nn.AdaptiveLogSoftmaxWithLoss")
 
 
 class BatchNotOnModelDevice(Rule):
@@ -64,52 +64,12 @@ class BatchNotOnModelDevice(Rule):
         if facts.frameworks or facts.does(*_DEFAULTS):
             return
         seen: set[int] = set()
-        for call in facts.module_calls:
-            argument = self._mismatch(facts, call)
-            if argument is None:
-                continue
+        for call, argument in misplaced_arguments(facts):
             loop = call.contexts[0].loop
             place = id(loop) if loop is not None else id(call.node)
             if place not in seen:
                 seen.add(place)
                 yield self._report(facts, call, argument)
-
-    def _mismatch(self, facts: Facts, call: ModuleCall) -> ArgumentPlace | None:
-        if call.framework or not call.contexts:
-            return None
-        check = self._is_target if call.loss else self._is_input
-        for index, argument in enumerate(call.contexts[0].arguments):
-            if all(
-                index < len(context.arguments) and check(facts, context, context.arguments[index])
-                for context in call.contexts
-            ):
-                return argument
-        return None
-
-    def _is_input(self, facts: Facts, context: ModuleCallContext, argument: ArgumentPlace) -> bool:
-        """Whether an argument is on the host and meets weights that are on the GPU."""
-        if context.escaped or context.moves_inputs or not self._on_host(argument):
-            return False
-        return context.on_accelerator and facts.must_be_with_weights(argument)
-
-    def _is_target(self, facts: Facts, context: ModuleCallContext, argument: ArgumentPlace) -> bool:
-        """Whether an argument of a loss is a target on the host, and the model's output is on the GPU."""
-        if context.model is not None and context.model.kind in _OTHER_TARGETS:
-            return False
-        if argument.position != 1 and argument.keyword != "target":
-            return False
-        return context.arguments[0].given.on_accelerator and self._on_host(argument)
-
-    def _on_host(self, argument: ArgumentPlace) -> bool:
-        given = argument.given
-        loader = loader_of(given)
-        if given.is_scalar or not given.on_host:
-            return False
-        if loader is None:
-            return given.born is not None
-        dataset = loader.dataset
-        clean = dataset is not None and dataset.plain and dataset.on_host
-        return given.is_plain_tensor and clean and not loader.moved_by and not loader.rewritten
 
     def _report(self, facts: Facts, call: ModuleCall, argument: ArgumentPlace) -> Finding:
         document = facts.document

@@ -1,4 +1,4 @@
-"""ACC311."""
+"""`CUDA_VISIBLE_DEVICES` set after CUDA has started."""
 
 from __future__ import annotations
 

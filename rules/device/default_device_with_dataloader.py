@@ -1,4 +1,4 @@
-"""ACC310."""
+"""A default device that the workers of a loader inherit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC312."""
+"""Moves to a device of their own in a Lightning module."""
 
 from __future__ import annotations
 

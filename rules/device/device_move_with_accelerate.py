@@ -1,4 +1,4 @@
-"""ACC313."""
+"""Moves of batches that Accelerate has moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC314."""
+"""Moves of batches that the Trainer has moved."""
 
 from __future__ import annotations
 

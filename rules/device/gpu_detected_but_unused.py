@@ -1,4 +1,4 @@
-"""ACC301."""
+"""A device that is chosen and not used."""
 
 from __future__ import annotations
 

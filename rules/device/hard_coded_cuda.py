@@ -1,4 +1,4 @@
-"""ACC309."""
+"""Moves that raise on a machine without CUDA."""
 
 from __future__ import annotations
 

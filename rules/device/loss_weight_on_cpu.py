@@ -1,4 +1,4 @@
-"""ACC307."""
+"""Weights of a loss on the host, for outputs on the GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC303."""
+"""Models on the host given tensors on the GPU."""
 
 from __future__ import annotations
 

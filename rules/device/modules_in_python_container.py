@@ -1,4 +1,4 @@
-"""ACC306."""
+"""Layers in a plain list, where torch does not see them."""
 
 from __future__ import annotations
 

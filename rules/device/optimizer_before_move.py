@@ -1,4 +1,4 @@
-"""ACC308."""
+"""Optimizers built before their model moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC305."""
+"""Tensors of a module that do not move with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC304."""
+"""Tensors that `forward` makes on the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC202."""
+"""Values read before an asynchronous copy has brought them."""
 
 from __future__ import annotations
 

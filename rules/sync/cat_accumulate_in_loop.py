@@ -1,4 +1,4 @@
-"""ACC216."""
+"""Results joined to a growing tensor at every step."""
 
 from __future__ import annotations
 

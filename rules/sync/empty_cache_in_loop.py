@@ -1,4 +1,4 @@
-"""ACC214."""
+"""Caches emptied, or garbage collected, at every step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC208."""
+"""Training loops that wait for the GPU several times a step."""
 
 from __future__ import annotations
 

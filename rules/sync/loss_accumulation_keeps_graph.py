@@ -1,4 +1,4 @@
-"""ACC209."""
+"""Losses added up with their autograd graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC215."""
+"""Synchronization at every step that nothing needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC217."""
+"""Times of launches taken for times of GPU work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC201."""
+"""Copies of batches to the GPU that the host waits for."""
 
 from __future__ import annotations
 

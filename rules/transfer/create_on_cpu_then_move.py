@@ -1,4 +1,4 @@
-"""ACC205."""
+"""Tensors that are filled on the host and moved at once."""
 
 from __future__ import annotations
 

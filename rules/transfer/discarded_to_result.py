@@ -1,4 +1,4 @@
-"""ACC207."""
+"""Moves and casts of tensors whose result is thrown away."""
 
 from __future__ import annotations
 

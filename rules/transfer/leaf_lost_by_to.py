@@ -1,4 +1,4 @@
-"""ACC206."""
+"""Parameters that a move or cast turns into ordinary tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC212."""
+"""The same tensor copied for every batch."""
 
 from __future__ import annotations
 

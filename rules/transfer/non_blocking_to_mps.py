@@ -1,4 +1,4 @@
-"""ACC203."""
+"""Asynchronous copies to MPS, which corrupts them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC204."""
+"""Batches that the training loop itself pins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC219."""
+"""Numbers copied to the GPU one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACC218."""
+"""`torch.tensor` of what is a tensor already."""
 
 from __future__ import annotations
 

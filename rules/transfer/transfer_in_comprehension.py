@@ -1,4 +1,4 @@
-"""ACC211."""
+"""Copies that a comprehension waits for in turn."""
 
 from __future__ import annotations
 

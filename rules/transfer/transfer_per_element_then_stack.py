@@ -1,4 +1,4 @@
-"""ACC210."""
+"""Tensors copied one by one, and joined behind the copy."""
 
 from __future__ import annotations
 

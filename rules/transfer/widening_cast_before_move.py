@@ -1,4 +1,4 @@
-"""ACC213."""
+"""Casts to a larger dtype before the copy to the GPU."""
 
 from __future__ import annotations
 

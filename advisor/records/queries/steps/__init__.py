@@ -1,1 +1,1 @@
-"""What a step of a program does with the device: copies, waits, and graphs that it keeps."""
+"""What a step of a program does with the device: copies, waits, what is in the wrong place, and graphs it keeps."""
