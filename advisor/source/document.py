@@ -121,7 +121,7 @@ class Document:
 
     @cached_property
     def _syntax(self) -> Syntax:
-        return syntax_of(self._parsed)
+        return syntax_of(self._parsed, self.filename)
 
     @cached_property
     def python(self) -> str:

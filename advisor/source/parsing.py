@@ -112,13 +112,13 @@ def _read(text: str) -> Syntax:
 _SYNTAX = Recent(_read)
 
 
-def syntax_of(text: str) -> Syntax:
-    """The syntax of a text; that of the last few is kept.
+def syntax_of(text: str, filename: str) -> Syntax:
+    """The syntax of a file's text; that of the last few is kept, for this file alone.
 
     Raises:
         DocumentError: the text is not Python that libcst can parse.
     """
-    return _SYNTAX.of(text)
+    return _SYNTAX.of(text, filename)
 
 
 def parsable(text: str) -> str:

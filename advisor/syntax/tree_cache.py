@@ -13,7 +13,9 @@ MOST_CHARACTERS = 1_000_000
 
 
 class Recent(Generic[Made]):
-    """Trees by their text, the oldest of which are forgotten. Nothing may change a tree.
+    """Trees by their text and what it is the text of, the oldest of which are forgotten. Nothing may change a tree.
+
+    Nodes stand for their places in a program, so that two files with the same text must not share them.
 
     Args:
         make: makes a tree.
@@ -21,20 +23,20 @@ class Recent(Generic[Made]):
 
     def __init__(self, make: Callable[[str], Made]) -> None:
         self._make = make
-        self._known: OrderedDict[str, Made] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], Made] = OrderedDict()
         self._characters = 0
 
-    def of(self, text: str) -> Made:
-        """The tree of a text. What making it raises is raised, and forgotten."""
-        known = self._known.get(text)
+    def of(self, text: str, filename: str) -> Made:
+        """The tree of a file's text. What making it raises is raised, and forgotten."""
+        known = self._known.get((filename, text))
         if known is not None:
-            self._known.move_to_end(text)
+            self._known.move_to_end((filename, text))
             return known
         tree = self._make(text)
         if len(text) <= MOST_CHARACTERS:
-            self._known[text] = tree
+            self._known[filename, text] = tree
             self._characters += len(text)
             while self._characters > MOST_CHARACTERS:
-                oldest, _ = self._known.popitem(last=False)
+                (_, oldest), _ = self._known.popitem(last=False)
                 self._characters -= len(oldest)
         return tree

@@ -192,6 +192,11 @@ class TestEightFiles:
         assert ask(root, ".", ["tests/test_train.py", "."]) == expected | alone
         assert ask(root, "tests", ["."]) == alone
 
+    def test_files_with_the_same_text_have_the_same_findings(self, root: Path) -> None:
+        (root / "twin.py").write_text(TRAIN)
+        found = ask(root, ".", ["."])
+        assert [one[:5] for one in found["twin.py"]] == [one[:5] for one in found["train.py"]] != []
+
     def test_unsaved_text_stands_for_the_file(self, root: Path) -> None:
         raw = LOADERS.replace("workers=0", "workers=2").encode()
         with chdir(root):
