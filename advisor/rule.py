@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
+from accel_advisor.editing.argument_fixes import drop_argument, pass_argument
 from accel_advisor.editing.edits import (
     add_keyword,
     indentation_at,
@@ -17,7 +18,6 @@ from accel_advisor.editing.edits import (
     insert_statement,
     make_on_device,
     newline_of,
-    remove_argument,
     remove_statement,
     replace_node,
 )
@@ -37,13 +37,14 @@ __all__ = [
     "Registry",
     "Rule",
     "add_keyword",
+    "drop_argument",
     "indentation_at",
     "insert_after",
     "insert_statement",
     "make_on_device",
     "newline_of",
+    "pass_argument",
     "registry",
-    "remove_argument",
     "remove_statement",
     "replace_node",
 ]
@@ -52,8 +53,8 @@ __all__ = [
 class Rule(ABC):
     """Reads Facts and yields Findings. One file, one class, one code; no state, no tree walking.
 
-    A rule imports this module (which offers the makers of edits, too), :mod:`accel_advisor.finding`, the records under
-    :mod:`accel_advisor.records` and libcst; nothing else of this package.
+    A rule imports this module (which offers the makers of edits and fixes, too), :mod:`accel_advisor.finding`, the
+    records under :mod:`accel_advisor.records` and libcst; nothing else of this package.
 
     The docstring of a rule is its documentation. Its headings are fixed: What it does, Why it costs time, Example,
     Use instead, When to ignore it, Fix safety, References.

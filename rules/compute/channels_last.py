@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import AnyCall, calls, methods
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.queries.training_loops import Training, trainings
-from accel_advisor.rule import Rule, insert_after
+from accel_advisor.rule import Rule, insert_after, pass_argument
 
 _HALVES = (AnyCall("autocast"), *methods("Module", "half", "bfloat16"))
 _KERNELS = calls("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
@@ -101,8 +101,7 @@ class ChannelsLast(Rule):
         if facts.torch_name is None:
             return None
         layout = f"{facts.torch_name}.channels_last"
-        edit: Edit | None = insert_after(facts.document, transfer.node, f".to(memory_format={layout})")
         if transfer.method == "to":
-            edit = transfer.keyword_edit("memory_format", layout)
-        title = f"Pass `memory_format={layout}`"
-        return Fix(title, (edit,), Applicability.UNSAFE) if edit is not None else None
+            return pass_argument(transfer, "memory_format", layout)
+        edit = insert_after(facts.document, transfer.node, f".to(memory_format={layout})")
+        return Fix(f"Pass `memory_format={layout}`", (edit,), Applicability.UNSAFE)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, pass_argument
 
 _CHECKPOINTS = calls("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")
 
@@ -65,6 +65,5 @@ class CheckpointUseReentrant(Rule):
                 f"reentrant implementation, whose output has no gradient where no input requires one; pass "
                 f"`use_reentrant=False`"
             )
-            edit = operation.keyword_edit("use_reentrant", "False")
-            fix = Fix("Pass `use_reentrant=False`", (edit,), Applicability.UNSAFE) if edit is not None else None
+            fix = pass_argument(operation, "use_reentrant", "False")
             yield self.finding(facts, operation.node, message, fix=fix)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Finding, Fix, Severity
 from accel_advisor.records.actions import Method, Within
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.layer_order import successions
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, pass_argument
 
 _BIAS = 7
 """The position of ``bias`` in every convolution."""
@@ -85,8 +85,7 @@ class ConvBiasBeforeBn(Rule):
         reads = any(_READS_BIAS.search(one.document.text) for one in facts.program)
         if not operation.lacks("bias", _BIAS) or loads or reads:
             return None
-        edit = operation.keyword_edit("bias", "False")
-        return Fix("Pass `bias=False`", (edit,), Applicability.UNSAFE) if edit is not None else None
+        return pass_argument(operation, "bias", "False")
 
 
 def _follow(first: str, second: str) -> bool:

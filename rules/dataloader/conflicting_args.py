@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Sets, Within
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule, remove_argument
+from accel_advisor.rule import Rule, drop_argument
 
 _FROZEN = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 """Attributes of a DataLoader that raise ValueError when they are set."""
@@ -61,7 +61,8 @@ class DataLoaderConflictingArgs(Rule):
                 continue
             conflict = self._conflict(loader)
             if conflict is not None:
-                fix = self._fix(facts, loader) if self._shuffles_twice(loader) else None
+                twice = self._shuffles_twice(loader)
+                fix = drop_argument(facts.document, loader.node, "shuffle") if twice else None
                 yield self.finding(facts, loader.node, f"`{loader.label}` {conflict}", fix=fix)
         for operation in facts.operations_of(Within("DataLoader")):
             message = self._set_late(operation)
@@ -127,10 +128,3 @@ class DataLoaderConflictingArgs(Rule):
                 f"batch because it has no `prefetch_factor`; pass `num_workers` to the constructor"
             )
         return f"`{code}` cannot be set after the loader was built: ValueError; pass `{name}` to the constructor"
-
-    def _fix(self, facts: Facts, loader: LoaderCall) -> Fix | None:
-        for arg in loader.node.args:
-            if arg.keyword is not None and arg.keyword.value == "shuffle":
-                edit = remove_argument(facts.document, loader.node, arg)
-                return Fix("Drop `shuffle`", (edit,), Applicability.UNSAFE)
-        return None

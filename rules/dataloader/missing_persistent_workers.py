@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.finding import Finding, Related, Severity
 from accel_advisor.records.actions import Act, Action, Sets, SetsItem, Within
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.start_method import start_methods
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, pass_argument
 
 
 class DataLoaderMissingPersistentWorkers(Rule):
@@ -100,8 +100,7 @@ class DataLoaderMissingPersistentWorkers(Rule):
             f"{workers} of `{loader.label}` {'is' if count == 1 else 'are'} started anew in every pass of the loop in "
             f"{line}{where}{cost}; pass `persistent_workers=True`"
         )
-        edit = loader.keyword_edit("persistent_workers", "True")
-        fix = Fix("Pass `persistent_workers=True`", (edit,), Applicability.UNSAFE) if edit is not None else None
+        fix = pass_argument(loader, "persistent_workers", "True")
         severity = Severity.WARNING if starts.anew else Severity.INFO
         related = [Related(loop.document.filename, loop.document.span(loop.node), "the loop over epochs")]
         return self.finding(facts, loader.node, message, severity=severity, fix=fix, related=related)

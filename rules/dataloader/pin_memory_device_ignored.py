@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.rule import Rule, remove_argument
+from accel_advisor.finding import Applicability, Finding, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.rule import Rule, drop_argument
 
 
 class PinMemoryDeviceIgnored(Rule):
@@ -56,12 +56,6 @@ class PinMemoryDeviceIgnored(Rule):
                     f"`pin_memory_device={device.literal!r}` of `{loader.label}` does nothing, and recent versions of "
                     f"torch warn about it in every epoch; drop it"
                 )
-                yield self.finding(facts, loader.node, message, fix=self._fix(facts, loader))
-
-    def _fix(self, facts: Facts, loader: LoaderCall) -> Fix | None:
-        for arg in loader.node.args:
-            if arg.keyword is not None and arg.keyword.value == "pin_memory_device":
-                edit = remove_argument(facts.document, loader.node, arg)
                 applicability = Applicability.SAFE if facts.needs((2, 13)) else Applicability.UNSAFE
-                return Fix("Drop `pin_memory_device`", (edit,), applicability)
-        return None
+                fix = drop_argument(facts.document, loader.node, "pin_memory_device", applicability)
+                yield self.finding(facts, loader.node, message, fix=fix)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.given import Given
-from accel_advisor.rule import Rule, remove_argument
+from accel_advisor.rule import Rule, drop_argument
 
 
 class WorkerArgsWithoutWorkers(Rule):
@@ -80,11 +80,11 @@ class WorkerArgsWithoutWorkers(Rule):
         return self.finding(facts, loader.node, message, fix=self._fix(facts, loader, useless))
 
     def _fix(self, facts: Facts, loader: LoaderCall, useless: list[str]) -> Fix | None:
-        written = [arg for arg in loader.node.args if arg.keyword is not None and arg.keyword.value in useless]
+        keywords = [arg.keyword.value for arg in loader.node.args if arg.keyword is not None]
+        written = [name for name in keywords if name in useless]
         if len(written) != len(useless) or loader.opaque:
             return None
-        edit = remove_argument(facts.document, loader.node, written[0])
-        return Fix(f"Drop `{written[0].keyword.value}`" if written[0].keyword else "", (edit,), Applicability.SAFE)
+        return drop_argument(facts.document, loader.node, written[0], Applicability.SAFE)
 
 
 _NEEDS_WORKERS = ("persistent_workers", "prefetch_factor", "multiprocessing_context", "timeout")

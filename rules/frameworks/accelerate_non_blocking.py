@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, pass_argument
 
 
 class AccelerateNonBlocking(Rule):
@@ -73,8 +73,6 @@ class AccelerateNonBlocking(Rule):
             )
             fix = None
             if facts.document.code(operation.node).startswith("accelerate.Accelerator("):
-                edit = operation.keyword_edit(
-                    "dataloader_config", "accelerate.DataLoaderConfiguration(non_blocking=True)"
-                )
-                fix = Fix("Copy without waiting", (edit,), Applicability.UNSAFE) if edit is not None else None
+                config = "accelerate.DataLoaderConfiguration(non_blocking=True)"
+                fix = pass_argument(operation, "dataloader_config", config, title="Copy without waiting")
             yield self.finding(facts, operation.node, message, fix=fix)

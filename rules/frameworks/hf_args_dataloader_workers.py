@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.trainer_settings import leaves_out, settings, stays_on_host, streams
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, pass_argument
 
 
 class HfArgsDataloaderWorkers(Rule):
@@ -57,6 +57,5 @@ class HfArgsDataloaderWorkers(Rule):
                 f"`{arguments.what.name}(...)` leaves `dataloader_num_workers` at 0, so that each batch "
                 f"is loaded between two steps of the training; pass some workers"
             )
-            edit = arguments.keyword_edit("dataloader_num_workers", "4")
-            fix = Fix("Pass `dataloader_num_workers=4`", (edit,), Applicability.UNSAFE) if edit is not None else None
+            fix = pass_argument(arguments, "dataloader_num_workers", "4")
             yield self.finding(facts, arguments.node, message, fix=fix)

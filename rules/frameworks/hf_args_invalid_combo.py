@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.trainer_settings import settings
-from accel_advisor.rule import Rule, remove_argument
+from accel_advisor.rule import Rule, drop_argument
 
 
 class HfArgsInvalidCombo(Rule):
@@ -62,14 +59,8 @@ class HfArgsInvalidCombo(Rule):
                     f"`dataloader_prefetch_factor={ahead}` without workers raises ValueError; drop it, or pass "
                     f"`dataloader_num_workers`"
                 )
-                yield self.finding(facts, arguments.node, message, fix=self._fix(facts, arguments))
+                fix = drop_argument(facts.document, arguments.node, "dataloader_prefetch_factor", Applicability.SAFE)
+                yield self.finding(facts, arguments.node, message, fix=fix)
             if arguments.gives("fp16", True) and arguments.gives("bf16", True):
                 message = "`fp16=True` and `bf16=True` together raise ValueError; keep one of them"
                 yield self.finding(facts, arguments.node, message)
-
-    def _fix(self, facts: Facts, arguments: Operation) -> Fix | None:
-        argument = arguments.contexts[0].argument("dataloader_prefetch_factor")
-        if argument is None or argument.node is None or not isinstance(arguments.node, cst.Call):
-            return None
-        edit = remove_argument(facts.document, arguments.node, argument.node)
-        return Fix("Drop `dataloader_prefetch_factor`", (edit,), Applicability.SAFE)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.given import Given
 from accel_advisor.records.queries.trainer_settings import acts_between_epochs, leaves_out, settings
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, pass_argument
 
 
 class HfArgsPersistentWorkers(Rule):
@@ -71,9 +71,7 @@ class HfArgsPersistentWorkers(Rule):
                 "the workers of this Trainer are started anew for each epoch while the training waits; pass "
                 "`dataloader_persistent_workers=True`"
             )
-            edit = arguments.keyword_edit("dataloader_persistent_workers", "True")
-            title = "Pass `dataloader_persistent_workers=True`"
-            fix = Fix(title, (edit,), Applicability.UNSAFE) if edit is not None else None
+            fix = pass_argument(arguments, "dataloader_persistent_workers", "True")
             yield self.finding(facts, arguments.node, message, fix=fix)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.trainer_settings import leaves_out, settings, stays_on_host
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, pass_argument
 
 
 class HfNonBlocking(Rule):
@@ -57,6 +57,5 @@ class HfNonBlocking(Rule):
                 "the Trainer waits for the copy of every batch to the GPU although it pins them; pass "
                 '`accelerator_config={"non_blocking": True}`'
             )
-            edit = arguments.keyword_edit("accelerator_config", '{"non_blocking": True}')
-            fix = Fix("Copy without waiting", (edit,), Applicability.UNSAFE) if edit is not None else None
+            fix = pass_argument(arguments, "accelerator_config", '{"non_blocking": True}', title="Copy without waiting")
             yield self.finding(facts, arguments.node, message, fix=fix)

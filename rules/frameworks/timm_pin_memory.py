@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, pass_argument
 
 
 class TimmPinMemory(Rule):
@@ -61,6 +61,5 @@ class TimmPinMemory(Rule):
                     "`create_loader(...)` leaves `pin_memory` off, so that its prefetcher copies batches to the GPU "
                     "from pageable memory; pass `pin_memory=True`"
                 )
-                edit = operation.keyword_edit("pin_memory", "True")
-                fix = Fix("Pass `pin_memory=True`", (edit,), Applicability.UNSAFE) if edit is not None else None
+                fix = pass_argument(operation, "pin_memory", "True")
                 yield self.finding(facts, operation.node, message, fix=fix)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnyCall, Method, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.scalers import halving_before, hands_scaler_over, is_always_on, scaler_calls
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, pass_argument
 
 
 class GradScalerMisuse(Rule):
@@ -129,6 +129,5 @@ class GradScalerMisuse(Rule):
                 f"`{facts.document.code(operation.node)}` scales the loss for bfloat16, which has the range of float32 "
                 f"and needs no scaling: each step pays a pass over the gradients and a wait; pass `enabled=False`"
             )
-            edit = operation.keyword_edit("enabled", "False")
-            fix = Fix("Pass `enabled=False`", (edit,), Applicability.UNSAFE) if edit is not None else None
+            fix = pass_argument(operation, "enabled", "False")
             yield self.finding(facts, operation.node, message, severity=Severity.INFO, fix=fix)

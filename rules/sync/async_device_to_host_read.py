@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Related, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.steps.early_reads import early_reads
-from accel_advisor.rule import Rule, remove_argument
+from accel_advisor.rule import Rule, drop_argument
 
 
 class AsyncDeviceToHostRead(Rule):
@@ -72,10 +72,6 @@ class AsyncDeviceToHostRead(Rule):
             f"`{document.code(read.node)}` reads them at once: wrong values and no error; drop "
             "`non_blocking=True`"
         )
-        given = [arg for arg in copy.args if arg.keyword is not None and arg.keyword.value == "non_blocking"]
-        fix = None
-        if len(given) == 1:
-            edit = remove_argument(document, copy, given[0])
-            fix = Fix("Drop `non_blocking=True`", (edit,), Applicability.SAFE)
+        fix = drop_argument(document, copy, "non_blocking", Applicability.SAFE, shown="non_blocking=True")
         related = [Related(document.filename, document.span(read.node), "it is read here")]
         return self.finding(facts, copy, message, fix=fix, related=related)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnyCall, Call, Method
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule, remove_argument
+from accel_advisor.rule import Rule, drop_argument
 
 _BACKWARD = (Method("Tensor", "backward"), Method("?", "backward"))
 _DIFFERENTIATES = (Call("torch.autograd.grad"), AnyCall("manual_backward"), AnyCall("backward"))
@@ -77,7 +75,8 @@ class BackwardRetainGraphInLoop(Rule):
                 f"`{code}` keeps the graph of every step although it is the only backward pass of the step; drop "
                 f"`retain_graph`, and detach state that is carried over"
             )
-            yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation))
+            fix = drop_argument(facts.document, operation.node, "retain_graph", shown="retain_graph=True")
+            yield self.finding(facts, operation.node, message, fix=fix)
 
     def _retains(self, operation: Operation) -> bool:
         if not operation.gives("retain_graph", True, 1) or not operation.lacks("create_graph", 2):
@@ -100,10 +99,3 @@ class BackwardRetainGraphInLoop(Rule):
             if any(loop in loops for context in other.contexts for loop in context.loops):
                 return False
         return True
-
-    def _fix(self, facts: Facts, operation: Operation) -> Fix | None:
-        argument = operation.contexts[0].argument("retain_graph")
-        if argument is None or argument.node is None or not isinstance(operation.node, cst.Call):
-            return None
-        edit = remove_argument(facts.document, operation.node, argument.node)
-        return Fix("Drop `retain_graph=True`", (edit,), Applicability.UNSAFE)

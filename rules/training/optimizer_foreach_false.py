@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import libcst as cst
-
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Call, Within, any_calls, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule, remove_argument
+from accel_advisor.rule import Rule, drop_argument
 
 _SPARES = (
     *calls("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"),
@@ -80,7 +78,8 @@ class OptimizerForeachFalse(Rule):
                 f"`foreach=False` makes `{last}` launch several kernels for every single parameter; drop it, unless "
                 f"memory is short"
             )
-            yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation))
+            fix = drop_argument(facts.document, operation.node, "foreach", shown="foreach=False")
+            yield self.finding(facts, operation.node, message, fix=fix)
 
     def _is_explained(self, facts: Facts, operation: Operation) -> bool:
         """Whether a comment beside the argument, or above it or the call, speaks of memory."""
@@ -91,10 +90,3 @@ class OptimizerForeachFalse(Rule):
         beside = [document.line(row) for row in rows]
         above = [line for row in rows if row > 1 and (line := document.line(row - 1).lstrip()).startswith("#")]
         return any(_MEMORY.search(line) for line in beside + above)
-
-    def _fix(self, facts: Facts, operation: Operation) -> Fix | None:
-        argument = operation.contexts[0].argument("foreach")
-        if argument is None or argument.node is None or not isinstance(operation.node, cst.Call):
-            return None
-        edit = remove_argument(facts.document, operation.node, argument.node)
-        return Fix("Drop `foreach=False`", (edit,), Applicability.UNSAFE)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnyCall, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule, remove_argument
+from accel_advisor.rule import Rule, drop_argument
 
 _GRAPHS = calls("torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.make_graphed_callables")
 _KEEPS = (".grad", "gradient_as_bucket_view", "_foreach_zero_")
@@ -73,16 +71,12 @@ class ZeroGradSetToNoneFalse(Rule):
                     f"`{code}` writes zeros into every gradient only for the next ones to be added to them; drop the "
                     f"argument, and the gradients are dropped instead"
                 )
-                yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation))
+                fix = drop_argument(
+                    facts.document, operation.node, "set_to_none", position=0, shown="set_to_none=False"
+                )
+                yield self.finding(facts, operation.node, message, fix=fix)
 
     def _clears(self, operation: Operation) -> bool:
         subjects = [context.subject for context in operation.contexts]
         owners = all(one.module is not None or one.made_by.startswith("torch.optim.") for one in subjects)
         return owners and operation.gives("set_to_none", False, 0)
-
-    def _fix(self, facts: Facts, operation: Operation) -> Fix | None:
-        argument = operation.contexts[0].argument("set_to_none", 0)
-        if argument is None or argument.node is None or not isinstance(operation.node, cst.Call):
-            return None
-        edit = remove_argument(facts.document, operation.node, argument.node)
-        return Fix("Drop `set_to_none=False`", (edit,), Applicability.UNSAFE)
