@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     import libcst as cst
 
     from accel_advisor.records.facts import Facts
+    from accel_advisor.source.document import Document
 
 
 __all__ = [
     "Registry",
     "Rule",
     "add_keyword",
+    "also_at",
     "drop_argument",
     "indentation_at",
     "insert_after",
@@ -95,6 +97,11 @@ class Rule(ABC):
             fix=fix,
             related=tuple(related),
         )
+
+
+def also_at(document: Document, node: cst.CSTNode, message: str) -> Related:
+    """Another place that a finding is about, with what is found there."""
+    return Related(document.filename, document.span(node), message)
 
 
 class Registry(dict[str, Rule]):

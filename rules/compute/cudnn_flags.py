@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Sets
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule, replace_node
+from accel_advisor.rule import Rule, also_at, replace_node
 
 _ENABLED, _BENCHMARK, _DETERMINISTIC = (
     Sets("torch.backends.cudnn", name) for name in ("enabled", "benchmark", "deterministic")
@@ -82,7 +82,7 @@ class CudnnFlags(Rule):
             f"`{document.code(benchmark.node)} = True` lets the clock choose the algorithms, so that runs differ "
             f"although `{document.code(other.node)} = True` asks for the same results each time; keep one of them"
         )
-        related = Related(document.filename, document.span(other.node), "asked for the same results here")
+        related = also_at(document, other.node, "asked for the same results here")
         fix = self._fix(facts, benchmark, "False")
         yield self.finding(facts, benchmark.node, message, fix=fix, related=[related])
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Act, Action, Sets, SetsItem, Within
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.start_method import start_methods
-from accel_advisor.rule import Rule, pass_argument
+from accel_advisor.rule import Rule, also_at, pass_argument
 
 
 class DataLoaderMissingPersistentWorkers(Rule):
@@ -102,7 +102,7 @@ class DataLoaderMissingPersistentWorkers(Rule):
         )
         fix = pass_argument(loader, "persistent_workers", "True")
         severity = Severity.WARNING if starts.anew else Severity.INFO
-        related = [Related(loop.document.filename, loop.document.span(loop.node), "the loop over epochs")]
+        related = [also_at(loop.document, loop.node, "the loop over epochs")]
         return self.finding(facts, loader.node, message, severity=severity, fix=fix, related=related)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import ArgumentPlace, Facts, ModuleCall
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.queries.steps.misplaced_arguments import misplaced_arguments
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 _DEFAULTS = calls("torch.set_default_device", "torch.set_default_tensor_type")
 
@@ -83,5 +83,5 @@ class BatchNotOnModelDevice(Rule):
         )
         related = []
         if module is not None and module.document is document and not call.loss:
-            related.append(Related(document.filename, document.span(module.node), "the model is built here"))
+            related.append(also_at(document, module.node, "the model is built here"))
         return self.finding(facts, argument.node, message, related=related)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import SetsItem, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 STARTS = calls(
     *("torch.cuda.is_available", "torch.cuda.device_count", "torch.cuda.current_device", "torch.cuda.get_device_name"),
@@ -79,7 +79,7 @@ class CudaVisibleDevicesTooLate(Rule):
                     f"`CUDA_VISIBLE_DEVICES` is set after `{first}` has started CUDA, which reads it once; set it "
                     f"before, or in the shell"
                 )
-                related = [Related(document.filename, document.span(started.node), "CUDA starts here")]
+                related = [also_at(document, started.node, "CUDA starts here")]
                 yield self.finding(facts, operation.node, message, related=related)
 
     def _after(self, started: Operation, operation: Operation) -> bool:

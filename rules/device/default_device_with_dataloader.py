@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 
 class DefaultDeviceWithDataloader(Rule):
@@ -61,8 +61,5 @@ class DefaultDeviceWithDataloader(Rule):
                     f"`{facts.document.code(operation.node)}` makes the workers of `{loaders[0].label}` create CUDA "
                     f"tensors; use `with torch.device(...)` around the model instead"
                 )
-                related = [
-                    Related(one.document.filename, one.document.span(one.node), "this loader has workers")
-                    for one in loaders
-                ]
+                related = [also_at(one.document, one.node, "this loader has workers") for one in loaders]
                 yield self.finding(facts, operation.node, message, related=related)

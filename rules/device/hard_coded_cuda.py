@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import any_calls, calls
 from accel_advisor.records.facts import Facts
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 _CHOICES = any_calls("is_available", "device_count", "current_accelerator", "init_process_group", "jit")
 _KERNELS = calls(*(f"torch.utils.cpp_extension.{name}" for name in ("load", "load_inline", "CUDAExtension")))
@@ -62,5 +62,5 @@ class HardCodedCuda(Rule):
                 f"`{document.code(moves[0].node)}` raises on a machine without CUDA; choose the device once, with "
                 f'`torch.device("cuda" if torch.cuda.is_available() else "cpu")`'
             )
-            related = [Related(document.filename, document.span(one.node), "and here") for one in moves[1:]]
+            related = [also_at(document, one.node, "and here") for one in moves[1:]]
             yield self.finding(facts, moves[0].node, message, related=related)

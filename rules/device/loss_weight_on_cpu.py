@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Action, Call
 from accel_advisor.records.facts import Facts, ModuleCall, ModuleCallContext
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 _LOSSES = ("CrossEntropyLoss", "NLLLoss", "BCELoss", "BCEWithLogitsLoss", "MultiLabelSoftMarginLoss")
 _FUNCTIONS = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
@@ -100,5 +100,5 @@ class LossWeightOnCpu(Rule):
             f"`{document.code(weights)}` is on the host, and `{use}` applies it to outputs on the GPU, which raises; "
             f"move the weights, or the loss as a whole, to the same device"
         )
-        related = [Related(document.filename, document.span(call.node), "the loss is computed here")]
+        related = [also_at(document, call.node, "the loss is computed here")]
         return self.finding(facts, weights, message, related=related)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, ModuleCall
 from accel_advisor.records.given import Module
-from accel_advisor.rule import Rule, insert_after
+from accel_advisor.rule import Rule, also_at, insert_after
 
 
 class ModelNotMoved(Rule):
@@ -91,7 +91,7 @@ class ModelNotMoved(Rule):
             f"`{name}` was never moved, but `{document.code(call.node)}` gives it a tensor that is on the GPU, which "
             f"raises on every machine that has one; move the model where it is built"
         )
-        related = [Related(document.filename, document.span(call.node), "it is called here")] if here else []
+        related = [also_at(document, call.node, "it is called here")] if here else []
         fix = None
         device = self._device(facts, module)
         if here and device is not None and isinstance(module.node, cst.Call):

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnyCall, Call, Within, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.given import Module
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 EAGER = Call("torch.optim.Adagrad")
 _SHARDS = calls("torch.distributed.fsdp.fully_shard", "torch.distributed.fsdp.FullyShardedDataParallel")
@@ -105,7 +105,7 @@ class OptimizerBeforeMove(Rule):
             f"`{document.code(wrap.node)}` replaces the parameters that `{document.code(operation.node)}` "
             f"holds, so that `step()` updates none of the model's; build the optimizer after it"
         )
-        related = [Related(document.filename, document.span(wrap.node), "the parameters are replaced here")]
+        related = [also_at(document, wrap.node, "the parameters are replaced here")]
         return self.finding(facts, operation.node, message, related=related)
 
     def _left_behind(self, facts: Facts, operation: Operation, move: Operation) -> Finding:
@@ -115,5 +115,5 @@ class OptimizerBeforeMove(Rule):
             f"`{document.code(move.node)}` moves the model away from it, so that `step()` raises on a GPU; move "
             f"the model first"
         )
-        related = [Related(document.filename, document.span(move.node), "the model moves here")]
+        related = [also_at(document, move.node, "the model moves here")]
         return self.finding(facts, operation.node, message, related=related)

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Act
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.given import Birth, Class
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.mixing import Meeting, meetings
-from accel_advisor.rule import Rule, replace_node
+from accel_advisor.rule import Rule, also_at, replace_node
 
 
 class PlainTensorAttribute(Rule):
@@ -116,6 +116,6 @@ class PlainTensorAttribute(Rule):
             value = document.code(statement.value)
             buffer = f'{holder}.register_buffer("{assigned.node.attr.value}", {value}, persistent=False)'
             fix = Fix("Register it as a buffer", (replace_node(document, statement, buffer),), Applicability.UNSAFE)
-        related = [Related(document.filename, document.span(meeting.node), "it is used here")]
+        related = [also_at(document, meeting.node, "it is used here")]
         severity = Severity.ERROR if facts.placed else Severity.WARNING
         return self.finding(facts, assigned.statement, message, severity=severity, fix=fix, related=related)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.mixing import Meeting, meetings
-from accel_advisor.rule import Rule, add_keyword
+from accel_advisor.rule import Rule, add_keyword, also_at
 
 EXACT = calls("torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye", "torch.arange")
 
@@ -88,7 +88,7 @@ class TensorCreatedOnCpuInForward(Rule):
             f"`{document.code(call)}` is on the host wherever the model is, but `{use}` combines it with what lives "
             f"with the model, which raises on a GPU; create it with {where}"
         )
-        related = [Related(document.filename, document.span(meeting.node), "they meet here")]
+        related = [also_at(document, meeting.node, "they meet here")]
         severity = Severity.ERROR if facts.placed else Severity.WARNING
         return self.finding(facts, call, message, severity=severity, fix=fix, related=related)
 

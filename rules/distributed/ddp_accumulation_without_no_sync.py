@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnyCall, AnySets, Call, Within, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 WRAPPER = Call("torch.nn.parallel.DistributedDataParallel")
 SETTLES = (
@@ -107,8 +107,7 @@ class DdpAccumulationWithoutNoSync(Rule):
                     f"but `{facts.document.code(step.node)}` uses them in some passes only; put the others under "
                     f"`no_sync()` of the DistributedDataParallel"
                 )
-                span = facts.document.span(step.node)
-                related = [Related(facts.document.filename, span, "the gradients are used here")]
+                related = [also_at(facts.document, step.node, "the gradients are used here")]
                 yield self.finding(facts, backward.node, message, related=related)
                 break
 

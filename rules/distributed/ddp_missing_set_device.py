@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Call, Method, SetsItem, calls
 from accel_advisor.records.facts import Facts, Transfer
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 _CHOOSERS = (
     *calls("torch.cuda.set_device", "torch.cuda.device"),
@@ -73,7 +73,7 @@ class DdpMissingSetDevice(Rule):
                 f"every process runs `{code}`, which means GPU 0 in all of them; call `torch.cuda.set_device` with the "
                 f"local rank first"
             )
-            related = [Related(move.document.filename, move.document.span(move.node), "the model is moved here")]
+            related = [also_at(move.document, move.node, "the model is moved here")]
             yield self.finding(facts, operation.node, message, related=related)
             return
 

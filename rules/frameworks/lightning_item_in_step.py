@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Method
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 
 class LightningItemInStep(Rule):
@@ -76,5 +76,5 @@ class LightningItemInStep(Rule):
                 f"`{document.code(first.node)}` makes each `training_step` wait for the device; give `self.log` the "
                 f"tensor, which it detaches and fetches when it is due"
             )
-            related = [Related(document.filename, document.span(one.node), "waits as well") for one in others]
+            related = [also_at(document, one.node, "waits as well") for one in others]
             yield self.finding(facts, first.node, message, related=related)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnySets, Call, Reads, Sets, Within
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 _READS = (
     Reads("torch.backends.cuda.matmul.allow_tf32"),
@@ -79,7 +79,7 @@ class Tf32ApiMixed(Rule):
                     f"`{document.code(written.node)}` was set before; use one of the two APIs, such as "
                     f'`torch.set_float32_matmul_precision("high")`'
                 )
-                related = Related(document.filename, document.span(written.node), "set through the other API here")
+                related = also_at(document, written.node, "set through the other API here")
                 yield self.finding(facts, operation.node, message, related=[related])
 
 

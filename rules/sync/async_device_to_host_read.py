@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.steps.early_reads import early_reads
-from accel_advisor.rule import Rule, drop_argument
+from accel_advisor.rule import Rule, also_at, drop_argument
 
 
 class AsyncDeviceToHostRead(Rule):
@@ -73,5 +73,5 @@ class AsyncDeviceToHostRead(Rule):
             "`non_blocking=True`"
         )
         fix = drop_argument(document, copy, "non_blocking", Applicability.SAFE, shown="non_blocking=True")
-        related = [Related(document.filename, document.span(read.node), "it is read here")]
+        related = [also_at(document, read.node, "it is read here")]
         return self.finding(facts, copy, message, fix=fix, related=related)

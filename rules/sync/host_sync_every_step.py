@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnyCall, Call, Within
 from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.operations import Operation, OperationContext
 from accel_advisor.records.queries.steps.host_waits import waiting_operations, waits
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 WARN_FROM = 3
 
@@ -103,7 +103,7 @@ class HostSyncEveryStep(Rule):
             f"`{document.code(first.node)}`; keep the values as tensors (`.detach()`) and read them "
             f"once an epoch or every few hundred steps"
         )
-        related = [Related(document.filename, document.span(one.node), "it waits here too") for one in others]
+        related = [also_at(document, one.node, "it waits here too") for one in others]
         severity = Severity.WARNING if len(found) >= WARN_FROM else Severity.INFO
         return self.finding(facts, first.node, message, severity=severity, related=related)
 

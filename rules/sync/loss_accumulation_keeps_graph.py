@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.steps.kept_graphs import KeptGraph, kept_graphs
-from accel_advisor.rule import Rule, insert_after
+from accel_advisor.rule import Rule, also_at, insert_after
 
 
 class LossAccumulationKeepsGraph(Rule):
@@ -82,5 +82,5 @@ class LossAccumulationKeepsGraph(Rule):
         if edit is None:
             message = message.replace(f"add `{code}.detach()`", "detach the loss first")
         fix = Fix("Add `.detach()`", (edit,), Applicability.SAFE) if edit is not None else None
-        related = [Related(document.filename, document.span(kept.backward.node), "it is differentiated here")]
+        related = [also_at(document, kept.backward.node, "it is differentiated here")]
         return self.finding(facts, kept.operation.node, message, fix=fix, related=related)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Within
 from accel_advisor.records.facts import Facts, Loop, ModuleCall
 from accel_advisor.records.queries.modes import begins_evaluation, evaluations_before, model_calls
-from accel_advisor.rule import Rule, indentation_at, insert_after, newline_of
+from accel_advisor.rule import Rule, also_at, indentation_at, insert_after, newline_of
 
 _DELIBERATE = re.compile(
     r"mc_|_mc|monte_?carlo|posterior|dropout|uncertain|bayes|ensemble|stochastic|calibrat|_bn|bn_|swa|gan\b|generat",
@@ -129,7 +129,7 @@ class EvalModeMissing(Rule):
             )
             fix = self._fix(facts, loop, name, start="train") if name else None
             first = evaluations[0]
-            related = [Related(first.document.filename, first.document.span(first.node), "evaluation mode begins here")]
+            related = [also_at(first.document, first.node, "evaluation mode begins here")]
             return self.finding(facts, loop.node, message, fix=fix, related=related)
         return None
 

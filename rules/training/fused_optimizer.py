@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Call, any_calls, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation, OperationContext
 from accel_advisor.records.queries.precision import COMPLEX, speaks_of
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 _OPTIMIZERS = calls("torch.optim.Adam", "torch.optim.AdamW", "torch.optim.SGD")
 _CHOOSES = ("fused", "foreach", "differentiable", "capturable")
@@ -104,5 +104,5 @@ class FusedOptimizer(Rule):
         )
         edits = tuple(edit for one in found if (edit := one.keyword_edit("fused", "True")) is not None)
         fix = Fix("Pass `fused=True`", edits, Applicability.UNSAFE) if edits else None
-        related = [Related(document.filename, document.span(one.node), "so does this one") for one in found[1:]]
+        related = [also_at(document, one.node, "so does this one") for one in found[1:]]
         return self.finding(facts, found[0].node, message, fix=fix, related=related)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Call, Method
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 _COPIES = re.compile(r"\.cpu\(|\.to\([\"']cpu[\"']")
 
@@ -92,5 +92,5 @@ class LoadWithoutMapLocation(Rule):
             f"`{document.code(loads[0].node)}` puts every tensor onto the device that it was saved from, which may not "
             f'exist or be another rank\'s; pass `map_location="cpu"`'
         )
-        related = [Related(document.filename, document.span(one.node), "loads likewise") for one in loads[1:]]
+        related = [also_at(document, one.node, "loads likewise") for one in loads[1:]]
         return self.finding(facts, loads[0].node, message, fix=fix, related=related)

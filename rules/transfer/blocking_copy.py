@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.queries.steps.waiting_copies import waiting_copies
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 
 class BlockingHostToDeviceCopy(Rule):
@@ -97,7 +97,7 @@ class BlockingHostToDeviceCopy(Rule):
         message = f"{source} {calls} {copies} done; {remedy}"
         if not pinned:
             message += " (it pays in full from pinned memory)"
-        related = [Related(document.filename, document.span(one.node), "this copy waits too") for one in transfers[1:]]
+        related = [also_at(document, one.node, "this copy waits too") for one in transfers[1:]]
         return self.finding(
             facts,
             transfers[0].node,

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import Act, Method, Within
 from accel_advisor.records.facts import Facts, Transfer, TransferContext
 from accel_advisor.records.given import Birth
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 
 class LoopInvariantTransfer(Rule):
@@ -107,5 +107,5 @@ class LoopInvariantTransfer(Rule):
             f"`{document.code(transfer.node)}` copies the same tensor to the GPU for every batch; move `{name}` once, "
             f"before the loop"
         )
-        related = [Related(born.document.filename, born.document.span(born.node), "it is made here")]
+        related = [also_at(born.document, born.node, "it is made here")]
         return self.finding(facts, transfer.node, message, related=related)

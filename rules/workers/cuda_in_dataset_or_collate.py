@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.dataset_facts import WorkerIssue
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.start_method import start_methods
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 
 class CudaInDatasetOrCollate(Rule):
@@ -88,5 +88,5 @@ class CudaInDatasetOrCollate(Rule):
             f"`{code}` in `{issue.label}`, which makes the samples of `{loader.label}`, {consequence}; move the batch "
             f"to the GPU in the loop"
         )
-        related = [Related(issue.document.filename, issue.document.span(issue.node), "the GPU is used here")]
+        related = [also_at(issue.document, issue.node, "the GPU is used here")]
         return self.finding(facts, loader.node, message, severity=severity, related=related)

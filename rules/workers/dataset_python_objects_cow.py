@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.start_method import start_methods
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 
 class DatasetPythonObjectsCow(Rule):
@@ -75,5 +75,5 @@ class DatasetPythonObjectsCow(Rule):
                 f"`{held.cls.name}`, one page after the other; keep them in an array of numpy or arrow if they are many"
             )
             document = held.cls.document
-            related = [Related(document.filename, document.span(held.node), "kept here")]
+            related = [also_at(document, held.node, "kept here")]
             yield self.finding(facts, loader.node, message, related=related)

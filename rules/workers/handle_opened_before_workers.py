@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.dataset_facts import Veto
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.start_method import start_methods
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 
 class DatasetHandleOpenedBeforeWorkers(Rule):
@@ -91,5 +91,5 @@ class DatasetHandleOpenedBeforeWorkers(Rule):
             f"`self.{veto.attribute} = {code}` is opened before the workers of `{loader.label}` start, {consequence}; "
             f"open it in the worker, when the first sample is read"
         )
-        place = Related(veto.document.filename, veto.document.span(veto.node), "opened here")
+        place = also_at(veto.document, veto.node, "opened here")
         return self.finding(facts, loader.node, message, related=[place])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 
 class IterableDatasetDuplicatedInWorkers(Rule):
@@ -74,6 +74,6 @@ class IterableDatasetDuplicatedInWorkers(Rule):
                     f"each of the {workers} workers of `{loader.label}` reads the whole of `{dataset}`, so every "
                     f"sample comes {workers} times in an epoch; divide the stream by `get_worker_info()` in `__iter__`"
                 )
-                place = Related(veto.document.filename, veto.document.span(veto.node), "the data set")
+                place = also_at(veto.document, veto.node, "the data set")
                 yield self.finding(facts, loader.node, message, related=[place])
                 break

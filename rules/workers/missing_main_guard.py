@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.start_method import loop_that_workers_run, start_methods
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 
 class MissingMainGuard(Rule):
@@ -56,11 +56,11 @@ class MissingMainGuard(Rule):
             started = start_methods(facts, loader).anew if (loader.fixed_workers or 0) > 0 else ""
             loop = loop_that_workers_run(facts, loader) if started else None
             if loop is not None:
-                span = facts.document.span(loop.node)
+                line = facts.document.span(loop.node).start.line
                 what = f"the call of `{loop.functions[0]}`" if loop.functions else "it"
                 message = (
                     f"the workers of `{loader.label}` are started by {started} and run this script again, down to the "
-                    f'loop in {span.start.line}, which fails; put {what} under `if __name__ == "__main__":`'
+                    f'loop in {line}, which fails; put {what} under `if __name__ == "__main__":`'
                 )
-                related = [Related(facts.document.filename, span, "runs in every worker")]
+                related = [also_at(facts.document, loop.node, "runs in every worker")]
                 yield self.finding(facts, loader.node, message, related=related)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 
 class DatasetRngCopiedToWorkers(Rule):
@@ -86,5 +86,5 @@ class DatasetRngCopiedToWorkers(Rule):
                     f"`self.{veto.attribute} = {code}` is copied to the workers of `{loader.label}` and draws {again}; "
                     f"make it in the worker, from `torch.initial_seed()`"
                 )
-                place = Related(veto.document.filename, veto.document.span(veto.node), "made here")
+                place = also_at(veto.document, veto.node, "made here")
                 yield self.finding(facts, loader.node, message, related=[place])

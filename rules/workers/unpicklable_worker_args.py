@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Related, Severity
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.start_method import start_methods
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 
 class UnpicklableWorkerArgs(Rule):
@@ -65,6 +65,6 @@ class UnpicklableWorkerArgs(Rule):
                 f"`{issue.label}` of `{loader.label}` is local and cannot be pickled, so its workers cannot be started "
                 f"{where}; define it at the top of the module"
             )
-            related = [Related(issue.document.filename, issue.document.span(issue.node), "defined here")]
+            related = [also_at(issue.document, issue.node, "defined here")]
             severity = Severity.ERROR if certain else Severity.INFO
             yield self.finding(facts, loader.node, message, severity=severity, related=related)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.dataset_facts import WorkerIssue
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.rule import Rule, replace_node
+from accel_advisor.rule import Rule, also_at, replace_node
 
 
 class WorkerInitConstantSeed(Rule):
@@ -88,5 +88,5 @@ class WorkerInitConstantSeed(Rule):
         if issue.document is facts.document and isinstance(issue.node, cst.Call) and facts.torch_name:
             edit = replace_node(facts.document, issue.node.args[0].value, remedy)
             fix = Fix(f"Seed with `{remedy}`", (edit,), Applicability.UNSAFE)
-        related = [Related(issue.document.filename, issue.document.span(issue.node), "the seed")]
+        related = [also_at(issue.document, issue.node, "the seed")]
         return self.finding(facts, loader.node, message, fix=fix, related=related)
