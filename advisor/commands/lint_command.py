@@ -257,7 +257,7 @@ def _report(
 
         caches = Caches()
     report = run(files, configurations, jobs=jobs or _usable_cores(), caches=caches, sources=sources)
-    if caches is not None:
+    if caches is not None and not sources:
         caches.save()
     return report
 

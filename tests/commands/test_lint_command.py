@@ -179,6 +179,7 @@ class TestStandardInput:
         done = run("lint", "-", "--stdin-filename", "src/train.py", "--output-format", "concise")
         assert done.status == 1
         assert done.out.startswith("src/train.py:19:10: ")
+        assert list(project.iterdir()) == [project / ".git"], "what is not saved is not remembered"
 
     def test_fixed_text_goes_to_stdout_and_the_rest_to_stderr(
         self, run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
