@@ -206,6 +206,16 @@ class Document:
         end = starts[row] if row < len(starts) else len(self.text)
         return self.text[starts[row - 1] : end].rstrip("\r\n")
 
+    def comment_beside(self, row: int) -> str:
+        """What a line, counted from 1, holds from its first ``#`` on; empty where it has none."""
+        line = self.line(row)
+        return line[line.find("#") :] if "#" in line else ""
+
+    def comment_above(self, row: int) -> str:
+        """The line above another one, counted from 1, where it is a comment; empty where it is none."""
+        above = self.line(row - 1).strip() if row > 1 else ""
+        return above if above.startswith("#") else ""
+
     def edit(self, start: int, end: int, content: str) -> Edit:
         """The edit that replaces the characters from ``start`` up to ``end`` by ``content``."""
         return Edit(self.filename, Span(self.location(start), self.location(end)), content)

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.actions import Sets, Within
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.loaders.late_settings import late_settings
 from accel_advisor.rule import Rule, drop_argument
-
-_FROZEN = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
-"""Attributes of a DataLoader that raise ValueError when they are set."""
 
 
 class DataLoaderConflictingArgs(Rule):
@@ -64,10 +58,8 @@ class DataLoaderConflictingArgs(Rule):
                 twice = self._shuffles_twice(loader)
                 fix = drop_argument(facts.document, loader.node, "shuffle") if twice else None
                 yield self.finding(facts, loader.node, f"`{loader.label}` {conflict}", fix=fix)
-        for operation in facts.operations_of(Within("DataLoader")):
-            message = self._set_late(operation)
-            if message is not None:
-                yield self.finding(facts, operation.node, message)
+        for operation in late_settings(facts):
+            yield self.finding(facts, operation.node, self._lateness(operation))
 
     def _present(self, loader: LoaderCall, name: str) -> bool:
         """Whether an argument certainly is an object, such as a sampler."""
@@ -107,20 +99,8 @@ class DataLoaderConflictingArgs(Rule):
             return "has `prefetch_factor=0`, which fails an assertion when it is iterated; pass 1 or more, or drop it"
         return None
 
-    def _set_late(self, operation: Operation) -> str | None:
+    def _lateness(self, operation: Operation) -> str:
         name = operation.what.name
-        if operation.what is not Sets("DataLoader", name) or not isinstance(operation.node, cst.Attribute):
-            return None
-        for context in operation.contexts:
-            loader = loader_of(context.subject)
-            if loader is None or context.subject.moves_batches or not loader.constructor.advises:
-                return None
-            count = context.value.literal
-            started = isinstance(count, int) and count > 0
-            if name == "num_workers" and started and loader.without_workers and not loader.opaque:
-                continue
-            if name not in _FROZEN:
-                return None
         code = operation.document.code(operation.node)
         if name == "num_workers":
             return (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.actions import Act, Action, Sets, SetsItem, Within
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.queries.start_method import start_methods
+from accel_advisor.records.queries.loaders.epochs import restarted_loaders
+from accel_advisor.records.queries.loaders.start_method import start_methods
 from accel_advisor.rule import Rule, also_at, pass_argument
 
 
@@ -61,32 +61,8 @@ class DataLoaderMissingPersistentWorkers(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
-        for loader in facts.loaders:
-            if not loader.constructor.advises or not (loader.fixed_workers or 0) > 0:
-                continue
-            if not loader.gives("persistent_workers", None) or loader.moved_by == "lightning":
-                continue
-            if any(context.loops for context in loader.contexts) or not loader.epoch_loops:
-                continue
-            if facts.does(Within("torchrec.distributed")):
-                continue  # whose pipelines fetch ahead, and were seen to hang on workers that live on
-            if not facts.supports((1, 8) if loader.pins else (1, 7)):
-                continue  # the argument came with torch 1.7, where the second epoch failed with pinned batches
-            if not self._may_change(facts, loader) and not loader.suffers("changed"):
-                yield self._report(facts, loader)
-
-    def _may_change(self, facts: Facts, loader: LoaderCall) -> bool:
-        """Whether the data set is, or may be, changed between epochs."""
-        dataset = loader.dataset
-        if dataset is None or dataset.changes or any(one.unknown or one.named for one in dataset.given.alternatives):
-            return True
-        return any(
-            context.subject == dataset.given
-            for one in facts.program
-            for operation in one.operations
-            if _assigns(operation.what)
-            for context in operation.contexts
-        )
+        for loader in restarted_loaders(facts):
+            yield self._report(facts, loader)
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
         loop = loader.epoch_loops[0]
@@ -104,9 +80,3 @@ class DataLoaderMissingPersistentWorkers(Rule):
         severity = Severity.WARNING if starts.anew else Severity.INFO
         related = [also_at(loop.document, loop.node, "the loop over epochs")]
         return self.finding(facts, loader.node, message, severity=severity, fix=fix, related=related)
-
-
-def _assigns(what: Action) -> bool:
-    """Whether an action sets an attribute or an item, or calls a method that is named so."""
-    assigns = isinstance(what, (Sets, SetsItem)) or what in (Act.SETS_MODULE_ATTRIBUTE, Act.SETS_TENSOR_ITEM)
-    return assigns or what.name.startswith("set_")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.actions import Act, Call
+from accel_advisor.finding import Applicability, Finding, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.queries.graph_loaders import are_gathered_elsewhere
-from accel_advisor.rule import Rule
+from accel_advisor.records.queries.loaders.unpinned import unpinned_loaders
+from accel_advisor.rule import Rule, pass_argument
 
 
 class DataLoaderMissingPinMemory(Rule):
@@ -71,36 +70,8 @@ class DataLoaderMissingPinMemory(Rule):
         """Reports each loader once, at its call."""
         if not facts.target.has_cuda:
             return
-        for loader in facts.loaders:
-            if not loader.constructor.advises or not (
-                loader.gives("pin_memory", None) or loader.gives("pin_memory", False)
-            ):
-                continue
-            if not loader.may_gain_by_pinning or are_gathered_elsewhere(facts, loader):
-                continue
-            kinds = loader.destination_kinds
-            dataset = loader.dataset
-            if not ("cuda" in kinds or loader.moved_by):
-                continue
-            if dataset is not None and (dataset.on_device or not dataset.tensors):
-                continue
-            if loader.suffers("device") or loader.suffers("unpinnable") or self._reloads(facts, loader):
-                continue
-            if not loader.passes and self._gives_first_batches(facts, loader):
-                continue
+        for loader in unpinned_loaders(facts):
             yield self._report(facts, loader)
-
-    def _reloads(self, facts: Facts, loader: LoaderCall) -> bool:
-        """Whether Lightning builds a loader anew whose workers live on, which does not go together with pinning."""
-        return not loader.gives("persistent_workers", None) and any(
-            not one.lacks("reload_dataloaders_every_n_epochs")
-            for one in facts.program.operations_of(Call("lightning.Trainer"))
-        )
-
-    def _gives_first_batches(self, facts: Facts, loader: LoaderCall) -> bool:
-        """Whether ``next(iter(loader))`` takes single batches of it, to look at, which need not come fast."""
-        glances = facts.program.operations_of(Act.TAKES_FIRST_BATCH)
-        return any(context.subject.source is loader for one in glances for context in one.contexts)
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
         name = loader.label
@@ -124,12 +95,9 @@ class DataLoaderMissingPinMemory(Rule):
         message = f"`{name}` does not pin its batches, and {moved} from pageable memory, which blocks; {remedy}"
         if not workers:
             message += " (it pays with worker processes: without them pinning runs in the main process)"
-        fix = None
-        edit = loader.keyword_edit("pin_memory", expression) if expression else None
-        if edit is not None:
-            safe = loader.plain_samples and loader.destination_kinds <= {"cuda", "cpu"} and not loader.moved_by
-            applicability = Applicability.SAFE if safe else Applicability.UNSAFE
-            fix = Fix(f"Pass `pin_memory={expression}`", (edit,), applicability)
+        safe = loader.plain_samples and loader.destination_kinds <= {"cuda", "cpu"} and not loader.moved_by
+        applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+        fix = pass_argument(loader, "pin_memory", expression, applicability) if expression else None
         severity = Severity.WARNING if workers else Severity.INFO
         return self.finding(facts, loader.node, message, severity=severity, fix=fix)
 

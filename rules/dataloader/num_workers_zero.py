@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.actions import AnyCall, Call, calls
+from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.queries.start_method import loop_that_workers_run, start_methods
-from accel_advisor.rule import Rule
+from accel_advisor.records.queries.loaders.wanting_workers import loaders_wanting_workers
+from accel_advisor.rule import Rule, pass_argument
 
 FALLBACK = 4
 """Workers that a fix writes where nothing was measured; `accel-advisor tune` finds the number for a machine."""
-
-POOLS = (AnyCall("Pool"), Call("joblib.Parallel"))
-"""What runs functions in processes that may have no children of their own, of whatever context it is a method."""
-STARTERS = calls("multiprocessing.Process", "torch.multiprocessing.Process", "torch.multiprocessing.spawn")
-"""What starts processes that may not either, where they are daemons."""
 
 
 class DataLoaderNumWorkersZero(Rule):
@@ -96,60 +90,18 @@ class DataLoaderNumWorkersZero(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
-        for loader in facts.loaders:
-            if not loader.constructor.advises or loader.constructor.default_workers != 0:
-                continue
-            absent, zero = loader.gives("num_workers", None), loader.gives("num_workers", 0)
-            if not (absent or zero) or not loader.evidence:
-                continue
-            if not loader.works and not loader.moved_by:
-                continue
-            dataset = loader.dataset
-            if dataset is None or not dataset.reason or dataset.vetoes or dataset.on_device or dataset.cost == "memory":
-                continue
-            if dataset.changes or loader.suffers("device") or self._has_childless_processes(facts):
-                continue
-            if zero and self._is_deliberate(loader):
-                continue
-            if start_methods(facts, loader).anew and self._would_not_start(facts, loader):
-                continue
-            yield self._report(facts, loader, absent)
+        for loader in loaders_wanting_workers(facts):
+            yield self._report(facts, loader)
 
-    def _has_childless_processes(self, facts: Facts) -> bool:
-        """Whether the program works in processes that may not start workers."""
-        started = facts.program.operations_of(*STARTERS)
-        return facts.does(*POOLS) or any(not one.gives("daemon", False) and not one.lacks("daemon") for one in started)
-
-    def _would_not_start(self, facts: Facts, loader: LoaderCall) -> bool:
-        """Whether workers that begin with an import of the script could not be started for a loader."""
-        if facts.document.notebook is not None:
-            return True  # what its cells define cannot be imported
-        local = any(issue.kind == "unpicklable" for issue in loader.issues)
-        return local or loop_that_workers_run(facts, loader) is not None
-
-    def _is_deliberate(self, loader: LoaderCall) -> bool:
-        """An explicit zero with a comment beside or above it was thought about."""
-        places = [(one.document, one.node) for one in loader.origins("num_workers")]
-        for document, node in [*places, (loader.document, loader.node)]:
-            row = document.span(node).start.row
-            above = document.line(row - 1) if row > 1 else ""
-            if above.lstrip().startswith("#") or (node is not loader.node and "#" in document.line(row)):
-                return True
-        return False
-
-    def _report(self, facts: Facts, loader: LoaderCall, absent: bool) -> Finding:
-        dataset = loader.dataset
+    def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
+        dataset, absent = loader.dataset, loader.given("num_workers").absent
         assert dataset is not None
-        costly = dataset.cost == "costly"
         how = "has no worker processes" if absent else "is told to use no worker processes"
         message = (
             f"`{loader.label}` {how}, so its samples are prepared while the GPU waits: {dataset.reason}; pass "
             f"`num_workers` (`accel-advisor tune` finds the best number)"
         )
-        severity = Severity.WARNING if costly and absent else Severity.INFO
-        fix = None
-        if absent and costly:
-            edit = loader.keyword_edit("num_workers", str(FALLBACK))
-            if edit is not None:
-                fix = Fix(f"Pass `num_workers={FALLBACK}`", (edit,), Applicability.UNSAFE)
+        clear = absent and dataset.cost == "costly"
+        fix = pass_argument(loader, "num_workers", str(FALLBACK)) if clear else None
+        severity = Severity.WARNING if clear else Severity.INFO
         return self.finding(facts, loader.node, message, severity=severity, fix=fix)

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.actions import AnyCall, Within, calls
 from accel_advisor.records.facts import Facts, LoaderCall, Loop
+from accel_advisor.records.queries.loaders.epochs import rebuilt_loaders
 from accel_advisor.rule import Rule, indentation_at, newline_of, remove_statement
-
-_RUNS = re.compile(r"fold|seed|trial|run|split|repeat|experiment|config|cfg", re.IGNORECASE)
-"""What the variable of a loop is called whose passes are trainings of their own."""
-SEEDS = (
-    *calls("torch.manual_seed", "torch.cuda.manual_seed_all", "random.seed", "numpy.random.seed"),
-    *(AnyCall("seed_everything"), AnyCall("set_seed")),
-)
 
 
 class DataLoaderRebuiltPerEpoch(Rule):
@@ -69,24 +61,8 @@ class DataLoaderRebuiltPerEpoch(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
-        for loader in facts.loaders:
-            if not loader.constructor.advises or not (loader.fixed_workers or 0) > 0 or len(loader.contexts) != 1:
-                continue
-            context = loader.contexts[0]
-            dataset = loader.dataset
-            if not context.repeats or not context.loops[-1].counts or (dataset is not None and dataset.changes):
-                continue
-            epochs = context.loops[-1]
-            if any(loop.parent is epochs for loop in loader.loops) and not self._is_a_run(facts, epochs):
-                yield self._report(facts, loader, epochs)
-
-    def _is_a_run(self, facts: Facts, loop: Loop) -> bool:
-        """Whether a pass of a loop is a training of its own: it seeds anew, makes an optimizer, or is named so."""
-        if isinstance(loop.node, cst.For) and _RUNS.search(facts.document.code(loop.node.target)):
-            return True
-        seeds = facts.operations_of(*SEEDS)
-        optimizers = [one for one in facts.operations_of(Within("torch.optim")) if one.what.name[:1].isupper()]
-        return any(context.inner is loop for one in (*seeds, *optimizers) for context in one.contexts)
+        for loader, epochs in rebuilt_loaders(facts):
+            yield self._report(facts, loader, epochs)
 
     def _report(self, facts: Facts, loader: LoaderCall, epochs: Loop) -> Finding:
         line = facts.document.span(epochs.node).start.line
@@ -105,13 +81,9 @@ class DataLoaderRebuiltPerEpoch(Rule):
             return None
         document = facts.document
         code = document.code(statement)
-        splats = any(arg.star for arg in loader.node.args)
-        if (
-            len(code.splitlines()) > 1
-            or splats
-            or not loader.gives("persistent_workers", None)
-            or not isinstance(epochs.node, cst.For)
-        ):
+        if len(code.splitlines()) > 1 or any(arg.star for arg in loader.node.args):
+            return None
+        if not loader.gives("persistent_workers", None) or not isinstance(epochs.node, cst.For):
             return None
         removal = remove_statement(document, statement, epochs.node.body)
         if removal is None:

@@ -82,10 +82,9 @@ class ModulesInPythonContainer(Rule):
 
     def _is_meant(self, facts: Facts, operation: Operation) -> bool:
         """Whether a comment beside or above says so."""
-        row = facts.document.span(operation.statement).start.row
-        above = facts.document.line(row - 1).strip() if row > 1 else ""
-        beside = facts.document.line(row).partition("#")[2]
-        return bool(_MEANT.search(beside) or (above.startswith("#") and _MEANT.search(above)))
+        document = facts.document
+        row = document.span(operation.statement).start.row
+        return any(_MEANT.search(one) for one in (document.comment_beside(row), document.comment_above(row)))
 
     def _report(self, facts: Facts, operation: Operation) -> Finding:
         document = facts.document

@@ -87,6 +87,4 @@ class OptimizerForeachFalse(Rule):
         rows = {document.span(operation.node).start.row}
         if argument is not None and argument.node is not None:
             rows.add(document.span(argument.node).start.row)
-        beside = [document.line(row) for row in rows]
-        above = [line for row in rows if row > 1 and (line := document.line(row - 1).lstrip()).startswith("#")]
-        return any(_MEMORY.search(line) for line in beside + above)
+        return any(_MEMORY.search(text) for row in rows for text in (document.line(row), document.comment_above(row)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.dataset_facts import Veto
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.queries.start_method import start_methods
+from accel_advisor.records.queries.loaders.start_method import start_methods
 from accel_advisor.rule import Rule, also_at
 
 

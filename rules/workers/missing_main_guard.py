@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.start_method import loop_that_workers_run, start_methods
+from accel_advisor.records.queries.loaders.start_method import loop_that_workers_run, start_methods
 from accel_advisor.rule import Rule, also_at
 
 

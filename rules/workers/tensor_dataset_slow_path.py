@@ -8,15 +8,8 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.queries.loaders.tensors_in_memory import row_by_row_loaders
 from accel_advisor.rule import Rule, replace_node
-
-LARGE_BATCH = 64
-"""Samples that take about a millisecond to be indexed one by one and stacked again."""
-MANY_ROWS = 10_000
-"""Rows of a data set, all of which take a fraction of a second an epoch."""
-
-OWN = ("sampler", "batch_sampler", "collate_fn")
-"""Arguments with which a program decides by itself what a batch is."""
 
 
 class TensorDatasetSlowPath(Rule):
@@ -81,27 +74,13 @@ class TensorDatasetSlowPath(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
-        for loader in facts.loaders:
-            plain = loader.of_torch and not loader.moved_by
-            if not plain or not loader.trains or not loader.evidence or not self._is_long(loader):
-                continue
-            size = loader.given("batch_size").literal
-            own = any(not loader.gives(name, None) for name in OWN)
-            if own or type(size) is not int or size < LARGE_BATCH:
-                continue
+        for loader, size in row_by_row_loaders(facts):
             worse = ", and workers only add copies" if (loader.fixed_workers or 0) > 0 else ""
             message = (
                 f"`{loader.label}` indexes the tensors of its `TensorDataset` sample by sample and stacks {size} "
                 f"of them for each batch{worse}; let a `BatchSampler` index whole batches"
             )
             yield self.finding(facts, loader.node, message, fix=self._fix(facts, loader, size))
-
-    def _is_long(self, loader: LoaderCall) -> bool:
-        """Whether it goes over tensors that are not known to be short."""
-        if loader.dataset is None or loader.dataset.given.made_by != "torch.utils.data.TensorDataset":
-            return False
-        births = [one.born for one in loader.dataset.given.positional]
-        return not any(born and born.length is not None and born.length < MANY_ROWS for born in births)
 
     def _fix(self, facts: Facts, loader: LoaderCall, size: int) -> Fix | None:
         given = {arg.keyword.value: arg for arg in loader.node.args if arg.keyword is not None}

@@ -99,3 +99,9 @@ def test_what_only_looks_deep_is_parsed_and_has_places(text: str) -> None:
 def test_rows_follow_every_newline(newline: str) -> None:
     text = newline.join(["import os", "", "if x:", "    f(1)", ""])
     assert call_in(Document("a.py", text)) == (4, 5, "f(1)")
+
+
+def test_comments_of_a_line_are_those_beside_and_right_above_it() -> None:
+    document = Document("train.py", "# first\nx = 1  # one\n    # two\n\ny = 2\n")
+    assert [document.comment_beside(row) for row in range(1, 6)] == ["# first", "# one", "# two", "", ""]
+    assert [document.comment_above(row) for row in range(1, 6)] == ["", "# first", "", "# two", ""]

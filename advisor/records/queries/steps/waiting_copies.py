@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from accel_advisor.records.actions import Call, Method, calls
 from accel_advisor.records.loaders import loader_of
-from accel_advisor.records.queries.graph_loaders import are_gathered_elsewhere
+from accel_advisor.records.queries.loaders.graph_loaders import are_gathered_elsewhere
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts

@@ -1,0 +1,83 @@
+"""Loaders whose workers are started again in every epoch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.actions import Act, Action, AnyCall, Sets, SetsItem, Within, calls
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts, LoaderCall, Loop
+
+_RUNS = re.compile(r"fold|seed|trial|run|split|repeat|experiment|config|cfg", re.IGNORECASE)
+"""What the variable of a loop is called whose passes are trainings of their own."""
+_SEEDS = (
+    *calls("torch.manual_seed", "torch.cuda.manual_seed_all", "random.seed", "numpy.random.seed"),
+    *(AnyCall("seed_everything"), AnyCall("set_seed")),
+)
+
+
+def restarted_loaders(facts: Facts) -> Iterator[LoaderCall]:
+    """The loaders of a document that are built once, have workers, and start them for every epoch, where workers can
+    live on."""
+    if facts.does(Within("torchrec.distributed")):
+        return  # whose pipelines fetch ahead, and were seen to hang on workers that live on
+    for loader in facts.loaders:
+        if not loader.constructor.advises or not (loader.fixed_workers or 0) > 0:
+            continue
+        if not loader.gives("persistent_workers", None) or loader.moved_by == "lightning":
+            continue
+        if any(context.loops for context in loader.contexts) or not loader.epoch_loops:
+            continue
+        if not facts.supports((1, 8) if loader.pins else (1, 7)):
+            continue  # the argument came with torch 1.7, where the second epoch failed with pinned batches
+        if not loader.suffers("changed") and not _may_change(facts, loader):
+            yield loader
+
+
+def rebuilt_loaders(facts: Facts) -> Iterator[tuple[LoaderCall, Loop]]:
+    """The loaders of a document that have workers and are built of the same things in every epoch, each with the loop
+    over the epochs."""
+    for loader in facts.loaders:
+        if not loader.constructor.advises or not (loader.fixed_workers or 0) > 0 or len(loader.contexts) != 1:
+            continue
+        context, dataset = loader.contexts[0], loader.dataset
+        if not context.repeats or not context.loops[-1].counts or (dataset is not None and dataset.changes):
+            continue
+        epochs = context.loops[-1]
+        if any(loop.parent is epochs for loop in loader.loops) and not _is_a_run(facts, epochs):
+            yield loader, epochs
+
+
+def _may_change(facts: Facts, loader: LoaderCall) -> bool:
+    """Whether the data set is, or may be, changed between epochs."""
+    dataset = loader.dataset
+    if dataset is None or dataset.changes or any(one.unknown or one.named for one in dataset.given.alternatives):
+        return True
+    return any(
+        context.subject == dataset.given
+        for one in facts.program
+        for operation in one.operations
+        if _assigns(operation.what)
+        for context in operation.contexts
+    )
+
+
+def _assigns(what: Action) -> bool:
+    """Whether an action sets an attribute or an item, or calls a method that is named so."""
+    assigns = isinstance(what, (Sets, SetsItem)) or what in (Act.SETS_MODULE_ATTRIBUTE, Act.SETS_TENSOR_ITEM)
+    return assigns or what.name.startswith("set_")
+
+
+def _is_a_run(facts: Facts, loop: Loop) -> bool:
+    """Whether a pass of a loop is a training of its own: it seeds anew, makes an optimizer, or is named so."""
+    if isinstance(loop.node, cst.For) and _RUNS.search(facts.document.code(loop.node.target)):
+        return True
+    optimizers = [one for one in facts.operations_of(Within("torch.optim")) if one.builds_optimizer]
+    return any(
+        context.inner is loop for one in (*facts.operations_of(*_SEEDS), *optimizers) for context in one.contexts
+    )

@@ -1,0 +1,63 @@
+"""Loaders that would gain by worker processes, and can have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from accel_advisor.records.actions import AnyCall, Call, calls
+from accel_advisor.records.queries.loaders.start_method import loop_that_workers_run, start_methods
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts, LoaderCall
+
+_POOLS = (AnyCall("Pool"), Call("joblib.Parallel"))
+"""What runs functions in processes that may have no children of their own, of whatever context it is a method."""
+_STARTERS = calls("multiprocessing.Process", "torch.multiprocessing.Process", "torch.multiprocessing.spawn")
+"""What starts processes that may not either, where they are daemons."""
+
+
+def loaders_wanting_workers(facts: Facts) -> Iterator[LoaderCall]:
+    """The loaders of a document whose samples take work, which the main process does, while an accelerator waits:
+    without ``num_workers``, or with a 0 that nobody explained."""
+    for loader in facts.loaders:
+        if not loader.constructor.advises or loader.constructor.default_workers != 0:
+            continue
+        given = loader.given("num_workers")
+        if not given.absent and (not loader.gives("num_workers", 0) or _is_deliberate(loader)):
+            continue
+        if loader.evidence and (loader.works or loader.moved_by) and _works_in_workers(facts, loader):
+            yield loader
+
+
+def _works_in_workers(facts: Facts, loader: LoaderCall) -> bool:
+    """Whether workers would take work off the main process, and break nothing."""
+    dataset = loader.dataset
+    if dataset is None or not dataset.reason or dataset.cost == "memory":
+        return False
+    if dataset.vetoes or dataset.on_device or dataset.changes or loader.suffers("device"):
+        return False
+    return not _has_childless_processes(facts) and not _would_not_start(facts, loader)
+
+
+def _has_childless_processes(facts: Facts) -> bool:
+    """Whether the program works in processes that may not start workers."""
+    started = facts.program.operations_of(*_STARTERS)
+    return facts.does(*_POOLS) or any(not one.gives("daemon", False) and not one.lacks("daemon") for one in started)
+
+
+def _would_not_start(facts: Facts, loader: LoaderCall) -> bool:
+    """Whether workers begin with an import of the script, somewhere, and could not be started for a loader so."""
+    if not start_methods(facts, loader).anew:
+        return False
+    if facts.document.notebook is not None or loader.suffers("unpicklable"):
+        return True  # what the cells of a notebook define cannot be imported
+    return loop_that_workers_run(facts, loader) is not None
+
+
+def _is_deliberate(loader: LoaderCall) -> bool:
+    """Whether an explicit zero was thought about: there is a comment beside or above it."""
+    here = loader.document.span(loader.node).start.row
+    rows = [(one.document, one.document.span(one.node).start.row) for one in loader.origins("num_workers")]
+    beside = any(document.comment_beside(row) for document, row in rows)
+    return beside or any(document.comment_above(row) for document, row in (*rows, (loader.document, here)))
