@@ -52,7 +52,7 @@ class Cache:
         try:
             self._entries = dict(data["entries"])
         except (KeyError, TypeError, ValueError):
-            self._changed = True  # absent or damaged: it is written again
+            self._changed = True  # absent or damaged: it is written anew
 
     def get(self, program: Program, digests: Iterable[str]) -> Result | None:
         """What is known of a program whose files have these digests."""
@@ -187,7 +187,8 @@ class Caches:
 def _key(program: Program, digests: Iterable[str]) -> str:
     digest = hashlib.blake2b(repr((os.getcwd(), program.root)).encode(errors="surrogateescape"), digest_size=20)
     for name, config, own in zip(program.filenames, program.configs, digests, strict=True):
-        digest.update(f"{name}\0{_settings(config)}\0{own}\0".encode(errors="surrogateescape"))
+        calls = name in program.callers
+        digest.update(f"{name}\0{_settings(config)}\0{own}\0{calls}\0".encode(errors="surrogateescape"))
     return digest.hexdigest()
 
 

@@ -60,10 +60,12 @@ class Checker:
                 document = Document.from_bytes(filename, contents[filename])
                 _ = document.tree
             except DocumentError as error:
-                findings.append(not_python(filename, contents[filename], error))
+                if filename not in program.callers:
+                    findings.append(not_python(filename, contents[filename], error))
             else:
                 documents.append(document)
-                findings += broken_cells(document)
+                if filename not in program.callers:
+                    findings += broken_cells(document)
         unsaved = [
             Document.from_bytes(filename, raw)
             for filename, raw in sources.items()
@@ -73,11 +75,12 @@ class Checker:
             filename: self.ruleset(config) for filename, config in zip(program.filenames, program.configs, strict=True)
         }
         found, consulted = self._run(Path(program.root), documents, unsaved, rulesets)
-        by_file: dict[str, list[Finding]] = {document.filename: [] for document in documents}
+        own = [document for document in documents if document.filename not in program.callers]
+        by_file: dict[str, list[Finding]] = {document.filename: [] for document in own}
         for one in found:
             if one.filename in by_file:
                 by_file[one.filename].append(one)
-        for document in documents:
+        for document in own:
             findings += _silenced(document, by_file[document.filename], rulesets[document.filename])
         shown = tuple(one for one in findings if one.code in rulesets[one.filename].on)
         return Result(replace(program, consulted=consulted), shown)

@@ -14,6 +14,7 @@ from accel_advisor.lint.report import Program, Report, Result
 from accel_advisor.lint.ruleset import Ruleset, failures
 from accel_advisor.lint.tool_findings import unreadable
 from accel_advisor.project.discovery import Found, is_generated, mentions_accelerators
+from accel_advisor.project.import_graph import Group
 from accel_advisor.project.project_index import ProjectIndex, digest_of
 from accel_advisor.source.shown_path import shown_path
 
@@ -55,9 +56,9 @@ def lint(
         index = ProjectIndex(root, configurations.files(root), unsaved, cache.index if cache else None)
         if cache and index.changed and not unsaved:
             cache.keep_index(index.data)
-        for members in dict.fromkeys(index.program(path) for path in paths):
-            program = _program(members, root, report.asked, configurations)
-            known = cache.get(program, [index.digest(path) for path in members]) if cache else None
+        for group in dict.fromkeys(index.program(path) for path in paths):
+            program = _program(group, root, report.asked, configurations)
+            known = cache.get(program, [index.digest(path) for path in group.files]) if cache else None
             if known is None:
                 todo.append(program)
             else:
@@ -107,11 +108,12 @@ def _by_root(paths: Iterable[str], configurations: Configurations) -> dict[str, 
     return found
 
 
-def _program(paths: Sequence[str], root: str, asked: Mapping[str, str], configurations: Configurations) -> Program:
+def _program(group: Group, root: str, asked: Mapping[str, str], configurations: Configurations) -> Program:
     return Program(
-        tuple(shown_path(path) for path in paths),
-        tuple(configurations.of(asked.get(path, path)) for path in paths),
+        tuple(shown_path(path) for path in group.files),
+        tuple(configurations.of(asked.get(path, path)) for path in group.files),
         root,
+        callers=frozenset(shown_path(path) for path in group.callers),
     )
 
 

@@ -22,12 +22,15 @@ class Program:
         configs: the configuration of each.
         root: the folder that imports are looked for in.
         consulted: other files that were read on the way.
+        callers: those of the files that are only here because they call the others: what is found in them is found in
+            a program of their own.
     """
 
     filenames: tuple[str, ...]
     configs: tuple[Config, ...]
     root: str
     consulted: frozenset[str] = frozenset()
+    callers: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -79,7 +82,7 @@ class Report:
         return self.asked.get(path) or shown_path(path)
 
     def document(self, filename: str) -> Document | None:
-        """The text that a finding is about; None where the file could not be read."""
+        """The text that a finding speaks of; None where the file could not be read."""
         raw = self.sources.get(filename)
         if raw is None:
             return None

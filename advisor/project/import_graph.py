@@ -12,6 +12,10 @@ from accel_advisor.source.document import python_bytes
 
 MOST_BYTES = 3_000_000
 """A program larger than this is taken in pieces, so that its trees fit in memory."""
+WHOLE_BYTES = 1_000_000
+MOST_CALLERS = 8
+"""In a larger group of files, one that few others reach is understood with those alone, as the examples of a large
+library are: of what it imports as much is read as it needs, in a second instead of half a minute."""
 
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]+import[ \t]*"
@@ -20,6 +24,24 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _NAME = re.compile(rb"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Files that are understood together.
+
+    Attributes:
+        own: those whose program this is.
+        callers: others that call them, and that belong to groups of their own or say nothing of accelerators.
+    """
+
+    own: tuple[str, ...]
+    callers: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All of them, in the order in which they are analysed."""
+        return (*self.own, *self.callers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +68,16 @@ class Source:
         return cls(len(code), mentions_accelerators(raw), tuple(dict.fromkeys(_imports(code))))
 
 
-def programs(files: Mapping[str, Source], root: str) -> list[list[str]]:
-    """Groups files by their imports of each other. Files that mention no accelerator belong to a program where they
-    import one of its files: they call it.
+def programs(files: Mapping[str, Source], root: str) -> list[Group]:
+    """Groups files by their imports of each other. Files that mention no accelerator call a program where they import
+    one of its files.
 
     Args:
         files: by absolute path.
         root: the project's root, in which absolute imports are looked for.
 
     Returns:
-        Every relevant file in one group, groups and their members in the order of ``files``; those that only call the
-        others stand last.
+        The groups; every relevant file is its own in one of them. Files stand in the order of ``files``.
     """
     tops = _tops(files)
     edges: dict[str, list[str]] = {}
@@ -79,22 +100,62 @@ def programs(files: Mapping[str, Source], root: str) -> list[list[str]]:
     groups: dict[str, list[str]] = {}
     for path in edges:
         groups.setdefault(find(path), []).append(path)
-    return [piece for group in groups.values() for piece in _pieces(group, files, edges)]
+    return [program for group in groups.values() for program in _programs_of(group, files, edges)]
 
 
-def _pieces(group: list[str], files: Mapping[str, Source], edges: Mapping[str, Collection[str]]) -> Iterator[list[str]]:
+def _programs_of(
+    group: list[str], files: Mapping[str, Source], edges: Mapping[str, Collection[str]]
+) -> Iterator[Group]:
+    own = [path for path in group if files[path].relevant]
     callers = [path for path in group if not files[path].relevant]
+    if sum(files[path].size for path in own) > WHOLE_BYTES:
+        above: dict[str, list[str]] = {}
+        for path in group:
+            for target in edges[path]:
+                above.setdefault(target, []).append(path)
+        reached = {path: _reaching(path, above) for path in own}
+        for path in own:
+            if len(reached[path]) <= MOST_CALLERS:
+                yield Group((path,), tuple(one for one in group if one in reached[path]))
+        callers = [path for path in group if path in callers or len(reached[path]) <= MOST_CALLERS]
+        own = [path for path in own if len(reached[path]) > MOST_CALLERS]
     piece: list[str] = []
     size = 0
-    for path in group:
-        if not files[path].relevant:
-            continue
+    for path in own:
         if piece and size + files[path].size > MOST_BYTES:
-            yield piece + [one for one in callers if not set(piece).isdisjoint(edges[one])]
+            yield Group(tuple(piece), tuple(_calling(piece, size, callers, files, edges)))
             piece, size = [], 0
         piece.append(path)
         size += files[path].size
-    yield piece + [one for one in callers if not set(piece).isdisjoint(edges[one])]
+    if piece:
+        yield Group(tuple(piece), tuple(_calling(piece, size, callers, files, edges)))
+
+
+def _reaching(path: str, above: Mapping[str, Collection[str]]) -> set[str]:
+    """The files that import one, or import one that does; a few more than are of interest, where they are many."""
+    found: set[str] = set()
+    todo = [path]
+    while todo and len(found) <= MOST_CALLERS:
+        for one in above.get(todo.pop(), ()):
+            if one not in found and one != path:
+                found.add(one)
+                todo.append(one)
+    return found
+
+
+def _calling(
+    piece: list[str],
+    size: int,
+    callers: Iterable[str],
+    files: Mapping[str, Source],
+    edges: Mapping[str, Collection[str]],
+) -> Iterator[str]:
+    """Those of the callers that import one of the files of a piece, as far as there is room for them."""
+    members = set(piece)
+    for path in callers:
+        if not members.isdisjoint(edges[path]) and size + files[path].size <= MOST_BYTES:
+            size += files[path].size
+            yield path
 
 
 def importers(wanted: Collection[str], files: Mapping[str, Source], root: str) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accel_advisor.project.import_graph import Source, importers, programs
+from accel_advisor.project.import_graph import Group, Source, importers, programs
 
 SETTLED_SECONDS = 2.0
 """A file that changed less than this before it was read may change again and keep its size and time of change."""
@@ -57,12 +57,12 @@ class ProjectIndex:
         if groups is None or self.changed:
             groups = programs(self._sources, root)
         self._groups = groups
-        self._programs = {path: group for group in reversed(groups) for path in group}
+        self._programs = {path: group for group in groups for path in group.own}
 
-    def program(self, path: str) -> tuple[str, ...]:
-        """The files that one is understood together with, itself among them. One that is not part of the index stands
-        alone: what it imports is read, and it changes nothing for others."""
-        return tuple(self._programs.get(path, (path,)))
+    def program(self, path: str) -> Group:
+        """The files that one is understood together with. One that is not part of the index stands alone: what it
+        imports is read, and it changes nothing for others."""
+        return self._programs.get(path, Group((path,)))
 
     def importers(self, paths: Iterable[str]) -> list[str]:
         """The files that import one of these themselves."""
@@ -87,7 +87,7 @@ class ProjectIndex:
                 path: [one.stamp, one.digest, one.source.size, one.source.relevant, one.source.imports]
                 for path, one in self._entries.items()
             },
-            "groups": [[numbers[path] for path in group] for group in self._groups],
+            "groups": [[[numbers[path] for path in part] for part in (one.own, one.callers)] for one in self._groups],
         }
 
     @property
@@ -127,7 +127,7 @@ def _bytes(path: str) -> bytes:
         return file.read()
 
 
-def _read_data(known: Any) -> tuple[dict[str, Entry], list[list[str]] | None]:
+def _read_data(known: Any) -> tuple[dict[str, Entry], list[Group] | None]:
     """The entries and groups of an earlier index; none where that is damaged."""
     try:
         entries = {
@@ -135,6 +135,10 @@ def _read_data(known: Any) -> tuple[dict[str, Entry], list[list[str]] | None]:
             for path, (stamp, digest, size, relevant, imports) in known["files"].items()
         }
         paths = list(entries)
-        return entries, [[paths[number] for number in group] for group in known["groups"]]
+        groups = [
+            Group(tuple(paths[number] for number in own), tuple(paths[number] for number in callers))
+            for own, callers in known["groups"]
+        ]
+        return entries, groups
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         return {}, None

@@ -1,1 +1,1 @@
-"""Text: reading files and notebooks, their lines, and comments that suppress findings."""
+"""Text: finding files, reading them, suppressions, positions."""

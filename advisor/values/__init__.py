@@ -1,1 +1,1 @@
-"""The values that an expression can have, and the store that keeps them."""
+"""What an expression can be worth, and the store that keeps it."""

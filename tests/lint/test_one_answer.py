@@ -22,6 +22,7 @@ from accel_advisor.finding import Finding
 from accel_advisor.lint.cache import FOLDER, Caches
 from accel_advisor.lint.linter import POOL_BYTES, lint
 from accel_advisor.lint.report import Report
+from accel_advisor.project import import_graph
 from accel_advisor.project.discovery import Discoverer, Found
 
 HEAD = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, Dataset\n"
@@ -117,7 +118,20 @@ def each_alone(root: Path, names: Iterable[str]) -> Answer:
     return {name: ask(root, ".", [name])[name] for name in names}
 
 
+def count_as_large(patch: pytest.MonkeyPatch) -> None:
+    """Have every project count as one that is too large to be understood as a whole, and a file as one that few reach
+    where one other file does."""
+    patch.setattr(import_graph, "WHOLE_BYTES", 0)
+    patch.setattr(import_graph, "MOST_CALLERS", 1)
+
+
 class TestEightFiles:
+    @pytest.fixture(autouse=True, params=["whole", "large"])
+    def size(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+        if request.param == "large":
+            count_as_large(monkeypatch)
+        return str(request.param)
+
     @pytest.fixture
     def root(self, tmp_path: Path) -> Path:
         make(tmp_path / "project", EIGHT | {"sub/pyproject.toml": NESTED})
@@ -312,10 +326,15 @@ def projects(draw: st.DrawFn) -> dict[str, str]:
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
+@pytest.mark.parametrize("large", [False, True])
 @given(files=projects(), data=st.data())
-def test_any_project_in_any_way(tmp_path: Path, files: dict[str, str], data: st.DataObject) -> None:
+def test_any_project_in_any_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], data: st.DataObject, large: bool
+) -> None:
+    if large:
+        count_as_large(monkeypatch)
     root = Path(tempfile.mkdtemp(dir=tmp_path), "project")
     make(root, files)
     sources = sorted(name for name in files if not name.endswith(".toml"))

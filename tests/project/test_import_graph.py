@@ -16,7 +16,7 @@ def grouped(files: dict[str, bytes]) -> list[list[str]]:
         os.path.join(folder, name): Source.of(name, raw + (b"" if b"# quiet" in raw else b"\n# torch\n"))
         for name, raw in files.items()
     }
-    return [[os.path.relpath(path, folder) for path in one] for one in programs(sources, folder)]
+    return [[os.path.relpath(path, folder) for path in one.files] for one in programs(sources, folder)]
 
 
 class TestPrograms:
@@ -51,8 +51,21 @@ class TestPrograms:
         assert grouped(files) == [names]
 
     def test_a_large_program_is_taken_in_pieces(self) -> None:
-        files = {f"m{number}.py": b"import m0\n" + b"#" * 1_000_000 for number in range(7)}
-        assert [len(one) for one in grouped(files)] == [2, 2, 2, 1]
+        files = {f"m{number}.py": b"import m%d\n" % ((number + 1) % 12) + b"#" * 1_000_000 for number in range(12)}
+        assert [len(one) for one in grouped(files)] == [2] * 6
+
+    def test_the_scripts_of_a_large_library_stand_alone_and_call_it(self) -> None:
+        large = {"library.py": b"import inner\n" + b"#" * 900_000, "inner.py": b"#" * 200_000}
+        scripts = {f"train{number}.py": b"import library\n" for number in range(9)} | {"run.py": b"import train0\n"}
+        alone = [["train0.py", "run.py"], *([name] for name in scripts if name != "train0.py")]
+        assert grouped(scripts | large) == [*alone, ["library.py", "inner.py", *list(scripts)[:-1]]]
+        small = large | {"inner.py": b""}
+        assert grouped(scripts | small) == [[*scripts, "library.py", "inner.py"]]
+
+    def test_only_so_many_scripts_are_read_with_a_large_library(self) -> None:
+        scripts = {f"train{number}.py": b"import library\n" + b"#" * 200_000 for number in range(12)}
+        *alone, library = grouped(scripts | {"library.py": b"#" * 1_000_000})
+        assert (alone, library) == ([[name] for name in scripts], ["library.py", *list(scripts)[:9]])
 
     def test_files_without_a_word_of_ours_belong_to_what_they_call(self) -> None:
         files = {"main.py": b"import a, b  # quiet", "a.py": b"", "b.py": b"", "other.py": b"import main  # quiet"}
