@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.actions import AnyCall, Method, calls
+from accel_advisor.records.actions import AnyCall
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.scalers import halving_before, hands_scaler_over, is_always_on, scaler_calls
+from accel_advisor.records.queries.scalers import certain_steps, halving_before, needless_scalers, unscaled_backwards
 from accel_advisor.rule import Rule, pass_argument
 
 
@@ -73,61 +72,32 @@ class GradScalerMisuse(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each habit at the call that shows it."""
-        if hands_scaler_over(facts):
-            return
-        steps = [one for one in scaler_calls(facts, "step") if is_always_on(facts, one)]
+        code, steps = facts.document.code, certain_steps(facts)
         for step in steps:
-            yield from self._half_parameters(facts, step)
-            yield from self._no_update(facts, step)
-        yield from self._unscaled(facts, steps)
-        yield from self._bfloat16(facts)
-
-    def _half_parameters(self, facts: Facts, step: Operation) -> Iterator[Finding]:
-        cast = halving_before(facts, step)
-        if cast is not None:
-            message = (
-                f"`{facts.document.code(cast.node)}` makes the parameters float16, whose gradients the scaler refuses "
-                f"to unscale, so that `{facts.document.code(step.node)}` raises ValueError; leave them in float32 "
-                f"under autocast"
-            )
-            yield self.finding(facts, cast.node, message)
-
-    def _no_update(self, facts: Facts, step: Operation) -> Iterator[Finding]:
-        in_loop = all(context.inner is not None for context in step.contexts)
-        if in_loop and not facts.does(AnyCall("update")):
-            code = facts.document.code(step.node)
-            message = (
-                f"`{code}` is never followed by `update()`, so that the second one raises RuntimeError and the scale "
-                f"never adapts; call `update()` after it"
-            )
-            yield self.finding(facts, step.node, message)
-
-    def _unscaled(self, facts: Facts, steps: list[Operation]) -> Iterator[Finding]:
-        if facts.does(AnyCall("scale")):
-            return
-        for backward in facts.operations_of(Method("Tensor", "backward"), Method("?", "backward")):
-            step = next((one for one in steps if one.runs_with(backward)), None)
-            if step is not None:
+            cast = halving_before(facts, step)
+            if cast is not None:
                 message = (
-                    f"`{facts.document.code(backward.node)}` does not scale the loss, and "
-                    f"`{facts.document.code(step.node)}` divides its gradients by the scale, so that the updates are "
-                    f"far too small; call `backward()` on what the scaler's `scale` returns"
+                    f"`{code(cast.node)}` makes the parameters float16, whose gradients the scaler refuses to unscale, "
+                    f"so that `{code(step.node)}` raises ValueError; leave them in float32 under autocast"
                 )
-                yield self.finding(facts, backward.node, message, severity=Severity.WARNING)
-
-    def _bfloat16(self, facts: Facts) -> Iterator[Finding]:
-        casts = facts.program.operations_of(AnyCall("autocast"))
-        if not casts or not all(one.given("dtype", 1).named == "torch.bfloat16" for one in casts):
-            return
-        scales = scaler_calls(facts, "scale")
-        if not scales or not all(is_always_on(facts, one) for one in scales):
-            return
-        for operation in facts.operations_of(*calls("torch.amp.GradScaler", "torch.cuda.amp.GradScaler")):
-            if not operation.lacks("enabled"):
-                continue
+                yield self.finding(facts, cast.node, message)
+            if not facts.does(AnyCall("update")) and all(context.inner is not None for context in step.contexts):
+                message = (
+                    f"`{code(step.node)}` is never followed by `update()`, so that the second one raises RuntimeError "
+                    f"and the scale never adapts; call `update()` after it"
+                )
+                yield self.finding(facts, step.node, message)
+        for backward, step in unscaled_backwards(facts, steps):
             message = (
-                f"`{facts.document.code(operation.node)}` scales the loss for bfloat16, which has the range of float32 "
-                f"and needs no scaling: each step pays a pass over the gradients and a wait; pass `enabled=False`"
+                f"`{code(backward.node)}` does not scale the loss, and `{code(step.node)}` divides its gradients by "
+                f"the scale, so that the updates are far too small; call `backward()` on what the scaler's `scale` "
+                f"returns"
             )
-            fix = pass_argument(operation, "enabled", "False")
-            yield self.finding(facts, operation.node, message, severity=Severity.INFO, fix=fix)
+            yield self.finding(facts, backward.node, message, severity=Severity.WARNING)
+        for scaler in needless_scalers(facts):
+            message = (
+                f"`{code(scaler.node)}` scales the loss for bfloat16, which has the range of float32 and needs no "
+                f"scaling: each step pays a pass over the gradients and a wait; pass `enabled=False`"
+            )
+            fix = pass_argument(scaler, "enabled", "False")
+            yield self.finding(facts, scaler.node, message, severity=Severity.INFO, fix=fix)

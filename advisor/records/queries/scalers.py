@@ -19,12 +19,12 @@ _CLIPS = calls(*(f"torch.nn.utils.{name}" for name in ("clip_grad_norm_", "clip_
 _FLOAT16 = frozenset({"torch.float16", "torch.half"})
 
 
-def scaler_calls(facts: Facts, method: str) -> list[Operation]:
+def _scaler_calls(facts: Facts, method: str) -> list[Operation]:
     """The operations of a document that call this method of a gradient scaler."""
     return [one for one in facts.operations_of(AnyCall(method)) if one.what.owner.endswith("GradScaler")]
 
 
-def hands_scaler_over(facts: Facts) -> bool:
+def _hands_scaler_over(facts: Facts) -> bool:
     """Whether a gradient scaler is given to something outside of torch, which may scale, unscale or update with it."""
     return any(
         value.made_by.endswith(".GradScaler")
@@ -37,20 +37,48 @@ def hands_scaler_over(facts: Facts) -> bool:
     )
 
 
-def is_always_on(facts: Facts, method: Operation) -> bool:
+def _is_always_on(facts: Facts, method: Operation) -> bool:
     """Whether it is certainly called on a scaler that was made without ``enabled``, or with a literal True."""
     return all(is_on(facts, context.subject) for context in method.contexts)
 
 
+def certain_steps(facts: Facts) -> list[Operation]:
+    """The calls in a document of ``step`` on scalers that are certainly on, and only the program's own."""
+    if _hands_scaler_over(facts):
+        return []
+    return [one for one in _scaler_calls(facts, "step") if _is_always_on(facts, one)]
+
+
+def unscaled_backwards(facts: Facts, steps: list[Operation]) -> Iterator[tuple[Operation, Operation]]:
+    """The backward passes of a document that go with one of some steps of scalers, each with it, where no loss is
+    scaled."""
+    if facts.does(AnyCall("scale")):
+        return
+    for backward in facts.operations_of(Method("Tensor", "backward"), Method("?", "backward")):
+        step = next((one for one in steps if one.runs_with(backward)), None)
+        if step is not None:
+            yield backward, step
+
+
+def needless_scalers(facts: Facts) -> list[Operation]:
+    """The calls in a document that make scalers, without ``enabled``, in a program that computes in bfloat16 only."""
+    casts, scales = facts.program.operations_of(AnyCall("autocast")), _scaler_calls(facts, "scale")
+    bfloat16 = casts and all(one.given("dtype", 1).named == "torch.bfloat16" for one in casts)
+    if not bfloat16 or not scales or _hands_scaler_over(facts) or not all(_is_always_on(facts, one) for one in scales):
+        return []
+    made = facts.operations_of(*calls("torch.amp.GradScaler", "torch.cuda.amp.GradScaler"))
+    return [one for one in made if one.lacks("enabled")]
+
+
 def scaled_clips(facts: Facts) -> Iterator[tuple[Operation, list[Operation]]]:
     """The calls that clip gradients which are still scaled, each with the steps of scalers that follow it."""
-    if hands_scaler_over(facts):
+    if _hands_scaler_over(facts):
         return
     order = {id(one): at for at, one in enumerate(facts.operations)}
     for clip in facts.operations_of(*_CLIPS):
         at = order[id(clip)]
-        scales = [one for one in scaler_calls(facts, "scale") if order[id(one)] < at and one.runs_with(clip)]
-        steps = [one for one in scaler_calls(facts, "step") if order[id(one)] > at and one.runs_with(clip)]
+        scales = [one for one in _scaler_calls(facts, "scale") if order[id(one)] < at and one.runs_with(clip)]
+        steps = [one for one in _scaler_calls(facts, "step") if order[id(one)] > at and one.runs_with(clip)]
         steps = [one for one in steps if not _is_switched_off(one)]
         if scales and steps and not _is_unscaled(facts, clip, scales) and not _is_of_another(facts, clip, steps):
             yield clip, steps
@@ -77,7 +105,7 @@ def _is_switched_off(step: Operation) -> bool:
 def _is_unscaled(facts: Facts, clip: Operation, scales: list[Operation]) -> bool:
     """Whether what is clipped is, or may be, unscaled: by ``unscale_``, or by a backward pass without the scaler where
     a condition decides about the clip."""
-    if any(one.runs_with(clip) for each in facts.program for one in scaler_calls(each, "unscale_")):
+    if any(one.runs_with(clip) for each in facts.program for one in _scaler_calls(each, "unscale_")):
         return True
     if not clip.guarded:
         return False
