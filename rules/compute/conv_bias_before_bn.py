@@ -9,7 +9,7 @@ from accel_advisor.finding import Finding, Fix, Severity
 from accel_advisor.records.actions import Method, Within
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.layer_order import successions
+from accel_advisor.records.queries.models.layer_order import successions
 from accel_advisor.rule import Rule, pass_argument
 
 _BIAS = 7

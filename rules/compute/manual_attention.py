@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.attention import attentions
+from accel_advisor.records.queries.models.attention import attentions
 from accel_advisor.rule import Rule
 
 _FUSED = ("scaled_dot_product_attention", "memory_efficient_attention", "flash_attn", "flex_attention")

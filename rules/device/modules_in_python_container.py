@@ -10,7 +10,7 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.unregistered_modules import unregistered_modules
+from accel_advisor.records.queries.models.unregistered_modules import unregistered_modules
 from accel_advisor.rule import Rule, replace_node
 
 _MEANT = re.compile(

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.actions import AnyCall, Call, Within, calls
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.given import Module
 from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.optimizer_order import replaced_parameters, stranded_states
 from accel_advisor.rule import Rule, also_at
-
-EAGER = Call("torch.optim.Adagrad")
-_SHARDS = calls("torch.distributed.fsdp.fully_shard", "torch.distributed.fsdp.FullyShardedDataParallel")
 
 
 class OptimizerBeforeMove(Rule):
@@ -63,41 +57,10 @@ class OptimizerBeforeMove(Rule):
             return
         if any(one.assigns_item for one in facts.transfers):
             return  # the state may be moved by hand
-        moves = {one.node for one in facts.transfers if all(context.to_cuda for context in one.contexts)}
-        wraps = {one.node for one in facts.operations_of(*_SHARDS) if isinstance(one.node, cst.Call)}
-        for index, operation in enumerate(facts.operations):
-            model = operation.given("params", 0).parameters_of if operation.builds_optimizer else None
-            wrap = self._later(facts, index, model, wraps)
-            if wrap is not None:
-                yield self._replaced(facts, operation, wrap)
-            move = self._later(facts, index, self._with_state(operation), moves)
-            if move is not None:
-                yield self._left_behind(facts, operation, move)
-
-    def _with_state(self, operation: Operation) -> Module | None:
-        """The model whose parameters get state here, where they do."""
-        if operation.what is EAGER:
-            return operation.given("params", 0).parameters_of
-        if operation.does(Within("torch.optim")) and operation.does(AnyCall("load_state_dict")):
-            return operation.contexts[0].subject.argument("params", 0).parameters_of
-        return None
-
-    def _later(self, facts: Facts, index: int, model: Module | None, nodes: set[cst.Call]) -> Operation | None:
-        """The first of some operations that happens to a model for certain after another one, and before an optimizer
-        is built anew."""
-        first, found = facts.operations[index], None
-        if model is None or len(first.contexts) != 1:
-            return None
-        for operation in facts.operations[index + 1 :]:
-            for context in operation.contexts:
-                together = context.functions == first.contexts[0].functions and not context.guarded
-                subject = context.given("module", 0) if context.subject.absent else context.subject
-                if operation.node in nodes and subject.module is model and together:
-                    found = found or operation
-                anew = operation.does(Within("torch.optim")) and context.given("params", 0).parameters_of is model
-                if found and anew:
-                    return None
-        return found
+        for operation, wrap in replaced_parameters(facts):
+            yield self._replaced(facts, operation, wrap)
+        for operation, move in stranded_states(facts):
+            yield self._left_behind(facts, operation, move)
 
     def _replaced(self, facts: Facts, operation: Operation, wrap: Operation) -> Finding:
         document = facts.document

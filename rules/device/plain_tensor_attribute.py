@@ -7,11 +7,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.actions import Act
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.given import Birth, Class
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.mixing import Meeting, meetings
+from accel_advisor.records.queries.mixing import Meeting
+from accel_advisor.records.queries.models.plain_attributes import tensors_left_behind
 from accel_advisor.rule import Rule, also_at, replace_node
 
 
@@ -72,35 +71,8 @@ class PlainTensorAttribute(Rule):
         """Reports each attribute once, where it is assigned."""
         if facts.trains and not facts.placed:
             return
-        kept: dict[Birth, list[Operation]] = {}
-        for operation in facts.operations_of(Act.SETS_MODULE_ATTRIBUTE):
-            born = operation.contexts[0].value.born
-            if born is not None:
-                kept.setdefault(born, []).append(operation)
-        seen: set[Birth] = set()
-        for meeting in meetings(facts):
-            born = meeting.born
-            assigned = kept.get(born, [])
-            if "__init__" not in born.functions or born in seen or len(assigned) != 1 or born.owner is None:
-                continue
-            moves_itself = born.owner.method_names() & {"to", "cuda", "_apply"}
-            if not moves_itself and not self._again(facts, born.owner, assigned[0]):
-                seen.add(born)
-                yield self._report(facts, meeting, assigned[0])
-
-    def _again(self, facts: Facts, owner: Class, assigned: Operation) -> bool:
-        """Whether the attribute is assigned in another place too, which may put it where it belongs."""
-        assert isinstance(assigned.node, cst.Attribute)
-        return any(
-            other is not assigned
-            and isinstance(other.node, cst.Attribute)
-            and other.node.attr.value == assigned.node.attr.value
-            and (module := context.subject.module) is not None
-            and module.cls is not None
-            and owner in module.cls.lineage()
-            for other in facts.program.operations_of(Act.SETS_MODULE_ATTRIBUTE)
-            for context in other.contexts
-        )
+        for assigned, meeting in tensors_left_behind(facts):
+            yield self._report(facts, meeting, assigned)
 
     def _report(self, facts: Facts, meeting: Meeting, assigned: Operation) -> Finding:
         document = facts.document

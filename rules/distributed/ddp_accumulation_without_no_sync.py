@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.actions import AnyCall, AnySets, Call, Within, calls
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.steps.accumulation import exchanged_in_vain
 from accel_advisor.rule import Rule, also_at
-
-WRAPPER = Call("torch.nn.parallel.DistributedDataParallel")
-SETTLES = (
-    *(AnyCall("no_sync"), AnySets("require_backward_grad_sync")),
-    *calls("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard"),
-)
 
 
 class DdpAccumulationWithoutNoSync(Rule):
@@ -91,41 +84,11 @@ class DdpAccumulationWithoutNoSync(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loop once, at its `backward()`."""
-        if not facts.trains_in_parallel or not facts.does(WRAPPER):
-            return
-        if facts.does(*SETTLES):
-            return
-        clears = [one for one in facts.operations_of(AnyCall("zero_grad")) if _some_passes(one)]
-        for step in facts.operations_of(AnyCall("step")):
-            if not _is_step(step) or not _some_passes(step) or not any(one.runs_with(step) for one in clears):
-                continue
-            for backward in facts.operations_of(AnyCall("backward")):
-                if backward.guarded or not _same_loop(backward, step):
-                    continue
-                message = (
-                    f"`{facts.document.code(backward.node)}` averages the gradients among all processes in every pass, "
-                    f"but `{facts.document.code(step.node)}` uses them in some passes only; put the others under "
-                    f"`no_sync()` of the DistributedDataParallel"
-                )
-                related = [also_at(facts.document, step.node, "the gradients are used here")]
-                yield self.finding(facts, backward.node, message, related=related)
-                break
-
-
-def _is_step(operation: Operation) -> bool:
-    optimizes = operation.does(Within("torch.optim")) and not operation.does(Within("torch.optim.lr_scheduler"))
-    return optimizes or "GradScaler" in operation.what.owner
-
-
-def _some_passes(operation: Operation) -> bool:
-    """Whether it happens once in several passes of a loop over batches, unless somebody configures otherwise."""
-    for context in operation.contexts:
-        every = context.period.default
-        once = every.written and every.literal in (None, 1)
-        if every.absent or once or context.loop is None or context.inner is not context.loop:
-            return False
-    return True
-
-
-def _same_loop(one: Operation, other: Operation) -> bool:
-    return {context.inner for context in one.contexts} == {context.inner for context in other.contexts}
+        for backward, step in exchanged_in_vain(facts):
+            message = (
+                f"`{facts.document.code(backward.node)}` averages the gradients among all processes in every pass, "
+                f"but `{facts.document.code(step.node)}` uses them in some passes only; put the others under "
+                f"`no_sync()` of the DistributedDataParallel"
+            )
+            related = [also_at(facts.document, step.node, "the gradients are used here")]
+            yield self.finding(facts, backward.node, message, related=related)

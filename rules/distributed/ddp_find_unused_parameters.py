@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnyCall, AnySets, Call
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.class_code import uses_all_parameters
+from accel_advisor.records.queries.models.class_code import uses_all_parameters
 from accel_advisor.rule import Rule
 
 

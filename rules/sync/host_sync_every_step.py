@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.actions import AnyCall, Call, Within
-from accel_advisor.records.facts import Facts, Loop
-from accel_advisor.records.operations import Operation, OperationContext
-from accel_advisor.records.queries.steps.host_waits import waiting_operations, waits
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.steps.host_waits import waits_of_each_step
 from accel_advisor.rule import Rule, also_at
 
 WARN_FROM = 3
@@ -77,23 +74,9 @@ class HostSyncEveryStep(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loop once, at the first wait."""
-        if facts.does(Call("torch.optim.LBFGS")):
-            return
-        waiting: dict[Loop, list[Operation]] = {}
-        for operation in waiting_operations(facts):
-            loops = {context.loop for context in operation.contexts if self._waits(operation, context)}
-            if len(loops) == 1 and all(self._waits(operation, context) for context in operation.contexts):
-                loop = loops.pop()
-                if loop is not None and loop.backward:
-                    waiting.setdefault(loop, []).append(operation)
-        steps = facts.operations_of(AnyCall("step")) if waiting else []
-        acting = {context.loop for one in steps if _acts(one) for context in one.contexts}
-        for loop, found in waiting.items():
-            if len(found) > 1 and loop not in acting:
+        for found in waits_of_each_step(facts):
+            if len(found) > 1:
                 yield self._report(facts, found)
-
-    def _waits(self, operation: Operation, context: OperationContext) -> bool:
-        return context.at_every_step and not operation.framework and waits(operation, context)
 
     def _report(self, facts: Facts, found: list[Operation]) -> Finding:
         document = facts.document
@@ -106,12 +89,3 @@ class HostSyncEveryStep(Rule):
         related = [also_at(document, one.node, "it waits here too") for one in others]
         severity = Severity.WARNING if len(found) >= WARN_FROM else Severity.INFO
         return self.finding(facts, first.node, message, severity=severity, related=related)
-
-
-def _acts(operation: Operation) -> bool:
-    """Whether an operation is a step of an environment, by what it gives: state, reward, whether it ends..."""
-    if operation.does(Within("torch")):
-        return False
-    statement = operation.statement
-    targets = [one.target for one in statement.targets] if isinstance(statement, cst.Assign) else []
-    return any(isinstance(one, cst.Tuple) and len(one.elements) > 2 for one in targets)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.queries.layer_order import successions
+from accel_advisor.records.queries.models.layer_order import successions
 from accel_advisor.rule import Rule
 
 

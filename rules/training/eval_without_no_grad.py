@@ -7,13 +7,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.loaders import loaders_in
-from accel_advisor.records.queries.evaluation import evaluates, needs_gradients
+from accel_advisor.records.queries.evaluation import evaluations_with_graphs
 from accel_advisor.rule import Rule, indentation_at, insert_after, newline_of
-
-_SWITCHES = calls("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
 
 
 class EvalWithoutNoGrad(Rule):
@@ -80,16 +77,8 @@ class EvalWithoutNoGrad(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each function once, at its first such loop, and each such loop outside of functions."""
-        if facts.does(*_SWITCHES):
-            return
-        seen: set[int] = set()
-        for loop in facts.loops:
-            if not (loop.loaders and loop.graphs) or loop.graph_free or loop.backward or id(loop.function) in seen:
-                continue
-            if evaluates(facts, loop) and not needs_gradients(facts, loop):
-                if loop.function is not None:
-                    seen.add(id(loop.function))
-                yield self._report(facts, loop)
+        for loop in evaluations_with_graphs(facts):
+            yield self._report(facts, loop)
 
     def _report(self, facts: Facts, loop: Loop) -> Finding:
         torch = facts.torch_name or "torch"

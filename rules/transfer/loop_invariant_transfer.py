@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.actions import Act, Method, Within
-from accel_advisor.records.facts import Facts, Transfer, TransferContext
-from accel_advisor.records.given import Birth
+from accel_advisor.records.facts import Facts, Transfer
+from accel_advisor.records.queries.steps.repeated_copies import copies_of_the_same
 from accel_advisor.rule import Rule, also_at
 
 
@@ -63,39 +62,8 @@ class LoopInvariantTransfer(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        changed = self._changed(facts) | facts.handed_over
-        for transfer in facts.transfers:
-            func = transfer.node.func
-            named = isinstance(func, cst.Attribute) and isinstance(func.value, (cst.Name, cst.Attribute))
-            if not named or not transfer.contexts or self._rebinds(transfer):
-                continue
-            if all(self._repeats(one, changed) for one in transfer.contexts):
-                yield self._report(facts, transfer)
-
-    def _rebinds(self, transfer: Transfer) -> bool:
-        """Whether the copy takes the place of what is copied, so that it is made once."""
-        func, statement = transfer.node.func, transfer.statement
-        if not isinstance(statement, cst.Assign) or not isinstance(func, cst.Attribute):
-            return False
-        return any(func.value.deep_equals(one.target) for one in statement.targets)
-
-    def _changed(self, facts: Facts) -> set[Birth]:
-        """Tensors that are written to after they were made."""
-        found: set[Birth] = set()
-        for operation in facts.operations_of(Act.SETS_TENSOR_ITEM, Act.AUGMENTS, Within("Tensor")):
-            in_place = isinstance(operation.what, Method) and operation.what.name.endswith("_")
-            if in_place or isinstance(operation.what, Act):
-                births = (one.subject.born for one in operation.contexts if one.inner)
-                found |= {born for born in births if born is not None}
-        return found
-
-    def _repeats(self, context: TransferContext, changed: set[Birth]) -> bool:
-        born, loop = context.moved.born, context.loop
-        if born is None or context.moved.path or born in changed:
-            return False
-        if loop is None or context.guarded or not loop.repeats or loop in born.loops:
-            return False
-        return context.from_host and context.to_cuda
+        for transfer in copies_of_the_same(facts):
+            yield self._report(facts, transfer)
 
     def _report(self, facts: Facts, transfer: Transfer) -> Finding:
         document = facts.document

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.actions import Method, calls
-from accel_advisor.records.facts import Facts, Transfer
-from accel_advisor.records.loaders import loader_of
-from accel_advisor.records.operations import Operation
+from accel_advisor.records.actions import calls
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.steps.repeated_copies import pinned_in_the_loop
 from accel_advisor.rule import Rule
 
-THREADS = calls(
+_THREADS = calls(
     *("threading.Thread", "concurrent.futures.ThreadPoolExecutor", "concurrent.futures.thread.ThreadPoolExecutor"),
     *("multiprocessing.dummy.Pool", "multiprocessing.pool.ThreadPool", "asyncio.to_thread"),
     *("prefetch_generator.BackgroundGenerator", "prefetch_generator.background"),
@@ -65,50 +62,11 @@ class PinMemoryInHotLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loop once."""
-        if facts.does(*THREADS):
+        if facts.does(*_THREADS):
             return
-        pinned = {one.node for one in facts.operations_of(Method("Tensor", "pin_memory")) if self._in_loop(one)}
-        seen: set[object] = set()
-        for move in facts.transfers:
-            call = move.node
-            source = call.func.value if isinstance(call.func, cst.Attribute) else None
-            if (
-                source not in pinned
-                or self._is_for_the_next_step(facts, move)
-                or not all(context.to_cuda for context in move.contexts)
-            ):
-                continue
-            loop = move.contexts[0].loop
-            if loop not in seen:
-                seen.add(loop)
-                yield self._report(facts, call, source)
-
-    def _in_loop(self, operation: Operation) -> bool:
-        for context in operation.contexts:
-            loader = loader_of(context.subject)
-            own = loader is not None and loader.plain_samples and context.subject.is_plain_tensor
-            streams = any("tream" in one.made_by for one in context.regions)
-            if not own or context.loop is None or streams:
-                return False
-        return bool(operation.contexts)
-
-    def _is_for_the_next_step(self, facts: Facts, move: Transfer) -> bool:
-        """Whether a pass uses what the pass before has copied, so that the copy has a whole step's time."""
-        if not isinstance(move.statement, cst.Assign):
-            return False
-        targets = [one.target for one in move.statement.targets]
-        parts = [part.value for one in targets if isinstance(one, cst.Tuple) for part in one.elements]
-        held = [facts.document.code(one) for one in (*targets, *parts)]
-        loops = [context.loop for context in move.contexts if context.loop is not None]
-        here = [loop for loop in loops if loop.holds(facts.document, move.node)]
-        return any(loop.carries(holder) for loop in here for holder in held)
-
-    def _report(self, facts: Facts, call: cst.Call, source: cst.BaseExpression | None) -> Finding:
-        document = facts.document
-        assert isinstance(source, cst.Call)
-        assert isinstance(source.func, cst.Attribute)
-        message = (
-            f"`{document.code(source)}` copies each batch once more while the loop waits; drop it, and let the "
-            f"loader pin with `pin_memory=True` where it has workers"
-        )
-        return self.finding(facts, source, message)
+        for source in pinned_in_the_loop(facts):
+            message = (
+                f"`{facts.document.code(source)}` copies each batch once more while the loop waits; drop it, and let "
+                f"the loader pin with `pin_memory=True` where it has workers"
+            )
+            yield self.finding(facts, source, message)

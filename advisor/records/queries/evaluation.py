@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from accel_advisor.records.actions import AnyCall, AnySets, Call, any_calls, calls, within
@@ -22,6 +22,7 @@ _DIFFERENTIATES = frozenset(
         "gradcam cam gradient gradients tta adapt adaptation export onnx"
     ).split()
 )
+_SETS_RECORDING = calls("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
 _SWITCHES = any_calls("eval", "train")
 _BACKWARD, _GRAD = AnyCall("backward"), Call("torch.autograd.grad")
 _FREEZES = (AnySets("requires_grad"), AnyCall("requires_grad_"))
@@ -33,7 +34,22 @@ _GRADIENTS = (
 _EXPORTS = within("torch.onnx", "torch.export")
 
 
-def evaluates(facts: Facts, loop: Loop) -> bool:
+def evaluations_with_graphs(facts: Facts) -> Iterator[Loop]:
+    """The loops of a document that evaluate a model while autograd records for nothing: the first of each function, and
+    each one outside of functions."""
+    if facts.does(*_SETS_RECORDING):
+        return
+    seen: set[int] = set()
+    for loop in facts.loops:
+        if not (loop.loaders and loop.graphs) or loop.graph_free or loop.backward or id(loop.function) in seen:
+            continue
+        if _evaluates(facts, loop) and not _needs_gradients(facts, loop):
+            if loop.function is not None:
+                seen.add(id(loop.function))
+            yield loop
+
+
+def _evaluates(facts: Facts, loop: Loop) -> bool:
     """Whether a loop over a loader evaluates a model: the model was put in evaluation mode, the function does so before
     the loop, or is named for it and trains nothing."""
     words = _words(loop.functions[-1]) if loop.functions else frozenset[str]()
@@ -46,7 +62,7 @@ def evaluates(facts: Facts, loop: Loop) -> bool:
     return _is_put_in_evaluation(facts, loop) or bool(contexts and words & _EVALUATES and not learning)
 
 
-def needs_gradients(facts: Facts, loop: Loop) -> bool:
+def _needs_gradients(facts: Facts, loop: Loop) -> bool:
     """Whether something may want gradients of what a loop computes: a backward pass may start from it, it takes some
     itself, an export traces it, or a framework runs it."""
     if (facts.does(*_FREEZES) and not facts.trains) or _is_learnt_from(facts, loop):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accel_advisor.records.actions import Act, Action, Call, Method, calls, methods
+import libcst as cst
+
+from accel_advisor.records.actions import Act, Action, AnyCall, Call, Method, Within, calls, methods
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.given import Given
     from accel_advisor.records.operations import Operation, OperationContext
 
@@ -43,6 +45,33 @@ def waits(operation: Operation, context: OperationContext) -> bool:
     elif operation.what in _REPEATS and context.given("output_size").absent:
         read = (context.given("repeats", _REPEATS[operation.what]),)
     return any(one.on_accelerator for one in read)
+
+
+def waits_of_each_step(facts: Facts) -> list[list[Operation]]:
+    """The operations of a document that certainly wait for the GPU at every step, by training loop; none where the loop
+    steps an environment, or the optimizer is LBFGS, which have to know the values."""
+    if facts.does(Call("torch.optim.LBFGS")):
+        return []
+    waiting: dict[Loop, list[Operation]] = {}
+    for operation in waiting_operations(facts):
+        loops = {context.loop for context in operation.contexts}
+        loop = loops.pop() if len(loops) == 1 else None
+        if loop is None or not loop.backward or operation.framework or not operation.at_every_step:
+            continue
+        if all(waits(operation, context) for context in operation.contexts):
+            waiting.setdefault(loop, []).append(operation)
+    steps = facts.operations_of(AnyCall("step")) if waiting else []
+    acting = {context.loop for one in steps if _acts(one) for context in one.contexts}
+    return [found for loop, found in waiting.items() if loop not in acting]
+
+
+def _acts(operation: Operation) -> bool:
+    """Whether an operation is a step of an environment, by what it gives: state, reward, whether it ends..."""
+    if operation.does(Within("torch")):
+        return False
+    statement = operation.statement
+    targets = [one.target for one in statement.targets] if isinstance(statement, cst.Assign) else []
+    return any(isinstance(one, cst.Tuple) and len(one.elements) > 2 for one in targets)
 
 
 def _goes_to_host(context: OperationContext) -> bool:

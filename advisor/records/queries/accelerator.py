@@ -1,0 +1,60 @@
+"""What goes past an ``Accelerator`` that prepared a program's model and loaders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.actions import Method, methods
+from accel_advisor.records.loaders import loaders_in
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.operations import Operation
+
+_OWNER = "accelerate.Accelerator"
+_PREPARES = methods(_OWNER, "prepare", "prepare_model", "prepare_data_loader", "prepare_optimizer", "prepare_scheduler")
+
+
+def raw_backwards(facts: Facts) -> Iterator[cst.Call]:
+    """The backward passes of a document over a prepared loader's batches that the Accelerator does not make, beside
+    none that it makes."""
+    right = facts.program.operations_of(Method(_OWNER, "backward"))
+    for operation in facts.operations_of(Method("Tensor", "backward"), Method("?", "backward")):
+        if not isinstance(operation.node, cst.Call) or any(operation.runs_with(one) for one in right):
+            continue
+        if _takes_prepared_batches(operation) and not _is_of_another_model(facts, operation):
+            yield operation.node
+
+
+def names_of_accelerators(facts: Facts) -> list[str]:
+    """What the objects are called in a document whose ``prepare`` it calls, without repetition."""
+    prepares = (one.node for one in facts.operations_of(Method(_OWNER, "prepare")))
+    functions = (one.func for one in prepares if isinstance(one, cst.Call))
+    return sorted({facts.document.code(one.value) for one in functions if isinstance(one, cst.Attribute)})
+
+
+def _takes_prepared_batches(backward: Operation) -> bool:
+    """Whether it happens in loops only whose batches the Accelerator has moved."""
+    loops = [context.loop for context in backward.contexts]
+    return all(
+        loop and not loop.from_host and any(one.moved_by == "accelerate" for one in loaders_in(loop)) for loop in loops
+    )
+
+
+def _is_of_another_model(facts: Facts, backward: Operation) -> bool:
+    """Whether the loss comes from models that were never prepared."""
+    losses = [context.subject for context in backward.contexts]
+    grown = {node for one in losses if one.is_tensor for node in one.graph}
+    calls = [call for one in facts.program for call in one.module_calls if call.node in grown and not call.loss]
+    models = {context.model for call in calls for context in call.contexts}
+    prepared = {
+        argument.module
+        for operation in facts.program.operations_of(*_PREPARES)
+        for context in operation.contexts
+        for argument in context.values
+        if argument.module is not None or argument.unknown
+    }
+    return bool(models) and not models & prepared
