@@ -20,7 +20,7 @@ class ChannelsLast(Rule):
 
     What it does
         Finds the move to CUDA of a model with two-dimensional convolutions that a loop trains in mixed precision, in
-        programs that never speak of `channels_last`.
+        programs that never mention `channels_last`.
 
     Why it costs time
         The convolutions of tensor cores want the channels last. In the default layout images and weights are

@@ -40,7 +40,7 @@ class CompiledStateDictPrefix(Rule):
 
     When to ignore it
         Where only compiled models load the file. The rule is silent where the program loads weights into a compiled
-        model, and where it speaks of `_orig_mod` itself.
+        model, and where it mentions `_orig_mod` itself.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.compile
@@ -66,7 +66,7 @@ class CompiledStateDictPrefix(Rule):
         return all(_is_compiled(context.subject) for context in operation.contexts)
 
     def _knows(self, facts: Facts) -> bool:
-        """Whether the program loads such keys as they are, or speaks of the prefix."""
+        """Whether the program loads such keys as they are, or mentions the prefix."""
         loads = facts.program.operations_of(Method("Module", "load_state_dict"))
         into = [context.subject for one in loads for context in one.contexts]
         return any(_is_compiled(one) for one in into) or any(one.reads("_orig_mod") for one in facts.program)

@@ -16,7 +16,7 @@ _ENABLED, _BENCHMARK, _DETERMINISTIC = (
 
 
 class CudnnFlags(Rule):
-    """cuDNN is switched off, or told to be deterministic and to choose by the clock at once.
+    """cuDNN is switched off, or set to be deterministic and to choose by the clock at once.
 
     What it does
         Finds `torch.backends.cudnn.enabled = False`, and `deterministic = True` together with `benchmark = True` set

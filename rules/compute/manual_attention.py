@@ -66,7 +66,7 @@ class ManualAttention(Rule):
         Where results must stay the same to the last digit. The fused function scales by the root of the last dimension
         unless it is given `scale`, takes a mask as `attn_mask` or `is_causal`, and drops weights in evaluation too
         unless `dropout_p` is 0 there. The rule is silent where the scores or weights are used for anything else, where
-        something is added to them, in functions that do not speak of four dimensions (`x.view(b, n, heads, -1)`), and
+        something is added to them, in functions that do not mention four dimensions (`x.view(b, n, heads, -1)`), and
         in files that mention fused attention.
 
     References

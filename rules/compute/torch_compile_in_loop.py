@@ -19,7 +19,7 @@ class TorchCompileInLoop(Rule):
         for each batch of a loader.
 
     Why it costs time
-        It does not compile anew: graphs are kept with the code of the model. But what `torch.compile` returns for a
+        It does not compile again: graphs are kept with the code of the model. But what `torch.compile` returns for a
         compiled module is a function around it, which has neither `parameters()` nor `train()`; and for each batch
         wrapping the model costs more than calling it.
 

@@ -1,1 +1,1 @@
-"""ACC1xx: data loading."""
+"""Rules about data loading."""

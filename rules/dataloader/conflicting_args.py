@@ -35,7 +35,7 @@ class DataLoaderConflictingArgs(Rule):
         loader = DataLoader(data, sampler=RandomSampler(data))
 
     When to ignore it
-        Never: the rule speaks only where all of the values are certain.
+        Never: the rule reports only where all of the values are certain.
 
     Fix safety
         Unsafe: `shuffle=True` is dropped where there is a sampler; perhaps it is the sampler that should go.

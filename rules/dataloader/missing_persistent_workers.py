@@ -1,4 +1,4 @@
-"""Workers that are started anew in every epoch."""
+"""Workers that are started again in every epoch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from accel_advisor.rule import Rule, also_at, pass_argument
 
 
 class DataLoaderMissingPersistentWorkers(Rule):
-    """A DataLoader starts its worker processes anew in every epoch.
+    """A DataLoader starts its worker processes again in every epoch.
 
     What it does
         Finds a DataLoader with workers but without `persistent_workers` that is iterated again and again.

@@ -1,4 +1,4 @@
-"""Loaders that are begun anew for every batch."""
+"""Loaders that are begun again for every batch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from accel_advisor.rule import Rule
 
 
 class NextIterInLoop(Rule):
-    """A loop begins a DataLoader anew for every batch that it takes.
+    """A loop starts a new pass over a DataLoader for every batch that it takes.
 
     What it does
         Finds `next(iter(loader))` in the body of a loop.
@@ -45,7 +45,7 @@ class NextIterInLoop(Rule):
     When to ignore it
         Where one fixed batch is meant: take it once, before the loop. The rule is silent outside of loops, under a
         condition, in an `except` clause, once in an epoch, where a loader without workers has an order of its own, and
-        in files, functions and conditions whose names speak of debugging, benchmarks or overfitting.
+        in files, functions and conditions whose names mention debugging, benchmarks or overfitting.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading
@@ -66,7 +66,7 @@ class NextIterInLoop(Rule):
                 yield self._report(facts, operation, loaders[0])
 
     def _loader(self, facts: Facts, context: OperationContext) -> LoaderCall | None:
-        """The loader that is begun anew in every turn of a loop; None where that is not so, or does no harm."""
+        """The loader that is begun again in every turn of a loop; None where that is not so, or does no harm."""
         loop, loader = context.inner, loader_of(context.subject)
         if loop is None or context.guarded or loader is None:
             return None

@@ -45,7 +45,7 @@ class DataLoaderRebuiltPerEpoch(Rule):
     When to ignore it
         Where the loader is dropped on purpose to free memory. The rule is silent where the loader depends on the epoch,
         or on anything else that the loop assigns or calls a method of, and where each pass is a training of its own,
-        which seeds anew, makes an optimizer, or is counted as a fold, a run or a seed.
+        which seeds again, makes an optimizer, or is counted as a fold, a run or a seed.
 
     Fix safety
         Unsafe: the state of the workers lives on, and so does the memory that they hold.

@@ -1,1 +1,1 @@
-"""ACC3xx: device placement."""
+"""Rules about device placement."""

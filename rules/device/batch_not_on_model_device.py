@@ -47,7 +47,7 @@ class BatchNotOnModelDevice(Rule):
             model(x.cuda(non_blocking=True)).sum().backward()
 
     When to ignore it
-        The rule speaks only where both places are proven. It is silent about a module that moves its own inputs, about
+        The rule reports only where both places are proven. It is silent about a module that moves its own inputs, about
         DataParallel, FSDP and DistributedDataParallel with `device_ids` (which move the inputs of `forward`, though not
         the targets), and where a framework delivers the batches.
 

@@ -61,7 +61,7 @@ class ModulesInPythonContainer(Rule):
         The rule is silent where the layers are registered elsewhere too (`nn.Sequential(*self.layers)`,
         `add_module`, attributes of their own), where they are moved or frozen by hand, where a comment beside or above
         the list says that they are kept out, and about a list of one, which is how a helper is kept out on purpose. Of
-        parameters in a list it does not speak.
+        parameters in a list it reports nothing.
 
     Fix safety
         Unsafe: the state dict and the parameters grow by those of the layers.

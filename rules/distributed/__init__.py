@@ -1,1 +1,1 @@
-"""ACC5xx: more than one GPU."""
+"""Rules about more than one GPU."""

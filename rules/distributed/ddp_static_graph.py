@@ -12,7 +12,7 @@ from accel_advisor.rule import Rule
 
 
 class DdpStaticGraph(Rule):
-    """DistributedDataParallel of a checkpointed model is not told that its graph never changes.
+    """DistributedDataParallel of a checkpointed model does not know that its graph never changes.
 
     What it does
         Finds DistributedDataParallel without `static_graph` in a program that uses activation checkpointing.

@@ -54,7 +54,7 @@ class IterableDatasetNotRankSharded(Rule):
             model(x).sum().backward()
 
     When to ignore it
-        Where the stream is divided by means that cannot be seen in the class. The rule speaks only where it knows all
+        Where the stream is divided by means that cannot be seen in the class. The rule reports only where it knows all
         that the stream is read from.
 
     References

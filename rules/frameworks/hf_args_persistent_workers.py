@@ -1,4 +1,4 @@
-"""Trainers that start their workers anew for every epoch."""
+"""Trainers that start their workers again for every epoch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from accel_advisor.rule import Rule, pass_argument
 
 
 class HfArgsPersistentWorkers(Rule):
-    """A transformers Trainer starts its worker processes anew for every epoch.
+    """A transformers Trainer starts its worker processes again for every epoch.
 
     What it does
         Finds `TrainingArguments` with workers, more than one epoch and no `dataloader_persistent_workers`.

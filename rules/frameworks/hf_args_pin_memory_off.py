@@ -15,7 +15,7 @@ _SAMPLES = frozenset({"__getitem__", "__getitems__", "__iter__", "__call__", "to
 
 
 class HfArgsPinMemoryOff(Rule):
-    """A transformers Trainer is told not to pin the memory of its batches.
+    """A transformers Trainer is set not to pin the memory of its batches.
 
     What it does
         Finds `TrainingArguments(dataloader_pin_memory=False)`.
@@ -63,7 +63,7 @@ class HfArgsPinMemoryOff(Rule):
             yield self.finding(facts, arguments.node, message)
 
     def _samples_move(self, facts: Facts) -> bool:
-        """Whether what makes samples or batches of them puts something on a GPU, as far as its name tells."""
+        """Whether what makes samples or batches of them puts something on a GPU, as far as its name says."""
         made: list[tuple[tuple[str, ...], bool]] = []
         for one in facts.program:
             made += [(at.functions, "cuda" in at.kinds) for each in one.transfers for at in each.contexts]

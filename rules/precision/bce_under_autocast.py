@@ -46,7 +46,7 @@ class BceUnderAutocast(Rule):
         Never where the region is on. The rule is silent on the CPU, where autocast allows it, where an inner
         `autocast(enabled=False)` surrounds the loss, and where a value decides whether autocast is on. `.float()` alone
         does not help: torch forbids the function there, whatever it is given. Outside of autocast nothing raises, and
-        the rule does not speak.
+        the rule reports nothing.
 
     References
         - https://docs.pytorch.org/docs/stable/amp.html#prefer-binary-cross-entropy-with-logits-over-binary-cross-entropy

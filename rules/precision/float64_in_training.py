@@ -54,7 +54,7 @@ class Float64InTraining(Rule):
 
     When to ignore it
         Where the problem needs it. The rule is silent beside gradients of gradients, gradient checks, linear algebra,
-        Fourier transforms and LBFGS, with libraries of science, in names that speak of physics and the like, about
+        Fourier transforms and LBFGS, with libraries of science, in names that mention physics and the like, about
         losses and metrics, which may well be summed up in float64, and where an option decides. It makes no fix: the
         model, its inputs and its targets have to change together, and arrays of NumPy are float64 without a word.
 

@@ -21,7 +21,7 @@ class GradScalerMisuse(Rule):
 
     Why it costs time
         The first raises "Attempting to unscale FP16 gradients", the second "step() has already been called". The third
-        divides gradients by a scale that nobody multiplied them with. The fourth works and wastes a pass over all
+        divides gradients by a scale that they were never multiplied with. The fourth works and wastes a pass over all
         gradients and a wait for the device in each step.
 
     Example

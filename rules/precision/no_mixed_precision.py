@@ -26,7 +26,7 @@ class NoMixedPrecision(Rule):
     """A model is trained on the GPU in float32 throughout.
 
     What it does
-        Finds training loops on CUDA whose model has convolutions or attention, in programs that never speak of a
+        Finds training loops on CUDA whose model has convolutions or attention, in programs that never mention a
         precision: no autocast, half, bfloat16 or float64, and none for float32 products.
 
     Why it costs time

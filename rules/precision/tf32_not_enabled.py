@@ -61,7 +61,7 @@ class Tf32NotEnabled(Rule):
 
     When to ignore it
         Where ten bits of mantissa are too few. The rule is silent with frameworks, which have settings of their own,
-        with float64, beside gradients of gradients, linear algebra and libraries of science, in names that speak of
+        with float64, beside gradients of gradients, linear algebra and libraries of science, in names that mention
         physics and the like, and in programs that ask for deterministic algorithms.
 
     Fix safety

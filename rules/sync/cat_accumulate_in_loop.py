@@ -43,8 +43,8 @@ class CatAccumulateInLoop(Rule):
         print(kept)
 
     When to ignore it
-        The rule is silent where a step needs the whole tensor, or makes it anew, and where the loop may end after a few
-        batches (`break`, `islice`). It speaks about loops over loaders only, where no condition decides about the call.
+        The rule is silent where a step needs the whole tensor, or resets it, and where the loop may end after a few
+        batches (`break`, `islice`). It is about loops over loaders only, where no condition decides about the call.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.cat.html
@@ -66,7 +66,7 @@ class CatAccumulateInLoop(Rule):
                 yield self.finding(facts, operation.node, message)
 
     def _only_grows(self, facts: Facts, operation: Operation, holder: str) -> bool:
-        """Whether there are many passes, and none needs what is kept, or makes it anew."""
+        """Whether there are many passes, and none needs what is kept, or resets it."""
         loops, besides = [one.loop for one in operation.contexts if one.loop is not None], operation.statement
         return all(
             loop.holds(facts.document, operation.node)

@@ -51,7 +51,7 @@ class LossAccumulationKeepsGraph(Rule):
 
     When to ignore it
         The rule is silent where the sum itself is differentiated (`loss += ...; loss.backward()`), where the graph is
-        retained, where autograd is off, and where the loop binds the sum anew or takes something out of the list. A sum
+        retained, where autograd is off, and where the loop resets the sum or takes something out of the list. A sum
         that is returned is reported: its graph was differentiated and cannot be once more.
 
     Fix safety

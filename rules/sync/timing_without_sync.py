@@ -18,7 +18,7 @@ class TimingWithoutSync(Rule):
         work there, after which nothing waits for the GPU before the second reading.
 
     Why it costs time
-        Work on the GPU is only queued when a call returns. The difference tells how long the host took to launch it,
+        Work on the GPU is only queued when a call returns. The difference is how long the host took to launch it,
         not how long it takes, and whatever is concluded from it is wrong.
 
     Example

@@ -59,7 +59,7 @@ class DebugToolsLeftOn(Rule):
 
     When to ignore it
         While you are debugging. The rule is silent under any condition, where the value comes from an option, and in
-        functions and files whose names speak of debugging, profiling, benchmarks or tests.
+        functions and files whose names mention debugging, profiling, benchmarks or tests.
 
     Fix safety
         Unsafe only because the tool may be wanted: results stay the same.

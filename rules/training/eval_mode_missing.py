@@ -49,7 +49,7 @@ class EvalModeMissing(Rule):
                 total += float(model(x).sum())
 
     When to ignore it
-        Where dropout is wanted, as in Monte Carlo estimates. The rule is silent in names that speak of that, where a
+        Where dropout is wanted, as in Monte Carlo estimates. The rule is silent in names that mention that, where a
         batch goes through the model several times, with several optimizers (GANs), with frameworks, and where a
         condition or an argument decides whether the model has such a layer.
 

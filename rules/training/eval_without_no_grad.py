@@ -64,7 +64,7 @@ class EvalWithoutNoGrad(Rule):
         programs that call `torch.set_grad_enabled`.
 
     Fix safety
-        Unsafe: what the function returns has no gradient any more. `torch.inference_mode()` is not used: its tensors
+        Unsafe: what the function returns has no gradient. `torch.inference_mode()` is not used: its tensors
         raise when they are saved for a backward pass later. No fix is made for a function that also trains.
 
     References

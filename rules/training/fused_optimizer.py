@@ -55,7 +55,7 @@ class FusedOptimizer(Rule):
         Where the update is a small part of a step. The rule is silent where the model may be on another device than
         CUDA or the CPU, with parameters that are listed by hand, with FSDP and with frameworks, beside embeddings with
         sparse gradients and complex numbers, and where the project supports torch before 2.4. Of other optimizers it
-        does not speak: most have no fused form, and Adagrad has one for CUDA in newer torch only.
+        reports nothing: most have no fused form, and Adagrad has one for CUDA in newer torch only.
 
     Fix safety
         Unsafe: the order of the arithmetic changes, and with it the last bits of the parameters.

@@ -21,7 +21,7 @@ _MEMORY = re.compile(r"#.*(?:\bmem|\boom\b)", re.IGNORECASE)
 
 
 class OptimizerForeachFalse(Rule):
-    """An optimizer is told to update parameters one by one.
+    """An optimizer is set to update parameters one by one.
 
     What it does
         Finds optimizers of torch with a literal `foreach=False` and without `fused=True`, in programs that use CUDA.
@@ -47,7 +47,7 @@ class OptimizerForeachFalse(Rule):
     When to ignore it
         Where memory is short: the default needs temporary tensors as large as the parameters. The rule is silent in
         programs that show it (checkpoints of activations, FSDP), and where a comment beside the argument or above it
-        speaks of memory.
+        mentions memory.
 
     Fix safety
         Unsafe: it takes more memory at each step.
@@ -82,7 +82,7 @@ class OptimizerForeachFalse(Rule):
             yield self.finding(facts, operation.node, message, fix=fix)
 
     def _is_explained(self, facts: Facts, operation: Operation) -> bool:
-        """Whether a comment beside the argument, or above it or the call, speaks of memory."""
+        """Whether a comment beside the argument, or above it or the call, mentions memory."""
         document, argument = facts.document, operation.contexts[0].argument("foreach")
         rows = {document.span(operation.node).start.row}
         if argument is not None and argument.node is not None:

@@ -1,1 +1,1 @@
-"""ACC2xx: transfers and synchronisation."""
+"""Rules about transfers between host and device."""

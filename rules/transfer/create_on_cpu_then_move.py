@@ -22,12 +22,12 @@ class CreateOnCpuThenMove(Rule):
     """A tensor is filled on the host and then copied to the device on which it could have been filled.
 
     What it does
-        Finds `torch.zeros(...).to(device)` and its kin (`ones`, `full`, `empty`, `eye`, `arange`, `linspace`, `rand`,
+        Finds `torch.zeros(...).to(device)` and the like (`ones`, `full`, `empty`, `eye`, `arange`, `linspace`, `rand`,
         `randn`, `randint`, `randperm`) that are moved where they are made.
 
     Why it costs time
         The host fills the memory and the program waits while it is copied. The factory fills it on the device when it
-        is told which, without a copy. Inside of a loop or of `forward` that is paid at every step.
+        knows which, without a copy. Inside of a loop or of `forward` that is paid at every step.
 
     Example
         import torch

@@ -45,9 +45,9 @@ class DiscardedToResult(Rule):
         print(x.mean())
 
     When to ignore it
-        The rule speaks only where the receiver is proven to be a tensor. Modules, `BatchEncoding` and graph batches,
+        The rule reports only where the receiver is proven to be a tensor. Modules, `BatchEncoding` and graph batches,
         which move in place, are left alone, and so is a tensor that has no name: `torch.zeros(1).cuda()` starts CUDA.
-        In a program that synchronizes and reads the clock it speaks about batches only: another copy may be timed.
+        In a program that synchronizes and reads the clock it reports batches only: another copy may be timed.
 
     Fix safety
         Unsafe: the program then computes on the device that the discarded move asked for, as it surely was meant to.

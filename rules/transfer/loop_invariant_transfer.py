@@ -50,7 +50,7 @@ class LoopInvariantTransfer(Rule):
 
     When to ignore it
         Where the tensor is too large to stay on the device. The rule is silent where the loop changes the tensor, or
-        may, binds its name anew (`w = w.to(device)` copies once) or copies on a condition, and about modules.
+        may, rebinds its name (`w = w.to(device)` copies once) or copies on a condition, and about modules.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

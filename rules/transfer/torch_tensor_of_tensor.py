@@ -34,7 +34,7 @@ class TorchTensorOfTensor(Rule):
         copied = t.detach().clone()
 
     When to ignore it
-        The rule speaks only about what is proven to be a tensor; numpy arrays and lists are left alone.
+        The rule reports only what is proven to be a tensor; numpy arrays and lists are left alone.
 
     Fix safety
         Safe: `torch.tensor(t)` does the same, with a warning.

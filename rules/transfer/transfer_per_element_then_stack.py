@@ -16,8 +16,8 @@ class TransferPerElementThenStack(Rule):
     """Tensors are copied to the GPU one by one, and joined there.
 
     What it does
-        Finds `torch.stack([t.to(device) for t in tensors])`, and `torch.cat` likewise, where the tensors are on the
-        host.
+        Finds `torch.stack([t.to(device) for t in tensors])`, and the same with `torch.cat`, where the tensors are on
+        the host.
 
     Why it costs time
         Each copy has a cost of its own, and each one waits. Joined on the host first, all of them go over in one.

@@ -85,6 +85,6 @@ class DdpLoaderWithoutSharding(Rule):
             return False
         if not all(one.is_object or one.made_by for one in dataset.given.alternatives):
             return False
-        # `use_ddp` is how dgl's loader is told to make a DistributedSampler by itself
+        # `use_ddp` is how dgl's loader is set to make a DistributedSampler by itself
         given = [one for name in ("sampler", "batch_sampler", "use_ddp") for one in loader.given(name).alternatives]
         return all(one.absent or (one.written and not one.literal) for one in given)

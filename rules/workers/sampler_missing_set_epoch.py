@@ -13,7 +13,7 @@ from accel_advisor.rule import Rule, insert_statement
 
 
 class DistributedSamplerMissingSetEpoch(Rule):
-    """A DistributedSampler is not told the epoch, so every epoch has the same order.
+    """A DistributedSampler does not learn the epoch, so every epoch has the same order.
 
     What it does
         Finds a shuffling DistributedSampler of a training loader in a program that never calls `set_epoch`.

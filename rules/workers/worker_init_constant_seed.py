@@ -20,7 +20,7 @@ class WorkerInitConstantSeed(Rule):
         for a loader that trains for several epochs.
 
     Why it costs time
-        Workers start anew in every epoch, and then draw the same numbers again: every epoch shows the same crops, flips
+        Workers start again in every epoch, and then draw the same numbers: every epoch shows the same crops, flips
         and noise, and more epochs teach less. torch seeds all three generators by itself, with a number that changes
         from epoch to epoch; `worker_init_fn` runs after that.
 
