@@ -28,7 +28,7 @@ LAZY: Mapping[str, tuple[str, str]] = {
     ),
     "doctor": (
         "accel_advisor.commands.doctor_command:doctor",
-        "Tell what this machine offers, what limits it, and how to lift that.",
+        "Show what this machine offers, what limits it, and how to lift that.",
     ),
     "rule": ("accel_advisor.commands.rule_command:rule", "Show the page of a rule."),
     "new-rule": ("accel_advisor.commands.new_rule_command:new_rule", "Start a new rule: its file and its tests."),
@@ -77,7 +77,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "-V", "--version", prog_name="accel-advisor")
 def cli() -> None:
-    """Finds what keeps your accelerator waiting in PyTorch training code, proves it by a short trial, and mends it."""
+    """Finds what keeps your accelerator waiting in PyTorch training code, proves it by a short trial, and fixes it."""
 
 
 def main(args: list[str] | None = None) -> NoReturn:

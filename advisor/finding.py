@@ -1,4 +1,4 @@
-"""What everyone speaks: findings, fixes, edits and the places they stand in.
+"""What all parts exchange: findings, fixes, edits and the places they stand in.
 
 Plain frozen data without syntax-tree nodes, so that a finding can cross a process border, be cached and be
 printed without the document that it came from.
@@ -40,7 +40,7 @@ class CellPlace:
     Attributes:
         number: the cell, counted from 1 among all cells.
         row: line within the cell, counted from 1.
-        file_row, file_column: where the .ipynb file spells it.
+        file_row, file_column: where the .ipynb file has it.
     """
 
     number: int
@@ -114,7 +114,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another place that a finding speaks of."""
+    """Another place that a finding is about."""
 
     filename: str
     span: Span
@@ -132,8 +132,8 @@ class Finding:
         severity: see :class:`Severity`.
         filename: the document, as the user named it.
         span: where it stands.
-        fix: how to mend it, or None.
-        related: other places that it speaks of.
+        fix: how to fix it, or None.
+        related: other places that it mentions.
     """
 
     code: str

@@ -18,7 +18,7 @@ def entry_points() -> list[EntryPoint]:
     """Those of the group, in the order of names.
 
     Most environments have none, and to import ``importlib.metadata`` takes longer than to analyse a short file: it is
-    asked only where a distribution mentions the group, or where that cannot be told from the folders of ``sys.path``.
+    asked only where a distribution mentions the group, or where that cannot be read from the folders of ``sys.path``.
     """
     beside_folders = any(os.path.isfile(place) for place in sys.path) or any(
         hasattr(finder, "find_distributions") for finder in sys.meta_path if finder is not PathFinder

@@ -80,7 +80,7 @@ class Selection:
         Args:
             known: names by code, the tool's own codes among them.
             defaults: the codes that are on when nothing was selected.
-            lenient: pass over a selector that means no rule: rules are missing that it may mean.
+            lenient: skip a selector that means no rule: rules are missing that it may mean.
 
         Raises:
             SelectorError: a selector means no rule.

@@ -94,7 +94,7 @@ class Project:
             if not _within(base, self.root):
                 continue
             if package in LIBRARIES and base != folder and not _within(folder, os.path.join(base, package)):
-                continue  # a script beside the sources of a library that the tables know better than its code tells
+                continue  # a script beside the sources of a library that the tables know better than its code shows
             for end in (".py", os.sep + "__init__.py"):
                 candidate = os.path.join(base, target + end) if target else base + os.sep + "__init__.py"
                 if candidate in self.documents or candidate in self._unsaved or os.path.isfile(candidate):

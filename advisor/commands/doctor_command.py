@@ -102,7 +102,7 @@ def _gpus(found: Sequence[Gpu]) -> Iterator[tuple[str, str]]:
         if gpu.generation_most is not None and gpu.width is not None:
             parts.append(f"PCIe {gpu.generation_most} x{gpu.width}")
         if gpu.divided:
-            parts.append("divided into MIG instances, whose use the driver does not tell")
+            parts.append("divided into MIG instances, whose use the driver does not report")
         yield f"GPU {number}", ", ".join(parts)
 
 

@@ -103,9 +103,9 @@ def lint(
     from accel_advisor.project.discovery import Discoverer, Found
 
     if STDIN in paths and len(paths) > 1:
-        raise click.UsageError("'-' reads stdin and goes with no other path")
+        raise click.UsageError("'-' reads stdin and cannot be used with another path")
     if stdin_filename is not None and STDIN not in paths:
-        raise click.UsageError("--stdin-filename goes with the path '-'")
+        raise click.UsageError("--stdin-filename needs the path '-'")
     _refuse_both(
         {
             "--fix or --diff": make_fixes or diff,
@@ -117,7 +117,7 @@ def lint(
     known = {"--baseline": baseline is not None, "--no-baseline": no_baseline}
     _refuse_both({**known, "--write-baseline": write_baseline is not None})
     if write_baseline is not None and STDIN in paths:
-        raise click.UsageError("--write-baseline goes not with '-': name the files")
+        raise click.UsageError("--write-baseline cannot be used with '-': name the files")
     change = partial(
         changed,
         select=chosen(select, "--select") if select else None,
@@ -218,7 +218,7 @@ def _shown(configurations: Configurations, report: Report) -> list[Finding]:
 def _refuse_both(given: Mapping[str, bool]) -> None:
     named = [option for option, one in given.items() if one]
     if len(named) > 1:
-        raise click.UsageError(f"{named[0]} goes not with {named[1]}")
+        raise click.UsageError(f"{named[0]} cannot be used with {named[1]}")
 
 
 def _form(add_ignore: bool, add_noqa: bool) -> Form | None:
@@ -269,7 +269,7 @@ def _usable_cores() -> int:
 
 
 def _write(after: Mapping[str, bytes], read: Mapping[str, bytes], sources: Mapping[str, bytes]) -> bool:
-    """Writes files anew, unless they are no longer as they were read, or the new text of stdin to stdout; tells why
+    """Replaces files, unless they are no longer as they were read, or writes the new text of stdin to stdout; says why
     where it cannot."""
     from accel_advisor.editing.fixer import write_all
 

@@ -84,7 +84,7 @@ def _behind_dashes(own: list[str], words: str) -> str:
     "--nproc-per-node", "processes", metavar="N", help="Run the script under torchrun, in N processes, or gpu."
 )
 @click.option("--nnodes", default="1", metavar="N", help="As torchrun has it. A trial takes place on one node.")
-@click.option("--apply", is_flag=True, help="Write the change, run old against new, keep it only if the gain shows.")
+@click.option("--apply", is_flag=True, help="Run the new source against the old one, and write it if the gain shows.")
 @click.option(
     "--budget", type=float, default=60.0, show_default=True, metavar="SECONDS", help="For the search, beyond startup."
 )

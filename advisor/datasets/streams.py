@@ -53,7 +53,7 @@ def knows_its_rank(cls: Class) -> bool:
 
 
 def may_differ_by_rank(held: Value) -> bool:
-    """Whether what a data set keeps may be worth something else in another process: its rank, say."""
+    """Whether what a data set keeps may have another value in another process: its rank, say."""
     if isinstance(held, Configured):
         return bool(held.variable)
     return isinstance(held, Unknown) or (isinstance(held, Opaque) and not held.name.startswith(SAME_IN_EVERY_WORKER))
@@ -110,7 +110,7 @@ def _is_common(
     node: cst.BaseExpression,
     depth: int,
 ) -> bool:
-    """Whether an expression in a data set's method is worth the same in every worker."""
+    """Whether an expression in a data set's method has the same value in every worker."""
     if depth > 8:
         return False
 

@@ -23,7 +23,7 @@ _FILLS = frozenset({"update", "setdefault", "append", "extend", "add"})
 
 
 def state_vetoes(machine: Machine, cls: Class) -> list[Veto]:
-    """What of a data set's state speaks against workers."""
+    """What in a data set's state argues against workers."""
     found = _held_vetoes(machine, cls)
     asked = ", ".join(sorted(_asked_for(machine, cls)))
     if asked:
@@ -103,7 +103,7 @@ def _used_as_it_is(cls: Class, name: str) -> bool:
             if isinstance(node, (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.Del)):
                 assigned += self_attribute(node.target) == name
             elif isinstance(node, cst.Attribute) and node.attr.value in ("close", "seed", "manual_seed"):
-                # a generator that is seeded anew for each sample is no copy
+                # a generator that is seeded again for each sample is no copy
                 assigned += self_attribute(node.value) == name
     if assigned != 1 or "?" in cls.library_bases():
         return False

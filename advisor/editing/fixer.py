@@ -18,7 +18,7 @@ class EditConflictError(ValueError):
 
 
 def apply_edits(text: str, edits: Iterable[Edit], start: int = 0, stop: int | None = None) -> str:
-    """``text`` after edits of one file, all of which speak of places in ``text`` as it is before any of them.
+    """``text`` after edits of one file, all of which refer to places in ``text`` as it is before any of them.
 
     Insertions at the same offset are made in the order given, before a replacement that starts there. An edit that
     is given twice is made once.
@@ -73,7 +73,7 @@ def edited_python(document: Document, edits: Iterable[Edit]) -> tuple[bytes, Doc
 
     Raises:
         EditConflictError, UnicodeEncodeError: as :func:`edited`.
-        DocumentError: it would not parse any more.
+        DocumentError: it would no longer parse.
     """
     content = edited(document, edits)
     after = Document.from_bytes(document.filename, content)
@@ -140,7 +140,7 @@ def diff(filename: str, before: Document, after: Document) -> str:
         texts = before.text[old.start : old.end], after.text[new.start : new.end]
         if old.cell is None:
             diffs.append(unified_diff(filename, *texts))
-        else:  # a cell's last line has no newline, which is not worth a word
+        else:  # a cell's last line has no newline, which needs no notice
             diffs.append(unified_diff(f"{filename}:cell {old.cell}", *(f"{text}\n" for text in texts)))
     return "".join(diffs)
 

@@ -38,7 +38,7 @@ class Machine(ABC):
 
     Attributes:
         modules: finds and loads the modules that are imported.
-        store: what every name and object is worth.
+        store: the value of every name and object.
         recorder: what was seen.
         frames: the calls and modules that are being interpreted, outermost first.
         functions, classes: those of the project, in the order in which their definitions were met.
@@ -100,7 +100,7 @@ class Machine(ABC):
 
     @abstractmethod
     def lookup(self, name: str) -> Value:
-        """What a name is worth here: local, enclosing, global, star-imported or builtin."""
+        """The value of a name here: local, enclosing, global, star-imported or builtin."""
 
     @abstractmethod
     def member(self, scope: Scope, name: str) -> Value | None:
@@ -139,7 +139,7 @@ class Machine(ABC):
 
     @abstractmethod
     def evaluate(self, node: cst.BaseExpression) -> Value:
-        """What an expression is worth; its effects take place."""
+        """The value of an expression; its effects take place."""
 
     @abstractmethod
     def assign(self, target: cst.CSTNode, value: Value) -> None:
@@ -147,7 +147,7 @@ class Machine(ABC):
 
     @abstractmethod
     def attribute(self, owner: Value, name: str) -> Value:
-        """What ``owner.name`` is worth."""
+        """The value of ``owner.name``."""
 
     @abstractmethod
     def call_value(self, callee: Value, arguments: Arguments, node: cst.Call) -> Value:

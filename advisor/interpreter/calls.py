@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def attribute(machine: Machine, owner: Value, name: str) -> Value:
-    """What ``owner.name`` is worth."""
+    """The value of ``owner.name``."""
     if isinstance(owner, Qualified):
         machine.recorder.name_used(machine.document, canonical(f"{owner.name}.{name}"))
     if isinstance(owner, (Qualified, SourceModule, Namespace)):

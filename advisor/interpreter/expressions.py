@@ -1,4 +1,4 @@
-"""What expressions are worth."""
+"""The values of expressions."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
 
 
 def truth(machine: Machine, node: cst.BaseExpression) -> Value:
-    """What an expression is worth whose truth decides what happens next: that of a tensor has to be read."""
+    """The value of an expression whose truth decides what happens next: that of a tensor has to be read."""
     value = machine.evaluate(node)
     if isinstance(value, Tensor):
         machine.recorder.operation(machine.frame, node, Act.TRUTH, value)
@@ -272,7 +272,7 @@ def graph_of(value: Value) -> frozenset[cst.CSTNode]:
 
 def sum_of(grown: frozenset[cst.CSTNode], node: cst.CSTNode) -> frozenset[cst.CSTNode]:
     """The graph that a sum carries: that of its terms, and the sum itself, so that one that goes on from one pass of a
-    loop to the next differs from one that begins anew. None where it has become too large to follow."""
+    loop to the next differs from one that begins again. None where it has become too large to follow."""
     return grown | {node} if 0 < len(grown) < MOST_GROWN else frozenset()
 
 

@@ -125,7 +125,7 @@ class Interpreter(Machine):
     # -- names
 
     def lookup(self, name: str) -> Value:
-        """What a name is worth here: local, enclosing, global, star-imported or builtin."""
+        """The value of a name here: local, enclosing, global, star-imported or builtin."""
         scope: Scope | None = self.scope
         if scope is not None and name in scope.global_names:
             scope = scope.globals
@@ -199,7 +199,7 @@ class Interpreter(Machine):
     # -- running
 
     def evaluate(self, node: cst.BaseExpression) -> Value:
-        """What an expression is worth; its effects take place."""
+        """The value of an expression; its effects take place."""
         run = EVALUATE.get(type(node))
         return run(self, node) if run is not None else UNKNOWN
 
@@ -208,7 +208,7 @@ class Interpreter(Machine):
         assign(self, target, value)
 
     def attribute(self, owner: Value, name: str) -> Value:
-        """What ``owner.name`` is worth."""
+        """The value of ``owner.name``."""
         return attribute(self, owner, name)
 
     def call_value(self, callee: Value, arguments: Arguments, node: cst.Call) -> Value:

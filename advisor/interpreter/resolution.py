@@ -19,7 +19,7 @@ FLAGS = "absl.flags.FLAGS"
 
 
 def value_of(machine: Machine, scope: Scope, node: cst.BaseExpression) -> Value:
-    """What a dotted name is worth, seen from a scope; Unknown for any other expression.
+    """The value of a dotted name, seen from a scope; Unknown for any other expression.
 
     An import that nothing has followed yet is followed now.
     """
@@ -65,6 +65,6 @@ def class_member(machine: Machine, cls: Class | None, name: str) -> Value | None
 
 
 def _flag(machine: Machine, name: str) -> Value | None:
-    """What ``FLAGS.workers`` is worth, where its full name is that of a defined flag."""
+    """The value of ``FLAGS.workers``, where its full name is that of a defined flag."""
     owner, _, last = name.rpartition(".")
     return machine.store.get(FLAGS, last) if owner == FLAGS else None

@@ -1,1 +1,1 @@
-"""From files to findings, and from findings to mended files."""
+"""From files to findings, and from findings to fixed files."""

@@ -85,7 +85,7 @@ def checked_reason(reason: str | None, form: Form | None) -> str:
     if reason is None:
         return ""
     if form is not Form.ACCEL:
-        raise click.UsageError("--reason goes with --add-ignore")
+        raise click.UsageError("--reason needs --add-ignore")
     if "#" in reason or not reason.isprintable() or not reason.strip():
         raise click.UsageError("--reason: must be one line of text without '#'")
     return reason.strip()
@@ -131,7 +131,7 @@ class Held:
         return self._unknown(report, self._matches(report))
 
     def without_known(self, report: Report, filenames: Sequence[str]) -> Report:
-        """A report without what the baselines hold; says on stderr where one holds what does not occur any more.
+        """A report without what the baselines hold; says on stderr where one holds what no longer occurs.
 
         Args:
             filenames: all files that were linted.
@@ -142,7 +142,7 @@ class Held:
                 own = [name for name in filenames if self._of(self._configurations.of(name)) is held]
                 stale = held.stale(match, judged(held, own, self._configurations))
                 if stale:
-                    is_gone = "does not occur any more" if stale == 1 else "do not occur any more"
+                    is_gone = "no longer occurs" if stale == 1 else "no longer occur"
                     remedy = f"--write-baseline {held.path} drops {'it' if stale == 1 else 'them'}"
                     click.echo(f"Note: {_count(stale, 'finding')} in {held.path} {is_gone}; {remedy}.", err=True)
         findings = self._unknown(report, matches)
@@ -164,7 +164,7 @@ class Held:
 
 
 def write_baseline(report: Report, path: str, filenames: Iterable[str], configurations: Configurations) -> bool:
-    """Writes to a file, which may be a baseline already, what a report shows, and drops what does not occur any more;
+    """Writes to a file, which may be a baseline already, what a report shows, and drops what no longer occurs;
     says why where it cannot.
 
     Raises:

@@ -46,7 +46,7 @@ another rule, may still have findings."""
 
 class Baseline:
     """A file of entries. An entry is a rule, a file and the text of a line, and how many findings there are of that
-    kind: it holds wherever the line moves in its file, and not any more when the line changes.
+    kind: it holds wherever the line moves in its file, and no longer when the line changes.
 
     Args:
         path: of the file; the files that it names are relative to its folder.
@@ -63,7 +63,7 @@ class Baseline:
         """The baseline in a file.
 
         Raises:
-            ConfigError: it is not there, cannot be read, or is no baseline.
+            ConfigError: it is not there, cannot be read, or is not a baseline.
         """
         try:
             data = json.loads(path.read_bytes())
@@ -73,15 +73,17 @@ class Baseline:
             raise ConfigError(f"{path}: the baseline cannot be read: {error.strerror or error}") from error
         except (ValueError, RecursionError) as error:
             where = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-            raise ConfigError(f"{path}: is no baseline, because it is not valid JSON{where}; {_anew(path)}") from error
+            raise ConfigError(
+                f"{path}: is not a baseline, because it is not valid JSON{where}; {_hint(path)}"
+            ) from error
         try:
             if data["version"] != VERSION:
-                raise ConfigError(f"{path}: is a baseline of version {data['version']!r}, not {VERSION}; {_anew(path)}")
+                raise ConfigError(f"{path}: is a baseline of version {data['version']!r}, not {VERSION}; {_hint(path)}")
             entries = {file: _entries(listed) for file, listed in data["findings"].items()}
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             if isinstance(error, ConfigError):
                 raise
-            raise ConfigError(f"{path}: is no baseline: it lacks what one holds; {_anew(path)}") from error
+            raise ConfigError(f"{path}: is not a baseline: it lacks what one holds; {_hint(path)}") from error
         return cls(path, entries)
 
     def __len__(self) -> int:
@@ -99,7 +101,7 @@ class Baseline:
         return Match(unknown, {file: +counts for file, counts in left.items() if counts.total()})
 
     def stale(self, match: Match, judged: Judged) -> int:
-        """How many findings it holds that do not occur any more."""
+        """How many findings it holds that no longer occur."""
         return sum(
             count
             for file, counts in match.left.items()
@@ -108,7 +110,7 @@ class Baseline:
         )
 
     def renewed(self, report: Report, match: Match, new: Iterable[Finding], judged: Judged) -> Baseline:
-        """This baseline with new findings, and without those that do not occur any more. What the run cannot say
+        """This baseline with new findings, and without those that no longer occur. What the run cannot say
         anything about stays."""
         entries = {file: counts - match.left.get(file, Counter()) for file, counts in self._entries.items()}
         for file, counts in match.left.items():
@@ -181,5 +183,5 @@ def _entries(listed: Collection[Any]) -> Counter[Entry]:
     return found
 
 
-def _anew(path: Path) -> str:
-    return f"remove it and write it anew with --write-baseline {path}"
+def _hint(path: Path) -> str:
+    return f"remove it and write it again with --write-baseline {path}"

@@ -52,7 +52,7 @@ class Cache:
         try:
             self._entries = dict(data["entries"])
         except (KeyError, TypeError, ValueError):
-            self._changed = True  # absent or damaged: it is written anew
+            self._changed = True  # absent or damaged: it is written again
 
     def get(self, program: Program, digests: Iterable[str]) -> Result | None:
         """What is known of a program whose files have these digests."""

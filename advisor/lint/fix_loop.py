@@ -112,7 +112,7 @@ def _changed(outcome: FixOutcome, findings: Iterable[Finding]) -> dict[str, tupl
 
     Raises:
         EditConflictError: edits overlap or lie outside the text.
-        DocumentError: a file cannot be read, or would not parse any more.
+        DocumentError: a file cannot be read, or would no longer parse.
         UnicodeEncodeError: new text does not fit the file's encoding.
     """
     changed: dict[str, tuple[Document, bytes, bytes]] = {}

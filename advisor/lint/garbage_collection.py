@@ -32,7 +32,7 @@ class Budget:
         self._spent = 0
 
     def spend(self, characters: int) -> None:
-        """So much more source was analysed, and is not needed any longer."""
+        """So much more source was analysed, and is no longer needed."""
         self._spent += characters
         if self._spent >= self._characters and not gc.isenabled():
             self._spent = 0

@@ -82,7 +82,7 @@ class Report:
         return self.asked.get(path) or shown_path(path)
 
     def document(self, filename: str) -> Document | None:
-        """The text that a finding speaks of; None where the file could not be read."""
+        """The text that a finding is about; None where the file could not be read."""
         raw = self.sources.get(filename)
         if raw is None:
             return None

@@ -21,7 +21,7 @@ BYTES = 64 << 20
 ROUNDS = 7
 TIME_LIMIT = 120.0
 PAYS = 1.1
-"""Times as fast that pinned copies must be for pinning to be worth a word."""
+"""Times as fast that pinned copies must be for pinning to be worth mentioning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Bandwidth:
 
 
 def measure(python: str = sys.executable, limit: float = TIME_LIMIT) -> Bandwidth | str:
-    """The bandwidth of the current accelerator, or in words why there is none to tell.
+    """The bandwidth of the current accelerator, or in words why there is none.
 
     Args:
         python: the interpreter whose torch is used.
@@ -69,11 +69,11 @@ def measure(python: str = sys.executable, limit: float = TIME_LIMIT) -> Bandwidt
     except OSError as error:
         return f"{python} cannot be run: {error.strerror or error}"
     try:
-        told = json.loads(done.stdout)
+        answer = json.loads(done.stdout)
     except ValueError:
         last = done.stderr.strip().rpartition("\n")[2]
         return f"copies to the accelerator could not be measured: {last or f'exit status {done.returncode}'}"
-    return Bandwidth(**told) if isinstance(told, dict) else str(told)
+    return Bandwidth(**answer) if isinstance(answer, dict) else str(answer)
 
 
 def copy_rates(torch: Any, device: Any) -> Bandwidth:

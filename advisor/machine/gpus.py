@@ -1,7 +1,7 @@
 """NVIDIA GPUs as their driver sees them: what they are, what holds them back, and how busy they are.
 
 The driver is asked through NVML (nvidia-ml-py), which needs neither torch nor a CUDA context, so that asking takes no
-memory on the device. Where the library, the driver or a GPU is missing there is simply none; what a GPU does not tell
+memory on the device. Where the library, the driver or a GPU is missing there is simply none; what a GPU does not report
 is None.
 """
 
@@ -40,7 +40,7 @@ class Gpu:
         generation_most: PCIe generation that card and slot can both do.
         persistent: whether the driver stays loaded between programs.
         slowed: why its clocks are low, in words; empty where nothing slows it down.
-        divided: whether it is split into MIG instances, of which the driver tells less.
+        divided: whether it is split into MIG instances, of which the driver reports less.
     """
 
     uuid: str
@@ -109,7 +109,7 @@ def gpus() -> tuple[Gpu, ...]:
 
 def handle_of(library: Any, uuid: str) -> Any:
     """The GPU, or the MIG instance of one, with a UUID, as torch or the driver writes it; None where there is none, or
-    where it is not told."""
+    where it is not known."""
     if not uuid:
         return None
     found = (_asked(library, library.nvmlDeviceGetHandleByUUID, f"{kind}{uuid}") for kind in ("", "GPU-", "MIG-"))
@@ -163,7 +163,7 @@ def _described(library: Any, handle: Any) -> Gpu:
 
 
 def _asked(library: Any, function: Callable[..., T], *args: Any) -> T | None:
-    """What the driver answers; None where this GPU, or this driver, does not tell."""
+    """What the driver answers; None where this GPU, or this driver, does not report it."""
     try:
         return function(*args)
     except library.NVMLError:

@@ -28,7 +28,7 @@ class Build:
     """The torch that is installed.
 
     Attributes:
-        version: as torch tells it.
+        version: as torch reports it.
         backend: what it was built for, with its version: ``CUDA 12.8``, ``ROCm 6.4``; empty for a build for the CPU.
         devices: accelerators that it can use now.
         start_method: how this Python starts workers by itself.
@@ -140,6 +140,6 @@ def _gpus(found: Sequence[Gpu]) -> Iterator[Limit]:
             )
         if gpu.persistent is False:
             yield Limit(
-                f"the driver of {name} is loaded anew for each program that starts when none is running",
+                f"the driver of {name} is loaded again for each program that starts when none is running",
                 f"`nvidia-smi -i {number} -pm 1` as root",
             )

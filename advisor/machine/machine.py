@@ -24,7 +24,7 @@ _UNLIMITED = 1 << 60
 @dataclass(frozen=True, slots=True)
 class Accelerator:
     """One device: ``kind`` as torch names it (``cuda``, ``mps``, ``xpu``), its name, and its memory in bytes where the
-    driver tells."""
+    driver reports it."""
 
     kind: str
     name: str
@@ -44,7 +44,7 @@ class Machine:
         memory_limit: the control group's own limit in bytes; None without one.
         shared_memory_total, shared_memory_free: bytes of /dev/shm, through which workers hand batches over; None where
             there is none.
-        processor: its name; empty where nobody tells.
+        processor: its name; empty where it is not known.
         host_memory: bytes of memory of the host.
         locked_memory: bytes that a process may lock; None without a limit, or where there is none to ask for.
         open_files: files that a process may have open; None as above.

@@ -23,7 +23,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def render(report: Report, screen: Screen) -> str:
-    """One run with its results, and the help texts of the rules that spoke."""
+    """One run with its results, and the help texts of the rules that reported something."""
     codes = sorted({(one.code, one.name) for one in report.findings})
     indices = {code: index for index, (code, _) in enumerate(codes)}
     hashes = line_hashes(report)

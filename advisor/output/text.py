@@ -100,7 +100,7 @@ def _rows(span: Span, document: Document) -> Iterable[tuple[int, str, str]]:
     for row in rows:
         try:
             line = document.line(row)
-        except IndexError:  # the finding speaks of a place after the last line
+        except IndexError:  # the finding is about a place after the last line
             return
         start = span.start.column - 1 if row == first else len(line) - len(line.lstrip())
         end = span.end.column - 1 if row == span.end.row else len(line.rstrip())

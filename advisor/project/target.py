@@ -18,11 +18,11 @@ ALL_PLATFORMS = "all"
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """A range of versions; None stands for a bound that nobody states.
+    """A range of versions; None stands for a bound that is not stated.
 
     Attributes:
         oldest: the first one that is supported.
-        below: the first one that is not supported any more.
+        below: the first one that is no longer supported.
         newest: the last one that is named as supported. A bound such as ``<4`` names none: it only rules out others.
     """
 
@@ -31,13 +31,13 @@ class Versions:
     newest: Version | None = None
 
     def all_from(self, version: Version) -> bool | None:
-        """Whether all of them are as new as ``version``; None where nobody says."""
+        """Whether all of them are as new as ``version``; None where that is not known."""
         if (self.oldest is not None and self.oldest < version) or (self.below is not None and self.below <= version):
             return False
         return True if self.oldest is not None else None
 
     def reach(self, version: Version) -> bool | None:
-        """Whether one of them is as new as ``version``; None where nobody says."""
+        """Whether one of them is as new as ``version``; None where that is not known."""
         if self.below is not None and self.below <= version:
             return False
         named = max((one for one in (self.oldest, self.newest) if one is not None), default=None)

@@ -112,8 +112,8 @@ class Method(Action):
 
     The owner is ``Tensor``, ``Module`` (a ``torch.nn.Module`` of a library or of the project), ``DataLoader`` (any
     loader), ``list`` (one that was bound before the innermost loop), the full name of the library's function or class
-    that the object came out of, or ``?`` where nothing is known of it; of those a few telling methods only are kept
-    (``backward``, ``step``, ``item``...).
+    that the object came out of, or ``?`` where nothing is known of it; of those only a few methods with clear names are
+    kept (``backward``, ``step``, ``item``...).
     """
 
     __slots__ = ()
@@ -193,7 +193,7 @@ class Act(Action):
     SETS_TENSOR_ITEM: Act
     """``tensor[...] = value``."""
     TAKES_FIRST_BATCH: Act
-    """``next(iter(loader))``, which begins the loader anew."""
+    """``next(iter(loader))``, which begins the loader again."""
     TRUTH: Act
     """The truth of a tensor decides what happens next."""
 

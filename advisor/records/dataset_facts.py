@@ -20,14 +20,14 @@ IssueKind = Literal["device", "constant seed", "unpicklable", "unpinnable", "cha
 
 @dataclass(frozen=True, slots=True)
 class Veto:
-    """Something in a data set that speaks against workers.
+    """Something in a data set that argues against workers.
 
     Attributes:
         kind: what sort of thing.
         words: why, as a clause that can stand in a message.
         attribute: the attribute that it is about; empty where it is about none.
         certain: whether it is seen to go wrong as soon as there are workers: each of them uses the attribute, and
-            nothing in the class makes it anew; a stream is read whole by each of them.
+            nothing in the class makes it again; a stream is read whole by each of them.
         document, node: where it is decided, if that is one place.
     """
 
@@ -57,7 +57,7 @@ class DatasetFacts:
         value: the expression's value that this was read from.
         cost: ``costly`` reads or decodes for each sample, ``light`` computes a little, ``memory`` only indexes.
         reason: what a sample costs, in words that can stand in a message; empty where nothing is known.
-        vetoes: why workers would break it or gain nothing; empty where nothing speaks against them.
+        vetoes: why workers would break it or gain nothing; empty where no reason is known.
         plain: whether its samples are known to be tensors, numbers and containers of them.
         on_device: whether its samples are on an accelerator already.
         on_host: whether they are certainly not.

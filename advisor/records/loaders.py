@@ -72,7 +72,7 @@ class LoaderContext:
 
 @dataclass(eq=False, slots=True)
 class LoaderCall(BatchSource):
-    """A call that builds a DataLoader or one of its kin.
+    """A call that builds a DataLoader, or a loader of another library.
 
     Attributes:
         name: what the loader is called in the source, or the callee where it has no name.
@@ -136,7 +136,7 @@ class LoaderCall(BatchSource):
 
     @property
     def of_torch(self) -> bool:
-        """Whether it is ``torch.utils.data.DataLoader`` itself, and none of its kin."""
+        """Whether it is ``torch.utils.data.DataLoader`` itself, and no other loader."""
         return self.constructor.name == TORCH_LOADER
 
     @property
@@ -161,7 +161,7 @@ class LoaderCall(BatchSource):
 
     @property
     def initializes_nothing(self) -> bool:
-        """Whether it certainly has no ``worker_init_fn``, which might mend what is wrong with the data set."""
+        """Whether it certainly has no ``worker_init_fn``, which might correct what is wrong with the data set."""
         given = options_of(self.get("worker_init_fn"))
         return all(one == ABSENT or (isinstance(one, Constant) and one.value is None) for one in given)
 
@@ -212,7 +212,7 @@ class LoaderCall(BatchSource):
 
     @property
     def last_batch(self) -> int | None:
-        """The samples that remain for its last batch, where nobody configures another batch size; None where their
+        """The samples that remain for its last batch, unless another batch size is configured; None where their
         number is not known."""
         size, length = self.default_count("batch_size"), _length_of(self.get("dataset"))
         if not size or length is None or not self.gives("sampler", None):
@@ -242,7 +242,7 @@ class LoaderCall(BatchSource):
         )
 
     def default_count(self, name: str) -> int | None:
-        """An integer argument as it is when nobody configures another: a literal, or the default of an option; None
+        """An integer argument as it is unless another is configured: a literal, or the default of an option; None
         where it is not known. What the constructor itself defaults to where ``num_workers`` is absent."""
         known = self.get(name)
         if known == ABSENT:

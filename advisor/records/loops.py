@@ -75,7 +75,7 @@ class Loop:
         return tuple(found)
 
     def renews(self, holder: str, besides: cst.CSTNode) -> bool:
-        """Whether a pass binds a name, attribute or item anew, or takes something out of it, in another statement."""
+        """Whether a pass rebinds a name, attribute or item, or takes something out of it, in another statement."""
         for one in renewed_in(self.node, besides):
             code = self.document.code(one)
             if (
@@ -87,7 +87,7 @@ class Loop:
         return False
 
     def empties(self) -> bool:
-        """Whether a pass calls a method, of whatever it may be, that takes things out or begins anew."""
+        """Whether a pass calls a method, of whatever it may be, that takes things out or resets it."""
         return any(isinstance(one, cst.Call) and takes_out(one) for one in descendants(self.node))
 
     def reads(self, holder: str, besides: cst.CSTNode) -> bool:

@@ -1,1 +1,1 @@
-"""Text: finding files, reading them, suppressions, positions."""
+"""Text: reading files and notebooks, their lines, and comments that suppress findings."""

@@ -150,7 +150,7 @@ class Document:
         return self.encode(*texts) if self.notebook is None else self.notebook.rewritten(texts)
 
     def displays(self, node: cst.CSTNode) -> bool:
-        """Whether a notebook shows what an expression is worth: as the last statement of a cell that no semicolon
+        """Whether a notebook shows the value of an expression: as the last statement of a cell that no semicolon
         ends."""
         return id(node) in self._displayed
 

@@ -92,5 +92,5 @@ class Ignorer:
 
 
 def _can_take(one: Suppression, finding: Finding, last_row: int) -> bool:
-    """Whether a comment that lists codes speaks of the place of a finding, so that one more code silences it."""
+    """Whether a comment that lists codes refers to the place of a finding, so that one more code silences it."""
     return one.codes is not None and one.scope is not Scope.FILE and one.covers(finding, last_row)

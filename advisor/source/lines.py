@@ -33,7 +33,7 @@ class Comment:
 
 
 class Lines:
-    """What the tokens say about the lines of a document, as far as they can be told; nothing is parsed."""
+    """What the tokens say about the lines of a document, as far as they can be read; nothing is parsed."""
 
     def __init__(self, document: Document) -> None:
         self.comments: list[Comment] = []
@@ -77,7 +77,7 @@ class Lines:
 
 
 def _tokens(document: Document) -> Iterator[tokenize.TokenInfo]:
-    """The tokens as far as they can be told; what comes after an error is not looked at."""
+    """The tokens as far as they can be read; what comes after an error is not looked at."""
     lines = (line + "\n" for line in re.split(r"\r\n|\r|\n", document.python))
     try:
         yield from tokenize.generate_tokens(lambda: next(lines, ""))

@@ -28,7 +28,7 @@ _ESCAPED_UNIT = re.compile(r"\\u(?!00[0-7])[0-9a-fA-F]{4}")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a cell's text, and where the JSON spells it: a string of a list, or a line of a single string.
+    """A stretch of a cell's text, and where the JSON has it: a string of a list, or a line of a single string.
 
     Attributes:
         start, end: in the JSON, without quotes.
@@ -89,7 +89,7 @@ class Notebook:
             said = error.msg.removesuffix(" at")
             raise DocumentError(f"is no notebook, because it is not JSON: {said}", error.lineno, error.colno) from error
         except (ValueError, RecursionError) as error:
-            # too deep, or a number too long; CPython's words speak of its own limits
+            # too deep, or a number too long; CPython's words name its own limits
             raise DocumentError("is no notebook, because its JSON cannot be read") from error
         self.cells = tuple(self._read(data))
         self.text = "".join(cell.text + CELL_END for cell in self.cells)
@@ -186,7 +186,7 @@ class Notebook:
         return [0, *accumulate(len(line) + 1 for line in self._json.split("\n"))]
 
     def _in_json(self, cell: Cell, position: int) -> int:
-        """Where the JSON spells the character at a position of a cell's text."""
+        """Where the JSON has the character at a position of a cell's text."""
         for piece in cell.pieces:
             if position < len(piece.text):
                 units = _UNIT.finditer(self._json, piece.start, piece.end)
@@ -238,7 +238,7 @@ class Notebook:
         return "".join([*parts, source[old[-1].end : end]])
 
     def _respelled(self, line: str, old: Piece | None) -> str:
-        """The inside of a JSON string that spells a line; what it has in common with an old one stays as it is."""
+        """The inside of a JSON string that holds a line; what it has in common with an old one stays as it is."""
         units = [unit[0] for unit in _UNIT.finditer(self._json, old.start, old.end)] if old else []
         before = old.text if old else ""
         same = _alike(before, line)
@@ -248,7 +248,7 @@ class Notebook:
 
     @cached_property
     def _escapes(self) -> bool:
-        """Whether the file spells characters beyond ASCII by escapes."""
+        """Whether the file writes characters beyond ASCII by escapes."""
         return self._json.isascii() and _ESCAPED_UNIT.search(self._json) is not None
 
 

@@ -124,7 +124,7 @@ def syntax_of(text: str, filename: str) -> Syntax:
 def parsable(text: str) -> str:
     """A text without what libcst's parser loses.
 
-    At the start of a line a form feed becomes a line of its own (it starts the indentation anew), elsewhere a space;
+    At the start of a line a form feed becomes a line of its own (it starts the indentation again), elsewhere a space;
     lines of white space behind the last statement become comments.
     """
     if "\f" in text:

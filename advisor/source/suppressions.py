@@ -116,8 +116,8 @@ class Suppressions:
 
         Args:
             known: names by code of all rules.
-            ran: codes of the rules that ran; a comment for a rule that did not is left in peace.
-            complete: whether everything ran that is on by default; without it a bare ``ignore`` is left in peace.
+            ran: codes of the rules that ran; a comment for a rule that did not is left alone.
+            complete: whether everything ran that is on by default; without it a bare ``ignore`` is left alone.
             code: code and name that the findings carry.
         """
         for one in self._found:
@@ -199,7 +199,7 @@ class Suppressions:
             self._found.append(Suppression(span, codes, scope, rows, base + found.end(), ours))
 
     def _target(self, comment: Comment, lines: Lines) -> tuple[int, int]:
-        """The lines that a comment alone on its line speaks of: the statement below it, or within a statement the
+        """The lines that a comment alone on its line refers to: the statement below it, or within a statement the
         line below it. Other comments may stand between, an empty line may not."""
         below = comment.row + 1
         while self._row_is_comment(below):
@@ -214,7 +214,7 @@ class Suppressions:
 
 
 def last_own_row(finding: Finding, lines: Lines) -> int:
-    """The last line on which a comment at the end speaks of a finding: that of the finding, but not beyond its own
+    """The last line on which a comment at the end refers to a finding: that of the finding, but not beyond its own
     statement or, for a compound one, its header."""
     start, end = finding.span.start.row, finding.span.end.row
     return max(start, min(end, lines.statement(start)[1]))

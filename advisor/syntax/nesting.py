@@ -1,4 +1,4 @@
-"""How deeply a text is nested: what would keep the parser busy for ever, or overflow a stack, is told beforehand."""
+"""How deeply a text is nested: what would keep the parser busy forever, or overflow a stack, is found beforehand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PLAIN = re.compile(
     )++""",
     re.VERBOSE,
 )
-"""Lines that are a statement each and too short to be deep: nearly all lines are, and they are passed over at once."""
+"""Lines that are a statement each and too short to be deep: nearly all lines are, and they are skipped at once."""
 _TOKEN = re.compile(
     r"""
     '{3}(?:[^\\']|\\.|'(?!''))*+'{3} | "{3}(?:[^\\"]|\\.|"(?!""))*+"{3}
@@ -70,7 +70,7 @@ def deep_stack() -> Iterator[None]:
 
 def _deep_expression(text: str) -> int | None:
     """Where an expression is too deep. Counts, statement by statement, what stands around or before one operand. A
-    comma begins anew, unless it parts the parameters of a lambda or the targets of a comprehension, after which the
+    comma begins again, unless it parts the parameters of a lambda or the targets of a comprehension, after which the
     nesting goes on."""
     position = 0
     while True:

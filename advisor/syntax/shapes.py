@@ -109,7 +109,7 @@ def takes_out(call: cst.Call) -> bool:
 
 
 def renewed_in(node: cst.CSTNode, besides: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """What a piece of syntax binds anew, deletes, or calls a method on that takes things out of it, in other
+    """What a piece of syntax rebinds, deletes, or calls a method on that takes things out of it, in other
     statements than ``besides``."""
     for one in descendants(node):
         if one is besides:

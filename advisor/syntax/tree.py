@@ -30,7 +30,7 @@ class Syntax:
 
     Args:
         text: what is read.
-        parse: libcst's parser, which tells what is wrong with a text.
+        parse: libcst's parser, which says what is wrong with a text.
 
     Attributes:
         tree: nothing may change it.
@@ -102,7 +102,7 @@ class Syntax:
         return start, self._offset(place.end_lineno or place.lineno, place.end_col_offset or 0)
 
     def _known(self, node: cst.CSTNode, place: Place) -> tuple[int, int] | None:
-        """Where a node stands by CPython; None where that cannot be told, mostly for parentheses, which CPython counts
+        """Where a node stands by CPython; None where that is not known, mostly for parentheses, which CPython counts
         to some nodes and libcst to others."""
         if isinstance(place, Alone):
             start, end = self._ends(place.value)

@@ -145,7 +145,7 @@ def descendants(
     Args:
         kinds: the concrete kinds of node that are wanted; all where none is given. ``isinstance`` costs more than the
             walk, since the classes of libcst are abstract base classes.
-        but: the concrete kinds that are passed over with all that is in them.
+        but: the concrete kinds that are skipped with all that is in them.
     """
     wanted = frozenset(kinds)
     stack: list[cst.CSTNode] = [node]

@@ -22,7 +22,7 @@ class Constructor:
         delivers: where its batches come out: ``host``, or ``device`` where it moves them itself.
         shards: whether an iterable data set is divided among workers by it.
         prefix: what its own names for DataLoader's arguments begin with (``dataloader_num_workers``).
-        pins: whether it pins its batches unless it is told not to.
+        pins: whether it pins its batches unless an argument says otherwise.
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""What an expression can be worth, and the store that keeps it."""
+"""The values that an expression can have, and the store that keeps them."""

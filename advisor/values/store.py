@@ -1,4 +1,4 @@
-"""The store that holds what every name and cell is worth at the point that the interpreter has reached."""
+"""The store that holds the value of every name and cell at the point that the interpreter has reached."""
 
 from __future__ import annotations
 

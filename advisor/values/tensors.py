@@ -25,7 +25,7 @@ class BatchSource:
 
 @immutable
 class Loader(Value):
-    """A DataLoader or one of its kin.
+    """A DataLoader, or a loader of another library.
 
     ``delivers`` is where its batches live; None stands for the host, where every loader of torch puts them.
     """

@@ -69,7 +69,7 @@ class DataLoaderMissingPersistentWorkers(Rule):
         line = loop.document.span(loop.node).start.line
         where = "" if loop.document is facts.document else f" of {loop.document.filename}"
         starts = start_methods(facts, loader)
-        cost = f", by {starts.anew}, which imports torch in each of them" if starts.anew else ""
+        cost = f", by {starts.fresh}, which imports torch in each of them" if starts.fresh else ""
         count = loader.fixed_workers
         workers = "the worker" if count == 1 else f"the {count} workers"
         message = (
@@ -77,6 +77,6 @@ class DataLoaderMissingPersistentWorkers(Rule):
             f"{line}{where}{cost}; pass `persistent_workers=True`"
         )
         fix = pass_argument(loader, "persistent_workers", "True")
-        severity = Severity.WARNING if starts.anew else Severity.INFO
+        severity = Severity.WARNING if starts.fresh else Severity.INFO
         related = [also_at(loop.document, loop.node, "the loop over epochs")]
         return self.finding(facts, loader.node, message, severity=severity, fix=fix, related=related)

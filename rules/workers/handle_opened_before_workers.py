@@ -83,8 +83,8 @@ class DatasetHandleOpenedBeforeWorkers(Rule):
         code = veto.document.code(veto.node)
         starts = start_methods(facts, loader)
         consequences = {
-            "which share its position and read each other's data": starts.forks or not starts.anew,
-            "and a handle cannot be pickled for them": bool(starts.anew),
+            "which share its position and read each other's data": starts.forks or not starts.fresh,
+            "and a handle cannot be pickled for them": bool(starts.fresh),
         }
         consequence = ", ".join(clause for clause, happens in consequences.items() if happens)
         message = (

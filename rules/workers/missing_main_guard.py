@@ -53,7 +53,7 @@ class MissingMainGuard(Rule):
         if facts.document.notebook is not None:
             return
         for loader in facts.loaders:
-            started = start_methods(facts, loader).anew if (loader.fixed_workers or 0) > 0 else ""
+            started = start_methods(facts, loader).fresh if (loader.fixed_workers or 0) > 0 else ""
             loop = loop_that_workers_run(facts, loader) if started else None
             if loop is not None:
                 line = facts.document.span(loop.node).start.line

@@ -59,8 +59,10 @@ class UnpicklableWorkerArgs(Rule):
             issue, starts = issues[0], start_methods(facts, loader)
             if starts.methods == {"fork"} and starts.complete:
                 continue
-            certain = bool(starts.anew)
-            where = f"by {starts.anew}, as they are here" if certain else "on macOS, on Windows and from Python 3.14 on"
+            certain = bool(starts.fresh)
+            where = (
+                f"by {starts.fresh}, as they are here" if certain else "on macOS, on Windows and from Python 3.14 on"
+            )
             message = (
                 f"`{issue.label}` of `{loader.label}` is local and cannot be pickled, so its workers cannot be started "
                 f"{where}; define it at the top of the module"

@@ -203,8 +203,8 @@ class TestWrongUse:
         [
             (("lint", "gone.py"), "Error: gone.py: there is no such file or folder"),
             (("lint", "--select", "ACC999"), "Error: --select: no rule is called 'ACC999'; did you mean ACC"),
-            (("lint", "-", "a.py"), "'-' reads stdin and goes with no other path"),
-            (("lint", "--stdin-filename", "a.py"), "--stdin-filename goes with the path '-'"),
+            (("lint", "-", "a.py"), "'-' reads stdin and cannot be used with another path"),
+            (("lint", "--stdin-filename", "a.py"), "--stdin-filename needs the path '-'"),
             (("lint", "--output-format", "xml"), "'xml' is not one of 'text'"),
             (("lint", "--jobs", "0"), "0 is not in the range"),
             (("lnt",), "there is no command 'lnt'; did you mean 'lint'?"),

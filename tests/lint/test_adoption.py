@@ -260,13 +260,13 @@ class TestCommand:
         [
             (("--add-ignore", "--reason", "a # b"), "--reason: must be one line of text without '#'"),
             (("--add-ignore", "--reason", "a\nb"), "--reason: must be one line of text without '#'"),
-            (("--add-noqa", "--reason", "a"), "--reason goes with --add-ignore"),
-            (("--reason", "a"), "--reason goes with --add-ignore"),
-            (("--add-ignore", "--add-noqa"), "--add-ignore goes not with --add-noqa"),
-            (("--fix", "--add-noqa"), "--fix or --diff goes not with --add-noqa"),
-            (("--diff", "--write-baseline", "b.json"), "--fix or --diff goes not with --write-baseline"),
-            (("--baseline", "a", "--write-baseline", "b"), "--baseline goes not with --write-baseline"),
-            (("-", "--write-baseline", "b.json"), "--write-baseline goes not with '-'"),
+            (("--add-noqa", "--reason", "a"), "--reason needs --add-ignore"),
+            (("--reason", "a"), "--reason needs --add-ignore"),
+            (("--add-ignore", "--add-noqa"), "--add-ignore cannot be used with --add-noqa"),
+            (("--fix", "--add-noqa"), "--fix or --diff cannot be used with --add-noqa"),
+            (("--diff", "--write-baseline", "b.json"), "--fix or --diff cannot be used with --write-baseline"),
+            (("--baseline", "a", "--write-baseline", "b"), "--baseline cannot be used with --write-baseline"),
+            (("-", "--write-baseline", "b.json"), "--write-baseline cannot be used with '-'"),
         ],
     )
     def test_wrong_use(self, options: tuple[str, ...], sentence: str, run: Run, project: Path) -> None:

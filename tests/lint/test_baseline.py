@@ -60,7 +60,7 @@ class TestHides:
         done = run("lint", "--baseline", "baseline.json")
         assert "ACC118" in done.out
         assert done.err == (
-            "Note: 1 finding in baseline.json does not occur any more; --write-baseline baseline.json drops it.\n"
+            "Note: 1 finding in baseline.json no longer occurs; --write-baseline baseline.json drops it.\n"
         )
 
     def test_one_more_of_the_same_is_new(self, adopted: Path, run: Run) -> None:
@@ -161,9 +161,9 @@ class TestStale:
         (adopted / "pyproject.toml").write_text("[tool.accel-advisor.per-file-ignores]\n'train.py' = ['ACC118']\n")
         assert run(*command).err == ""
         (adopted / "pyproject.toml").unlink()
-        assert "1 finding in baseline.json does not occur any more" in run(*command).err
+        assert "1 finding in baseline.json no longer occurs" in run(*command).err
         (adopted / "train.py").unlink()
-        assert "1 finding in baseline.json does not occur any more" in run(*command, "other.py").err
+        assert "1 finding in baseline.json no longer occurs" in run(*command, "other.py").err
 
     def test_writing_anew_drops_it_and_keeps_the_rest(self, adopted: Path, run: Run) -> None:
         (adopted / "other.py").write_text(TRAIN + SCALER)
@@ -192,17 +192,17 @@ class TestStale:
     ("raw", "sentence"),
     [
         (None, "there is no such baseline; --write-baseline baseline.json makes it"),
-        (b"{", "is no baseline, because it is not valid JSON in line 1; remove it and write it anew"),
-        (b'{\n<<<<<<< HEAD\n"version": 1}', "is no baseline, because it is not valid JSON in line 2"),
-        (b"\xff\xfe{}", "is no baseline, because it is not valid JSON"),
-        (b"[]", "is no baseline: it lacks what one holds"),
-        (b"{}", "is no baseline: it lacks what one holds"),
+        (b"{", "is not a baseline, because it is not valid JSON in line 1; remove it and write it again"),
+        (b'{\n<<<<<<< HEAD\n"version": 1}', "is not a baseline, because it is not valid JSON in line 2"),
+        (b"\xff\xfe{}", "is not a baseline, because it is not valid JSON"),
+        (b"[]", "is not a baseline: it lacks what one holds"),
+        (b"{}", "is not a baseline: it lacks what one holds"),
         (b'{"version": 2, "findings": {}}', "is a baseline of version 2, not 1"),
-        (b'{"version": 1, "findings": []}', "is no baseline: it lacks what one holds"),
-        (b'{"version": 1, "findings": {"a.py": [{}]}}', "is no baseline: it lacks what one holds"),
+        (b'{"version": 1, "findings": []}', "is not a baseline: it lacks what one holds"),
+        (b'{"version": 1, "findings": {"a.py": [{}]}}', "is not a baseline: it lacks what one holds"),
         (
             b'{"version": 1, "findings": {"a.py": [{"code": "ACC1", "line": "x", "count": "2"}]}}',
-            "is no baseline: it lacks what one holds",
+            "is not a baseline: it lacks what one holds",
         ),
     ],
 )

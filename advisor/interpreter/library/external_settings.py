@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def call_configuration(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Value | None:
-    """What a library callable returns that speaks of the command line, the environment or a file; None for others."""
+    """What a library callable returns that reads the command line, the environment or a file; None for others."""
     if name in PARSERS:
         return parser(machine, arguments)
     if name in NAMESPACES:
@@ -125,7 +125,7 @@ def _hydra_file(decorator: Opaque) -> str:
 
 
 def run_command(machine: Machine, arguments: Arguments, node: cst.Call) -> Value:
-    """``typer.run(main)``, ``tyro.cli(Config)`` and their kin."""
+    """``typer.run(main)``, ``tyro.cli(Config)`` and the like."""
     called = arguments.positional[0].value if arguments.positional else UNKNOWN
     if isinstance(called, Class):
         instance = machine.instantiate(called, Arguments(None), node)

@@ -205,7 +205,7 @@ def _birth(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
 
 
 def _note_first_batch(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
-    """Records ``next(iter(loader))``, which begins the loader anew."""
+    """Records ``next(iter(loader))``, which begins the loader again."""
     given = arguments.positional[0].node
     inner = given.value if given is not None else None
     if isinstance(inner, cst.Call) and isinstance(inner.func, cst.Name) and len(inner.args) == 1:

@@ -1,4 +1,4 @@
-"""Classes whose fields are settings: dataclasses and their kin, and the namespaces that hold attributes by name."""
+"""Classes whose fields are settings: dataclasses and the like, and the namespaces that hold attributes by name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def is_record(cls: Class) -> bool:
 
 
 def field_default(value: Value) -> Value:
-    """What ``field(default=...)`` and its kin give a field; any other value as it is."""
+    """What ``field(default=...)`` and the like give a field; any other value as it is."""
     if not isinstance(value, Opaque) or value.name not in FIELD_MAKERS:
         return value
     given = dict(value.keywords)

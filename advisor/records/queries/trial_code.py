@@ -17,7 +17,7 @@ _WORDS = re.compile(r"debug|profil|bench|overfit|sanity|smoke", re.IGNORECASE)
 
 
 def is_for_tries(operation: Operation) -> bool:
-    """Whether an operation stands in a file, in a function or behind a condition whose names speak of debugging,
+    """Whether an operation stands in a file, in a function or behind a condition whose names mention debugging,
     profiling, benchmarks or of fitting one batch."""
     document = operation.document
     names = [name for context in operation.contexts for name in context.functions]

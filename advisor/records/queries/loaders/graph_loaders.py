@@ -25,7 +25,7 @@ def are_gathered_elsewhere(facts: Facts, loader: LoaderCall) -> bool:
 
 
 def _is_moved(facts: Facts, loader: LoaderCall) -> bool:
-    """Whether a statement outside of loops that speaks of the loader's graph moves something that is no module."""
+    """Whether a statement outside of loops that mentions the loader's graph moves something that is no module."""
     given = (context.arguments.get(loader.constructor.positional[0]) for context in loader.contexts)
     graphs = {dotted(one.node.value) for one in given if one is not None and one.node is not None} - {""}
     return any(

@@ -43,8 +43,8 @@ class Starts:
         return "fork" in self.methods
 
     @property
-    def anew(self) -> str:
-        """The methods that start another interpreter, which imports the script and unpickles what a worker needs, as
+    def fresh(self) -> str:
+        """The methods that start a fresh interpreter, which imports the script and unpickles what a worker needs, as
         words, with where that is, if others are forked; empty where there are none."""
         where = _WHERE if self.forks else {}
         return " or ".join(f"{method}{where.get(method, '')}" for method in sorted(self.methods - {"fork"}))

@@ -48,7 +48,7 @@ def _has_childless_processes(facts: Facts) -> bool:
 
 def _would_not_start(facts: Facts, loader: LoaderCall) -> bool:
     """Whether workers begin with an import of the script, somewhere, and could not be started for a loader so."""
-    if not start_methods(facts, loader).anew:
+    if not start_methods(facts, loader).fresh:
         return False
     if facts.document.notebook is not None or loader.suffers("unpicklable"):
         return True  # what the cells of a notebook define cannot be imported

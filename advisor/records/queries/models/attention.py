@@ -176,7 +176,7 @@ def _receiver(node: cst.CSTNode | None, method: str) -> cst.BaseExpression | Non
 
 
 def _has_heads(function: cst.FunctionDef) -> bool:
-    """Whether a function speaks of four dimensions, or more: fused kernels take no fewer."""
+    """Whether a function mentions four dimensions, or more: fused kernels take no fewer."""
     for call in descendants(function, cst.Call):
         name = next(reversed([one.value for one in descendants(call.func, cst.Name)]), "")
         if (name in ("view", "reshape", "permute") and len(call.args) > 3) or name == "rearrange":

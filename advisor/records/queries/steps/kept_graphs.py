@@ -47,7 +47,7 @@ def kept_graphs(facts: Facts) -> Iterator[KeptGraph]:
     differentiated: _Graph = frozenset().union(*(context.subject.graph for _, context in learns))
     for operation in facts.operations_of(_APPEND, Act.AUGMENTS, Act.ADDS):
         kept = _kept(operation)
-        if kept is None or operation.node in differentiated or _begins_anew(operation, kept[0]):
+        if kept is None or operation.node in differentiated or _starts_over(operation, kept[0]):
             continue
         backward = _backward(operation, learns)
         if backward is not None:
@@ -76,7 +76,7 @@ def _kept(operation: Operation) -> tuple[str, cst.BaseExpression] | None:
     return None
 
 
-def _begins_anew(operation: Operation, holder: str) -> bool:
+def _starts_over(operation: Operation, holder: str) -> bool:
     """Whether a pass of the loop may empty what is kept, here or in a function that the loop calls."""
     for loop in (one.inner for one in operation.contexts):
         here = loop is not None and loop.holds(operation.document, operation.node)
