@@ -67,7 +67,7 @@ class TestText:
         one = Finding(
             "ACC102", "n", "It \x1b[31m waits.", Severity.INFO, "train.py", Span(evil.location(0), evil.location(1))
         )
-        shown = text.render(Report([one], 1, {"train.py": evil.text.encode()}), Screen())
+        shown = text.render(Report([one], 1, sources={"train.py": evil.text.encode()}), Screen())
         assert "\x1b" not in shown
         assert "\x07" not in shown
 
