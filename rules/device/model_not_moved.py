@@ -9,6 +9,7 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, ModuleCall
 from accel_advisor.records.given import Module
+from accel_advisor.records.queries.models.unmoved_models import unmoved_models
 from accel_advisor.rule import Rule, also_at, insert_after
 
 
@@ -61,27 +62,8 @@ class ModelNotMoved(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each model once, where it is built if that is in this document."""
-        seen: set[int] = set()
-        moves = [move for each in facts.program for move in each.transfers]
-        moved = {id(one.moved.module) for move in moves for one in move.contexts}
-        for call in facts.module_calls:
-            module = self._unmoved(facts, call)
-            if module is not None and id(module) not in moved and id(module.node) not in seen:
-                seen.add(id(module.node))
-                yield self._report(facts, call, module)
-
-    def _unmoved(self, facts: Facts, call: ModuleCall) -> Module | None:
-        if call.loss or call.framework or facts.frameworks:
-            return None
-        for context in call.contexts:
-            module = context.model
-            if module is None or module is not call.contexts[0].model:
-                return None
-            if context.escaped or context.wrapper is not None or not context.on_host or not module.has_state:
-                return None
-            if not any(one.given.on_accelerator and facts.must_be_with_weights(one) for one in context.arguments):
-                return None
-        return call.contexts[0].model if call.contexts else None
+        for call, module in unmoved_models(facts):
+            yield self._report(facts, call, module)
 
     def _report(self, facts: Facts, call: ModuleCall, module: Module) -> Finding:
         document = facts.document

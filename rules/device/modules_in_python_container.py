@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -12,11 +11,6 @@ from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.models.unregistered_modules import unregistered_modules
 from accel_advisor.rule import Rule, replace_node
-
-_MEANT = re.compile(
-    r"purpose|intention|deliberate|regist|frozen|freeze|state.?dict|hide|hidden|kept? out", re.IGNORECASE
-)
-"""What a comment says where layers are meant to stay out of a module."""
 
 
 class ModulesInPythonContainer(Rule):
@@ -77,14 +71,7 @@ class ModulesInPythonContainer(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each attribute once."""
         for operation in unregistered_modules(facts):
-            if not self._is_meant(facts, operation):
-                yield self._report(facts, operation)
-
-    def _is_meant(self, facts: Facts, operation: Operation) -> bool:
-        """Whether a comment beside or above says so."""
-        document = facts.document
-        row = document.span(operation.statement).start.row
-        return any(_MEANT.search(one) for one in (document.comment_beside(row), document.comment_above(row)))
+            yield self._report(facts, operation)
 
     def _report(self, facts: Facts, operation: Operation) -> Finding:
         document = facts.document

@@ -7,23 +7,12 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
-from accel_advisor.records.actions import Asked, Call, Decorates, Sets
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.old_precision_names import old_names
 from accel_advisor.rule import Rule, replace_node
 
 _POSITIONS = ("enabled", "dtype", "cache_enabled")
-_SINCE = {"autocast": (1, 10), "GradScaler": (2, 3), "custom_fwd": (2, 4), "custom_bwd": (2, 4)}
-
-_PATCHES = frozenset({"torch_xla", "torch_npu", "intel_extension_for_pytorch"})
-"""Imports that put their own into ``torch.cuda``."""
-_NEW: tuple[Asked, ...] = (
-    *(Call("torch.autocast"), Call("torch.amp.GradScaler")),
-    *(Decorates("torch.amp.custom_fwd"), Decorates("torch.amp.custom_bwd")),
-)
-_OLD: tuple[Asked, ...] = tuple(
-    kind(f"torch.{device}.amp.{name}") for kind in (Call, Decorates) for device in ("cuda", "cpu") for name in _SINCE
-)
 
 
 class AmpDeprecatedApi(Rule):
@@ -70,14 +59,8 @@ class AmpDeprecatedApi(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        new_ones = {one.node for one in facts.operations_of(*_NEW)}
-        for operation in facts.operations_of(*_OLD):
-            package, last = operation.what.owner, operation.what.name
-            if not facts.supports(_SINCE[last]) or facts.does(Call(f"torch.amp.{last}")):
-                continue
-            if operation.node in new_ones or _leaves_torch(facts, package, last):
-                continue  # the new name where torch has it, or another library's
-            device = package.split(".")[1]
+        for found in old_names(facts):
+            operation, last, device = found.operation, found.name, found.device
             new = f'torch.autocast("{device}", ...)' if last == "autocast" else f"torch.amp.{last}"
             if last == "GradScaler":
                 new += f'("{device}", ...)'
@@ -101,11 +84,6 @@ class AmpDeprecatedApi(Rule):
         else:
             edits = [replace_node(document, node.func, new), *_arguments(facts, node, last, device)]
         return Fix(f"Use `{new}`", tuple(edits), Applicability.SAFE)
-
-
-def _leaves_torch(facts: Facts, package: str, name: str) -> bool:
-    """Whether the old name may stand for something else: a library puts its own in its place, or the program does."""
-    return facts.does(Sets(package, name)) or any(_PATCHES & one.packages for one in facts.program)
 
 
 def _arguments(facts: Facts, call: cst.Call, last: str, device: str) -> Iterator[Edit]:

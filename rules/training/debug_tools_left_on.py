@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.actions import AnyCall, Call, Method, SetsItem, calls
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.debug_tools import Tool, debug_tools
 from accel_advisor.rule import Rule, replace_node
 
-_WORDS = re.compile(r"debug|profil|bench|test", re.IGNORECASE)
-_SETS = SetsItem("os.environ", "CUDA_LAUNCH_BLOCKING")
-_LAUNCH = (_SETS, *calls("os.environ.setdefault", "os.putenv"), Method("os.environ", "setdefault"))
-_ANOMALY, _ANOMALIES = Call("torch.autograd.set_detect_anomaly"), Call("torch.autograd.detect_anomaly")
-_TRAINER, _GRADCHECK = Call("lightning.Trainer"), Call("torch.autograd.gradcheck")
-_PROFILE = Call("torch.profiler.profile")
-_PROFILERS = (_PROFILE, *calls("torch.autograd.profiler.profile", "torch.autograd.profiler.emit_nvtx"))
-_TOOLS = (*_LAUNCH, _ANOMALY, _ANOMALIES, _TRAINER, _GRADCHECK, *_PROFILERS)
+_ANOMALY = "makes every backward pass{} keep stack traces and look for NaN; {} when the search is over"
+_COSTS = {
+    Tool.ANOMALY: ("", _ANOMALY.format("", "switch it off")),
+    Tool.ANOMALY_REGION: ("", _ANOMALY.format(" in it", "take it away")),
+    Tool.TRAINER_ANOMALY: ("detect_anomaly=True", _ANOMALY.format("", "drop it")),
+    Tool.BLOCKING_LAUNCHES: (
+        "CUDA_LAUNCH_BLOCKING=1",
+        "makes the host wait for every kernel that it launches; take it away when the search is over",
+    ),
+    Tool.GRADCHECK: ("", "compares gradients numerically in each pass of the training; do it once, before"),
+    Tool.PROFILER: ("", "records every operation of the whole training; give it a `schedule`, or a few steps"),
+}
+"""What to call a tool, if not by the code that switches it on, and what it costs, with the remedy."""
 
 
 class DebugToolsLeftOn(Rule):
@@ -74,57 +76,12 @@ class DebugToolsLeftOn(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each switch once."""
-        if not facts.trains and not facts.does(_TRAINER):
-            return
-        if _WORDS.search(PurePath(facts.document.filename).stem):
-            return
-        for operation in facts.operations_of(*_TOOLS):
-            names = [name for context in operation.contexts for name in context.functions]
-            if operation.guarded or any(_WORDS.search(name) for name in names):
-                continue
-            found = self._tool(facts, operation)
-            if found is not None:
-                tool, cost, fix = found
-                code = tool or facts.document.code(operation.node)
-                yield self.finding(facts, operation.node, f"`{code}` {cost}", fix=fix)
-
-    def _tool(self, facts: Facts, operation: Operation) -> tuple[str | None, str, Fix | None] | None:
-        """What to call a tool, if not by the code that switches it on, what it costs with the remedy, and the fix."""
-        what = operation.what
-        anomaly = "makes every backward pass{} keep stack traces and look for NaN; {} when the search is over"
-        if what is _ANOMALY and operation.gives("mode", True, 0):
-            return None, anomaly.format("", "switch it off"), _switch_off(facts, operation, "False")
-        if what is _TRAINER and operation.gives("detect_anomaly", True):
-            return "detect_anomaly=True", anomaly.format("", "drop it"), None
-        if what is _ANOMALIES and self._surrounds(facts, what.full):
-            return None, anomaly.format(" in it", "take it away"), None
-        if what in _LAUNCH and self._blocks(operation):
-            cost = "makes the host wait for every kernel that it launches; take it away when the search is over"
-            return "CUDA_LAUNCH_BLOCKING=1", cost, None
-        if what is _GRADCHECK and any(one.inner and one.inner.backward for one in operation.contexts):
-            return None, "compares gradients numerically in each pass of the training; do it once, before", None
-        on = operation.lacks("enabled", 0) or operation.gives("enabled", True, 0) or what is _PROFILE
-        if what in _PROFILERS and on and operation.lacks("schedule") and self._surrounds(facts, what.full):
-            return None, "records every operation of the whole training; give it a `schedule`, or a few steps", None
-        return None
-
-    def _blocks(self, operation: Operation) -> bool:
-        if operation.what is not _SETS:
-            return operation.gives("key", "CUDA_LAUNCH_BLOCKING", 0) and operation.gives("value", "1", 1)
-        return operation.contexts[0].value.is_literal("1")
-
-    def _surrounds(self, facts: Facts, name: str) -> bool:
-        """Whether training loops run inside of this manager as a whole."""
-        return any(
-            name in context.managers and context.inner is not None and context.inner.loaders
-            for operation in facts.program.operations_of(AnyCall("backward"))
-            for context in operation.contexts
-        )
-
-
-def _switch_off(facts: Facts, operation: Operation, value: str) -> Fix | None:
-    argument = operation.contexts[0].argument("mode", 0)
-    if argument is None or argument.node is None:
-        return None
-    edit = replace_node(facts.document, argument.node.value, value)
-    return Fix("Switch it off", (edit,), Applicability.UNSAFE)
+        for operation, tool in debug_tools(facts):
+            name, cost = _COSTS[tool]
+            fix = None
+            argument = operation.contexts[0].argument("mode", 0)
+            if tool is Tool.ANOMALY and argument is not None and argument.node is not None:
+                edit = replace_node(facts.document, argument.node.value, "False")
+                fix = Fix("Switch it off", (edit,), Applicability.UNSAFE)
+            code = name or facts.document.code(operation.node)
+            yield self.finding(facts, operation.node, f"`{code}` {cost}", fix=fix)

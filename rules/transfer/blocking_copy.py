@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.loaders import loader_of
-from accel_advisor.records.queries.steps.waiting_copies import waiting_copies
+from accel_advisor.records.queries.steps.waiting_copies import asynchronous_where, copies_plainly, waiting_copies
 from accel_advisor.rule import Rule, also_at
 
 
@@ -81,57 +79,31 @@ class BlockingHostToDeviceCopy(Rule):
             yield self._report(facts, transfers)
 
     def _report(self, facts: Facts, transfers: list[Transfer]) -> Finding:
-        document = facts.document
+        document, many = facts.document, len(transfers) > 1
         sources = (loader_of(one.loader) for transfer in transfers for one in transfer.contexts)
         loaders = list(dict.fromkeys(one for one in sources if one is not None))
         pinned = all(loader.pins for loader in loaders)
         labels = list(dict.fromkeys(f"`{loader.label}`" for loader in loaders))
         names = labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
         calls = " and ".join(f"`{document.code(one.node)}`" for one in transfers)
-        many = len(transfers) > 1
         pins = "pins its batches" if len(labels) == 1 else "pin their batches"
         source = f"{names} {pins}, but" if pinned else f"for the batches of {names},"
         copies = "wait until the copies are" if many else "waits until the copy is"
-        fix = self._fix(facts, transfers)
-        remedy = f"pass `{fix[0]}`" if fix is not None else "pass `non_blocking=True` where the device is CUDA"
+        shown, fix = f"non_blocking={asynchronous_where(transfers[0])}", self._fix(transfers)
+        remedy = f"pass `{shown}`" if fix is not None else "pass `non_blocking=True` where the device is CUDA"
         message = f"{source} {calls} {copies} done; {remedy}"
         if not pinned:
             message += " (it pays in full from pinned memory)"
         related = [also_at(document, one.node, "this copy waits too") for one in transfers[1:]]
-        return self.finding(
-            facts,
-            transfers[0].node,
-            message,
-            severity=Severity.WARNING if pinned else Severity.INFO,
-            fix=fix[1] if fix is not None else None,
-            related=related,
-        )
+        severity = Severity.WARNING if pinned else Severity.INFO
+        return self.finding(facts, transfers[0].node, message, severity=severity, fix=fix, related=related)
 
-    def _fix(self, facts: Facts, transfers: list[Transfer]) -> tuple[str, Fix] | None:
-        edits = []
-        shown = ""
-        safe = True
-        for transfer in transfers:
-            expression = self._expression(facts, transfer)
-            if expression is None:
-                return None
-            edit = transfer.keyword_edit("non_blocking", expression)
-            if edit is None:
-                return None
-            edits.append(edit)
-            shown = shown or f"non_blocking={expression}"
-            safe &= all(context.proven and not context.casts for context in transfer.contexts)
-            loaders = (loader_of(context.loader) for context in transfer.contexts)
-            safe &= not any(loader is not None and loader.viewed for loader in loaders)
-        applicability = Applicability.SAFE if safe else Applicability.UNSAFE
-        return shown, Fix(f"Pass `{shown}`", tuple(edits), applicability)
-
-    def _expression(self, facts: Facts, transfer: Transfer) -> str | None:
-        if transfer.kinds <= {"cuda", "cpu"}:
-            return "True"
-        device = transfer.device
-        named = isinstance(device, (cst.Name, cst.Attribute))
-        if named and all(context.device.is_device for context in transfer.contexts):
-            assert device is not None
-            return f'{facts.document.code(device)}.type == "cuda"'
-        return None
+    def _fix(self, transfers: list[Transfer]) -> Fix | None:
+        """The fix of all copies of a statement, or of none."""
+        values = [asynchronous_where(one) or "" for one in transfers]
+        known = zip(transfers, values, strict=True) if all(values) else ()
+        edits = [edit for one, value in known if (edit := one.keyword_edit("non_blocking", value)) is not None]
+        if len(edits) < len(transfers):
+            return None
+        applicability = Applicability.SAFE if all(copies_plainly(one) for one in transfers) else Applicability.UNSAFE
+        return Fix(f"Pass `non_blocking={values[0]}`", tuple(edits), applicability)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from accel_advisor.records.given import Given, Module
     from accel_advisor.records.operations import Operation
 
+_MEANT = re.compile(
+    r"purpose|intention|deliberate|regist|frozen|freeze|state.?dict|hide|hidden|kept? out", re.IGNORECASE
+)
+"""What a comment says where layers are meant to stay out of a module."""
 _REGISTERS = (*within("torch.nn", "Module"), Call("setattr"), Act.SETS_MODULE_ATTRIBUTE)
 _MOVES = methods("Module", "to", "cuda")
 _BY_HAND = frozenset({"to", "cuda", "requires_grad", "requires_grad_"})
@@ -22,12 +27,12 @@ _BY_HAND = frozenset({"to", "cuda", "requires_grad", "requires_grad_"})
 
 def unregistered_modules(facts: Facts) -> Iterator[Operation]:
     """The assignments of a document to a module's attribute of several layers with weights, all of them called, and
-    none of them registered, moved or frozen in another way that is seen."""
+    none of them registered, moved or frozen in another way that is seen, nor kept out by what a comment says."""
     called = {given for call in facts.module_calls for one in call.contexts for given in one.called.alternatives}
     suspects: list[tuple[Operation, list[set[Given]]]] = []
     for operation in facts.operations_of(Act.SETS_MODULE_ATTRIBUTE):
         held = [set(_modules(context.value)) for context in operation.contexts]
-        if all(one & called for one in held):
+        if all(one & called for one in held) and not _is_meant(operation):
             suspects.append((operation, held))
     if not suspects:
         return
@@ -38,6 +43,13 @@ def unregistered_modules(facts: Facts) -> Iterator[Operation]:
         seen = any(one & registered for one in held) or names & splatted or _is_done_by_hand(facts, operation)
         if trained and not seen:
             yield operation
+
+
+def _is_meant(operation: Operation) -> bool:
+    """Whether a comment beside or above says so."""
+    document = operation.document
+    row = document.span(operation.statement).start.row
+    return any(_MEANT.search(one) for one in (document.comment_beside(row), document.comment_above(row)))
 
 
 def _known(held: set[Given]) -> Iterator[Module]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from accel_advisor.records.actions import Call, Method, calls
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.queries.loaders.graph_loaders import are_gathered_elsewhere
@@ -25,6 +27,24 @@ def waiting_copies(facts: Facts) -> list[list[Transfer]]:
         if _waits(facts, transfer) and not any(context.loop in timed for context in transfer.contexts):
             statements.setdefault(id(transfer.statement), []).append(transfer)
     return list(statements.values())
+
+
+def asynchronous_where(transfer: Transfer) -> str | None:
+    """The ``non_blocking`` with which a copy is asynchronous where its device is CUDA, and only there: on MPS it could
+    read memory that is gone. None where the code has no such expression at hand."""
+    if transfer.kinds <= {"cuda", "cpu"}:
+        return "True"
+    device = transfer.device
+    if isinstance(device, (cst.Name, cst.Attribute)) and all(one.device.is_device for one in transfer.contexts):
+        return f'{transfer.document.code(device)}.type == "cuda"'
+    return None
+
+
+def copies_plainly(transfer: Transfer) -> bool:
+    """Whether a copy does nothing but copy a tensor, which nothing else reaches while it is on the host."""
+    loaders = [loader_of(context.loader) for context in transfer.contexts]
+    viewed = any(loader is not None and loader.viewed for loader in loaders)
+    return not viewed and all(context.proven and not context.casts for context in transfer.contexts)
 
 
 def _timed_loops(facts: Facts) -> set[Loop | None]:
