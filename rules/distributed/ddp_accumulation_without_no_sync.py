@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.steps.accumulation import exchanged_in_vain
+from accel_advisor.records.queries.steps.accumulation import needless_exchanges
 from accel_advisor.rule import Rule, also_at
 
 
@@ -84,7 +84,7 @@ class DdpAccumulationWithoutNoSync(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loop once, at its `backward()`."""
-        for backward, step in exchanged_in_vain(facts):
+        for backward, step in needless_exchanges(facts):
             message = (
                 f"`{facts.document.code(backward.node)}` averages the gradients among all processes in every pass, "
                 f"but `{facts.document.code(step.node)}` uses them in some passes only; put the others under "

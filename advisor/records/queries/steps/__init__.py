@@ -1,1 +1,1 @@
-"""What a step of a program does with the device: copies, waits, what is in the wrong place, and graphs it keeps."""
+"""What a step does with the device: copies, waits, exchanges, what is in the wrong place, and graphs that it keeps."""

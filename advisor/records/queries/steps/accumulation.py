@@ -18,7 +18,7 @@ _SETTLES = (
 )
 
 
-def exchanged_in_vain(facts: Facts) -> Iterator[tuple[Operation, Operation]]:
+def needless_exchanges(facts: Facts) -> Iterator[tuple[Operation, Operation]]:
     """The backward passes of a document that average gradients among processes in every pass of a loop, each with the
     step of an optimizer, in the same loop, that uses them in some passes only."""
     if not facts.trains_in_parallel or not facts.does(_WRAPPER) or facts.does(*_SETTLES):
