@@ -1,14 +1,14 @@
 """What ``accel-advisor tune`` leaves behind on scripts that resist, and when it is killed.
 
 Every script of ``tests/tune/hostile`` runs through the real command with a small budget, in a copy of their folder:
-recorded are the exit status, the last words, the seconds beyond the budget and the script's start-ups, and whatever
+recorded are the exit status, the last words, the seconds beyond the budget and the script's startups, and whatever
 stayed: changed files, processes, shared memory, temporary files. Then, ``--kills`` times, the command is killed at a
 random moment by SIGKILL, SIGTERM or SIGINT, in the search or in the verification that ``--apply`` brings; after SIGINT
-it must tell what stands in the file.
+it must say what is in the file.
 
     python benchmarks/hostile.py --kills 30 --json benchmarks/results/hostile.json
 
-Exits with 1 where anything stayed or was told wrong, or a run ended later than it may. On a machine that others use,
+Exits with 1 where anything stayed or was reported wrongly, or a run ended too late. On a machine that others use,
 give it a shared memory: ``unshare -m sh -c 'mount -t tmpfs shm /dev/shm && exec python benchmarks/hostile.py'``.
 """
 
@@ -39,7 +39,7 @@ from benchmarks.recording import commit, today
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT / "tests" / "tune" / "hostile"
 BEYOND = 10.0
-"""Seconds that a run may take beyond its budget and start-ups, the command's own among them."""
+"""Seconds that a run may take beyond its budget and startups, the command's own among them."""
 PATIENCE = 15.0
 """Seconds after a kill within which everything is to be gone."""
 GIVEN = {"touched.txt"}
@@ -142,7 +142,7 @@ def segments() -> set[str]:
 
 
 def hostile(script: str, budget: float) -> dict[str, Any]:
-    """One script to its end. All the time of one that is refused is start-up: its search never began."""
+    """One script to its end. All the time of one that is refused is startup: its search never began."""
     place = Place()
     out = place.folder / "out.json"
     began = time.monotonic()

@@ -68,7 +68,7 @@ try:
 finally:
     print(*(name for name in ("libcst", "torch") if name in sys.modules), sep="\\n", file=sys.stderr)
 """
-"""Lints, and tells which of the packages that take long to import were imported."""
+"""Lints, and says which of the packages that take long to import were imported."""
 
 
 class MeasurementError(Exception):
@@ -156,7 +156,7 @@ def trees(files: Iterable[Path]) -> list[Tree]:
 
 
 def commit(folder: Path) -> str:
-    """The commit that is checked out; nothing where that cannot be told."""
+    """The commit that is checked out; nothing where that is not known."""
     done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True)
     return done.stdout.strip()
 

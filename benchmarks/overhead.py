@@ -9,7 +9,7 @@ processes, by their order alone. The shares go by processor time, which a busy m
 that the probe takes within a step: it waits for nothing there. On a machine that does nothing else the time by the wall
 must agree.
 
-Three things tell whether that is the whole cost and nothing but it. The same loop runs by itself, too, in turns with
+Three things show whether that is the whole cost and nothing but it. The same loop runs by itself, too, in turns with
 the other: there is nothing to take out then, so its two kinds of blocks must not differ ("nothing"). Whole processes
 are compared as well ("process"): what cannot be taken out shows there, though far less exactly. And every event that
 the probe sees in a step is timed by itself ("events"): those of a tiny step must add up to what is found of it.
@@ -21,7 +21,7 @@ everything slower, the probe too. Its time hides behind nothing there, as it may
 host, so the share of the step is an upper bound.
 
 Outside the steps the probe takes two times more: at the end of a block, where the parent decides what comes next,
-and for the threads that tell it that the child lives. "All told" includes both.
+and for the threads that report that the child is alive. "All told" includes both.
 
     python -m benchmarks.overhead --json benchmarks/results/overhead.json --page docs/overhead.md
 """
@@ -57,7 +57,7 @@ from benchmarks.overhead_loop import ADDRESS, Blocks, Plan
 from benchmarks.recording import machine
 
 KINDS = {"tiny": Blocks(0.0, rounds=12, skip=20, steps=60), "ordinary": Blocks(0.019, rounds=16, skip=15, steps=8)}
-TOLD = {
+STEPS = {
     "tiny": "sixty small modules, their backward pass and SGD",
     "ordinary": "the same, and 19 ms of waiting as for an accelerator",
 }
@@ -84,7 +84,7 @@ Process = dict[str, Any]
 
 
 class Bench:
-    """A folder with the loop, and a socket that it speaks to."""
+    """A folder with the loop, and a socket that it connects to."""
 
     def __init__(self, folder: Path, kinds: dict[str, Blocks], device: str = "cpu") -> None:
         self.folder = folder
@@ -203,7 +203,7 @@ def result(pairs: Sequence[tuple[Process, Process]], kinds: dict[str, Blocks]) -
             for cost, one, step in zip(each, watched, steps, strict=True)
         ]
         found[kind] = {
-            "step": TOLD[kind],
+            "step": STEPS[kind],
             "steps": 2 * blocks.rounds * blocks.steps * len(pairs),
             "milliseconds a step": round(median(steps), 3),
             "microseconds a step": {name: middle([cost[name] for cost in each], 1) for name in COSTS},
@@ -241,8 +241,8 @@ def middle(values: Sequence[float], digits: int) -> dict[str, float | None]:
         cut += 1
     low, high = (values[cut - 1], values[-cut]) if cut else (None, None)
     found = (median(values), low, high)
-    told = (None if each is None or math.isinf(each) else round(each, digits) for each in found)
-    return dict(zip(("is", "low", "high"), told, strict=True))
+    rounded = (None if each is None or math.isinf(each) else round(each, digits) for each in found)
+    return dict(zip(("is", "low", "high"), rounded, strict=True))
 
 
 def table(record: dict[str, Any]) -> str:

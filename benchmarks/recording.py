@@ -18,7 +18,7 @@ def today() -> str:
 
 
 def commit() -> str:
-    """The commit of this checkout, in twelve digits; nothing where that cannot be told."""
+    """The commit of this checkout, in twelve digits; nothing where that is not known."""
     command = ["git", "rev-parse", "--short=12", "HEAD"]
     with contextlib.suppress(OSError):
         return subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True).stdout.strip()
@@ -26,7 +26,7 @@ def commit() -> str:
 
 
 def processor() -> str:
-    """The model of the processor, or its architecture where nobody tells."""
+    """The model of the processor, or its architecture where the model is not known."""
     return inspect_machine().processor or platform.machine()
 
 

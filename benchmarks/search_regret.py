@@ -40,7 +40,7 @@ RULES: dict[str, Callable[[Workload, Settings], Settings]] = {
 
 
 def workload(random: Random) -> Workload:
-    """A loop from a wide family: storage or decoding, cheap or dear, regular or not, on a quiet or a busy machine."""
+    """A loop of many kinds: storage or decoding, cheap or expensive, regular or not, on a quiet or a busy machine."""
     step = 10 ** random.uniform(-2.3, -0.9)
     fetch = step * 10 ** random.uniform(-1.5, 1.2)
     storage, host = random.choice([0, 0, 0.5, 0.9, 1]), random.choice([0.05, 0.3, 1.0])

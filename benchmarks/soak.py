@@ -234,7 +234,7 @@ def soak(units: list[list[str]], jobs: int, watchdog: float, minutes: float | No
 
 
 def found(folders: Iterable[Path]) -> Iterator[Path]:
-    """Every Python file below the folders, whatever the linter itself would pass by."""
+    """Every Python file below the folders, those included that the linter itself would skip."""
     for folder in folders:
         yield from (path for path in sorted(folder.rglob("*.py")) if path.is_file())
 

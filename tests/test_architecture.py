@@ -27,7 +27,7 @@ def test_a_type_is_never_named_without_its_file() -> None:
     assert set(alone) <= {"DataLoader", "ImageFolder"}
 
 
-def test_the_example_is_found_and_fixed_as_the_story_tells(run: Run, project: Path) -> None:
+def test_the_example_is_found_and_fixed_as_the_story_says(run: Run, project: Path) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     (command,) = re.findall(r"`accel-advisor (lint [^`]+)`", TEXT)
     (project / "train.py").write_text(example)

@@ -26,7 +26,7 @@ class TestLoad:
         assert config.root == tmp_path
         assert config.fail_on is Severity.WARNING
 
-    def test_a_file_without_the_table_is_passed_by(self, tmp_path: Path) -> None:
+    def test_a_file_without_the_table_is_skipped(self, tmp_path: Path) -> None:
         write(tmp_path, '[tool.accel-advisor]\nfail-on = "error"\n')
         (tmp_path / "inner").mkdir()
         write(tmp_path / "inner", "[project]\nname = 'x'\n")

@@ -111,14 +111,14 @@ def lint(site: Path, program: str, *args: str) -> subprocess.CompletedProcess[st
     return subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_a_rule_of_another_package_speaks(site: Path) -> None:
+def test_a_rule_of_another_package_reports(site: Path) -> None:
     done = lint(site, PROGRAM.format(device="cuda"), "--output-format", "concise")
     assert "train.py:4:7: HOU101" in done.stdout, done.stdout + done.stderr
     assert "`x.mean(1)` averages over one" in done.stdout
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_a_rule_of_another_package_mends(site: Path) -> None:
+def test_a_rule_of_another_package_fixes(site: Path) -> None:
     lint(site, PROGRAM.format(device="cuda"), "--fix")
     assert (site.parent / "project" / "train.py").read_text() == PROGRAM.format(device="cuda").replace("(1)", "(dim=1)")
 

@@ -1,6 +1,6 @@
 """Whether the shares of a step that a trial reports are the ones that were put into it.
 
-Every case is a real trial of ``loop.py``, whose parts take as long as they are told. What the shares must be follows
+Every case is a real trial of ``loop.py``, whose parts take as long as they are set to. What the shares must be follows
 from that by arithmetic. The same cases run on the host and on an accelerator: the one that there is, else a pretended
 one (``devices.py``), whose clock stands in for the device's while hooks, meter and spans are the real ones.
 

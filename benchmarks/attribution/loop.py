@@ -1,4 +1,4 @@
-"""A training loop whose every part takes as long as it is told: ``loop.py '{"fetch": 0.03, "forward": 0.01, ...}'``."""
+"""A training loop whose every part takes as long as is given: ``loop.py '{"fetch": 0.03, "forward": 0.01, ...}'``."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Samples(Dataset[torch.Tensor]):
 
 
 class Costly(torch.autograd.Function):
-    """Nothing, in the time it is told."""
+    """Nothing, in the time that is given."""
 
     @staticmethod
     def forward(context: Any, inputs: torch.Tensor, device: Host, forward: float, backward: float) -> torch.Tensor:

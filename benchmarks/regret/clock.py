@@ -71,7 +71,7 @@ def settle() -> None:
 
 
 def train(script: str, stepped: Callable[..., None]) -> None:
-    """Runs a script and tells of every step of its optimizer."""
+    """Runs a script and reports every step of its optimizer."""
     from torch.optim.optimizer import register_optimizer_step_post_hook
 
     register_optimizer_step_post_hook(stepped)

@@ -76,7 +76,7 @@ def train_doctor(workload: Workload, startup: float, python: Path) -> dict[str, 
 def loadtune(workload: Workload, startup: float, python: Path) -> dict[str, Any]:
     """``loadtune tune workload.py --apply``: what it calls best, as if a person had carried that over into the script.
 
-    It starts from no workers unless it is told otherwise, so it is told.
+    It starts from no workers unless a number is given, so it is given.
     """
     with Project(workload) as project:
         collate = "train.collate" if "collate_fn=" in workload.arguments else "None"

@@ -1,4 +1,4 @@
-"""What the recorded choices are worth on the recorded grids."""
+"""How fast the recorded choices are on the recorded grids."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def tables(record: dict[str, Any]) -> str:
 def _totals(results: dict[str, Any], cores: int) -> str:
     scored = {name: shares(BY_NAME[name], result, cores) for name, result in results.items()}
     lines = [
-        "| | median share of the best | worst | at least 97 % | launches | seconds beyond start-up | files changed |",
+        "| | median share of the best | worst | at least 97 % | launches | seconds beyond startup | files changed |",
         "|---|--:|--:|--:|--:|--:|---|",
     ]
     names = list(dict.fromkeys(name for found in scored.values() for name in found))

@@ -137,7 +137,7 @@ def run_case(case: Case, options: argparse.Namespace, scratch: Path) -> dict[str
         "changed": changed,
     }
     if record is not None:
-        result |= told(record)
+        result |= kept_of(record)
     else:
         result["refusal"] = last_line(ran.errors).removeprefix("Error: ")
     if outcome == VERIFIED or "run by itself" in ran.errors:
@@ -150,7 +150,7 @@ def run_case(case: Case, options: argparse.Namespace, scratch: Path) -> dict[str
     return {key: scrubbed(value, root) for key, value in result.items()}
 
 
-def told(record: dict[str, Any]) -> dict[str, Any]:
+def kept_of(record: dict[str, Any]) -> dict[str, Any]:
     """What is kept of the record of a trial."""
     trained = record["loaders"][0]
     kept: dict[str, Any] = {key: record[key] for key in _KEPT}

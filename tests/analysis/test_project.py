@@ -50,7 +50,7 @@ def test_a_framework_belongs_to_its_own_program(first: str, tmp_path: Path) -> N
     assert (framework.frameworks, framework.trains, framework.placed) == ({"lightning"}, False, True)
 
 
-def test_a_rule_speaks_beside_a_framework_of_another_program(tmp_path: Path) -> None:
+def test_a_rule_reports_beside_a_framework_of_another_program(tmp_path: Path) -> None:
     broken = TRAINS.format(moved=".cuda()").replace("torch.zeros(2, 8)", 'torch.zeros(2, 8, device="cpu")')
     found = facts_of({"framework.py": LIGHTNING, "plain.py": broken}, tmp_path)
     assert len(list(registry()["ACC302"].check(found["plain.py"]))) == 1

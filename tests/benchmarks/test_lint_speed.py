@@ -108,7 +108,7 @@ def test_a_second_run_imports_neither_parser_nor_torch(
     assert (measured["files"], measured["imported"]) == (3, [])
 
 
-def test_no_file_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_no_file_is_reported_in_a_sentence(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, SCRIPT, "--torchfix", "none", tmp_path], capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""The benchmark of choices: that its scripts say what its grid means, that its clock tells the time, that it counts."""
+"""The benchmark of choices: that its scripts say what its grid means, that its clock keeps time, that it counts."""
 
 import ast
 import sys

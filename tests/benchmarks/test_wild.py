@@ -27,7 +27,7 @@ def wild(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModuleType]]:
         sys.modules.pop(name)
 
 
-def test_cases_are_told_apart(wild: dict[str, ModuleType]) -> None:
+def test_cases_are_distinguished(wild: dict[str, ModuleType]) -> None:
     names = [case.name for case in wild["cases"].CASES]
     assert len(set(names)) == len(names)
     assert all(bool(case.why) == (case.expects == "refusal") for case in wild["cases"].CASES)

@@ -83,7 +83,7 @@ class TestText:
             (b"import torch\nif True:\n\tx = 1\n        y = 2\n", "yntax error"),
         ],
     )
-    def test_what_cannot_be_read_is_told_and_left_alone(
+    def test_what_cannot_be_read_is_reported_and_left_alone(
         self, run: Run, project: Path, raw: bytes, sentence: str
     ) -> None:
         (project / "bad.py").write_bytes(raw)
@@ -177,7 +177,7 @@ class TestPlaces:
             json.loads(done.out)
 
     @windows
-    def test_names_of_files_that_are_mended(self, run: Run, named: list[Path]) -> None:
+    def test_names_of_files_that_are_fixed(self, run: Run, named: list[Path]) -> None:
         done = run("lint", "--diff", "--unsafe-fixes", "--select", "ACC102")
         assert done.out.count("+++ b/") == len(named)
         run("lint", "--fix", "--unsafe-fixes", "--select", "ACC102")
@@ -198,7 +198,7 @@ class TestPlaces:
             assert f"{name}: is a broken link" in done.err
 
     @windows
-    def test_a_link_stays_one_when_its_file_is_mended(self, run: Run, project: Path) -> None:
+    def test_a_link_stays_one_when_its_file_is_fixed(self, run: Run, project: Path) -> None:
         (project / "real").mkdir()
         (project / "real" / "train.py").write_text(SLOW)
         (project / "link.py").symlink_to(Path("real", "train.py"))
@@ -235,7 +235,7 @@ class TestMeanwhile:
         (one,) = lint([Found("train.py", named=True)], Configurations()).findings
         assert (one.code, one.message.startswith("This file cannot be read: ")) == ("ACC001", True)
 
-    def test_one_that_vanishes_before_it_is_mended(self, project: Path) -> None:
+    def test_one_that_vanishes_before_it_is_fixed(self, project: Path) -> None:
         (project / "train.py").write_text(SLOW)
         report = lint([Found("train.py", named=True)], Configurations())
         (project / "train.py").unlink()

@@ -1,4 +1,4 @@
-"""How often each rule speaks."""
+"""How often each rule reports something."""
 
 from __future__ import annotations
 

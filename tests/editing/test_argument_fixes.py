@@ -21,7 +21,7 @@ def without(source: str, name: str, position: int | None = None) -> str | None:
     ("source", "left"),
     [("f(1, x=2, y=3)\n", "f(1, y=3)\n"), ("f(x=2)\n", "f()\n"), ("f(1, 2)\n", "f(1)\n"), ("f(*a, x=1)\n", "f(*a)\n")],
 )
-def test_takes_out_what_is_spelled(source: str, left: str) -> None:
+def test_takes_out_what_is_written(source: str, left: str) -> None:
     assert without(source, "x", position=1) == left
 
 

@@ -165,7 +165,7 @@ class TestStale:
         (adopted / "train.py").unlink()
         assert "1 finding in baseline.json no longer occurs" in run(*command, "other.py").err
 
-    def test_writing_anew_drops_it_and_keeps_the_rest(self, adopted: Path, run: Run) -> None:
+    def test_writing_again_drops_it_and_keeps_the_rest(self, adopted: Path, run: Run) -> None:
         (adopted / "other.py").write_text(TRAIN + SCALER)
         run("lint", "--write-baseline", "baseline.json")
         whole = (adopted / "baseline.json").read_text()

@@ -125,13 +125,13 @@ class TestFilesThatChange:
         (found,) = linted("a.py").findings
         assert (found.code, found.message) == ("ACC001", "This file cannot be read: Permission denied.")
 
-    def test_generated_code_is_passed_by_unless_it_is_named(self, project: Path) -> None:
+    def test_generated_code_is_skipped_unless_it_is_named(self, project: Path) -> None:
         (project / "a.py").write_text("# @generated\n" + LOADERS)
         assert lint([Found("a.py", named=False)], Configurations()).checked == 0
         assert lint([Found("a.py", named=True)], Configurations()).checked == 1
 
     @pytest.mark.skipif(sys.platform == "win32", reason="newlines differ")
-    def test_deep_nesting_is_told(self, project: Path) -> None:
+    def test_deep_nesting_is_reported(self, project: Path) -> None:
         (project / "a.py").write_text("import torch\nx = " + "(" * 3000 + ")" * 3000 + "\n")
         (found,) = linted("a.py").findings
         assert found.code in ("ACC001", "ACC004")

@@ -1,4 +1,4 @@
-"""Notebooks: linted as one program, and mended without a byte changed elsewhere."""
+"""Notebooks: linted as one program, and fixed without a byte changed elsewhere."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class TestLint:
         (edit,) = first["fix"]["edits"]
         assert (edit["cell"], edit["location"]) == (3, {"row": 2, "column": 54})
 
-    def test_services_are_told_the_line_of_the_file(self, train: Path, run: Run) -> None:
+    def test_services_get_the_line_of_the_file(self, train: Path, run: Run) -> None:
         row = next(row for row, line in enumerate(train.read_text().splitlines(), 1) if "DataLoader(data" in line)
         github = run("lint", "train.ipynb", "--output-format=github").out
         assert f"file=train.ipynb,line={row},col=15," in github
@@ -110,7 +110,7 @@ class TestLint:
         assert [one.span.start.cell for one in known.findings] == [one.span.start.cell for one in first.findings]
         assert first.findings[0].span.start.cell is not None
 
-    def test_a_broken_cell_is_told_once(self, folder: Path) -> None:
+    def test_a_broken_cell_is_reported_once(self, folder: Path) -> None:
         data = training()
         data["cells"] += [code("x = torch.\nprint x"), code("%%bash\nls"), code("torch. ("), code("def f(:")]
         (folder / "a.ipynb").write_text(json.dumps(data))

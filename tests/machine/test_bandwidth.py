@@ -12,7 +12,7 @@ from accel_advisor.machine.bandwidth import Bandwidth, measure
 from accel_advisor.machine.gpus import gpus
 
 
-def test_a_python_without_torch_is_told_in_words(tmp_path: Path) -> None:
+def test_a_python_without_torch_is_reported_in_words(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "bare")], check=True)
     assert measure(str(tmp_path / "bare" / "bin" / "python")) == "torch is not installed"
     assert "cannot be run" in str(measure(str(tmp_path / "nowhere")))

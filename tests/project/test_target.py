@@ -271,7 +271,7 @@ def test_cuda_in_workers(options: tuple[str, ...], severity: str, words: str, ru
     assert words in found["message"]
 
 
-def test_unknown_workers_are_told_apart_from_known_ones(run: Run, project: Path) -> None:
+def test_unknown_workers_are_distinguished_from_known_ones(run: Run, project: Path) -> None:
     (project / "train.py").write_text(GATES["pickles"][1])
     assert ": ACC113 " in run("lint", "--output-format", "concise").out
     assert run("lint").status == 0, "info: nobody says where it runs"

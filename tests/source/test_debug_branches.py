@@ -26,10 +26,10 @@ def test_silent_where_somebody_debugs(test: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("test", ["not args.debug", "args.debug is None", "args.debug or args.train", "__debug__"])
-def test_speaks_where_nobody_may_debug(test: str, tmp_path: Path) -> None:
+def test_reports_where_nobody_may_debug(test: str, tmp_path: Path) -> None:
     assert codes(f"if {test}:\n{MOVE}", tmp_path) == ["ACC205"]
 
 
-def test_speaks_of_what_runs_otherwise(tmp_path: Path) -> None:
+def test_reports_what_runs_otherwise(tmp_path: Path) -> None:
     assert codes(f"if args.debug:\n    pass\nelse:\n{MOVE}", tmp_path) == ["ACC205"]
     assert codes(f"if args.debug:\n    pass\n{MOVE.strip()}\n", tmp_path) == ["ACC205"]

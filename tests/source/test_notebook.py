@@ -1,4 +1,4 @@
-"""Notebooks: read from any JSON, linted as one program, and mended without a byte changed elsewhere."""
+"""Notebooks: read from any JSON, linted as one program, and fixed without a byte changed elsewhere."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TestReading:
             {"kernelspec": {"language": "julia", "name": "julia-1.10"}},
         ],
     )
-    def test_other_languages_are_passed_by(self, metadata: object) -> None:
+    def test_other_languages_are_skipped(self, metadata: object) -> None:
         assert document(notebook(code("library(torch)"), metadata=metadata)).parts == ()
 
     @pytest.mark.parametrize("metadata", [{}, [], {"kernelspec": None}, {"language_info": {"name": "ipython"}}])
@@ -175,7 +175,7 @@ class TestWriting:
         assert kinds == {type(cell["source"]) for cell in json.loads(text)["cells"]}
 
     @given(st.lists(st.sampled_from(["a\n", "é <b>\n", "\n", '"\\']), min_size=1, max_size=6), st.data())
-    def test_lines_that_stay_are_spelled_as_they_were(self, old: list[str], data: st.DataObject) -> None:
+    def test_lines_that_stay_are_written_as_they_were(self, old: list[str], data: st.DataObject) -> None:
         raw = json.dumps(notebook(code(lines("".join(old)))), indent=1).replace("<", "\\u003C").encode()
         one = Document.from_bytes("a.ipynb", raw)
         at = data.draw(st.integers(0, len("".join(old))))

@@ -22,7 +22,7 @@ from accel_advisor.tune.showing.summary import print_report
 
 
 def call(*args: object) -> tuple[int, str, str]:
-    """What the command ``report`` comes to: its status, and what it writes to stdout and stderr."""
+    """What the command ``report`` gives: its status, and what it writes to stdout and stderr."""
     result = CliRunner().invoke(report, [str(one) for one in args])
     assert "Traceback" not in result.output
     return result.exit_code, result.stdout, result.stderr

@@ -1,7 +1,7 @@
 """Makes an environment without network access and without a CPU build of torchvision fit to run scripts unmodified.
 
-Python imports this module by itself at start-up where its folder stands in ``PYTHONPATH``. Nothing is imported before
-a script asks for torchvision, so that the script's own start-up stays as it is. Then
+Python imports this module by itself at startup where its folder stands in ``PYTHONPATH``. Nothing is imported before
+a script asks for torchvision, so that the script's own startup stays as it is. Then
 
 - the operators of torchvision's compiled part are declared before it is imported: torchvision from PyPI is built for
   the CUDA build of torch, and next to the CPU build its import fails with "operator torchvision::nms does not exist".

@@ -94,7 +94,7 @@ def test_silent(body: str, tmp_path: Path) -> None:
     check_one("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
 
 
-def test_silent_in_a_function_that_speaks_of_no_heads(tmp_path: Path) -> None:
+def test_silent_in_a_function_that_mentions_no_heads(tmp_path: Path) -> None:
     function = "def attend(q, k, v):\n    return F.softmax(q @ k.transpose(-2, -1), -1) @ v\n"
     check_one("ACC430", HEAD + "        return x\n" + function, tmp_path)
 

@@ -56,7 +56,7 @@ SILENT = {
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
-def test_silent_where_workers_start_once_or_must_start_anew(source: str, tmp_path: Path) -> None:
+def test_silent_where_workers_start_once_or_must_start_again(source: str, tmp_path: Path) -> None:
     check_one("ACC106", STAGED_FILES + source, tmp_path)
 
 

@@ -173,7 +173,7 @@ for batch in loader:
         "        super().__init__(*args, **kwargs)\nloader = Mine(photos, num_workers=2)"
     )
     + STEPS,
-    "Lightning builds it anew": """
+    "Lightning builds it again": """
 import lightning as L
 class Data(L.LightningDataModule):
     def train_dataloader(self): return DataLoader(photos, num_workers=2, persistent_workers=True)
@@ -315,7 +315,7 @@ PAIRS = {
         + LOOP,
         ", pin_memory=True",
     ),
-    "Lightning builds it anew": Pair(PHOTOS + "import conf" + RELOADED, "reload_dataloaders_every_n_epochs=1"),
+    "Lightning builds it again": Pair(PHOTOS + "import conf" + RELOADED, "reload_dataloaders_every_n_epochs=1"),
     "workers of Lightning that live on": Pair(PHOTOS + "import conf" + RELOADED, ", persistent_workers=True"),
     "given by position": Pair(
         HEAD + "loader = DataLoader(photos, 1, False, None, None, 2, None, True)" + LOOP, ", None, True)", ", None)"

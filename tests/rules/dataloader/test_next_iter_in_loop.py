@@ -123,7 +123,7 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair("ACC108", PAIRS[case], tmp_path)
 
 
-def test_reports_a_loader_that_is_begun_anew_for_each_batch(tmp_path: Path) -> None:
+def test_reports_a_loader_that_is_begun_again_for_each_batch(tmp_path: Path) -> None:
     loop = "\nfor i in range(9):\n    x = next(iter(loader))  # -> ACC108 warning none\n"
     assert "same first batch" in check(STAGED_FILES + LOADER + loop, tmp_path)[0].message
     recursive = "\ndef go(n):\n    for x in loader:\n        go(n - 1)\n\ngo(3)\n"

@@ -105,7 +105,7 @@ SILENT = {
     "a parameter": ("self.s = nn.Parameter(torch.ones(8))", "return x * self.s"),
     "made there": ("self.s = torch.ones(8, device='cuda')", "return x * self.s"),
     "never used": ("self.s = torch.ones(8)", "return x"),
-    "assigned anew": ("self.s = torch.ones(8)", "self.s = x.mean(0)\nreturn x * self.s"),
+    "assigned again": ("self.s = torch.ones(8)", "self.s = x.mean(0)\nreturn x * self.s"),
     "moves by itself": (
         "self.s = torch.ones(8)",
         "return x * self.s\n\ndef _apply(self, fn):\n    self.s = fn(self.s)\n    return super()._apply(fn)",

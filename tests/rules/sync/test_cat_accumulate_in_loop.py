@@ -11,7 +11,7 @@ from ..programs import REGRESSION
 
 SILENT = {
     "of others": "for x, y in loader:\n    both = torch.cat([x, y])",
-    "made anew": ("for x, y in loader:\n    both = x[y]\n    both = torch.cat([both, y])\n    model(both.cuda())"),
+    "reset": ("for x, y in loader:\n    both = x[y]\n    both = torch.cat([both, y])\n    model(both.cuda())"),
 }
 
 
@@ -37,7 +37,7 @@ PAIRS: dict[str, tuple[str, ...]] = {
     "others": (FILLED + "both = torch.cat([x, y])", "both = torch.cat([x", "kept = torch.cat([kept"),
     "needed": (FILLED + "kept = torch.cat([kept, x])\n    model(kept.cuda())", "model(kept.cuda())", "pass"),
     "needed before": (FILLED + "print(kept.mean())\n    kept = torch.cat([kept, x])", "kept.mean()"),
-    "made anew": (FILLED + "kept = x[y]\n    kept = torch.cat([kept, y])", "kept = x[y]", "pass"),
+    "reset": (FILLED + "kept = x[y]\n    kept = torch.cat([kept, y])", "kept = x[y]", "pass"),
     "queue": (FILLED + "kept = torch.cat([kept, x])[-9:]", "[-9:]"),
     "a few batches": (
         (

@@ -18,7 +18,7 @@ def kept(before: str, body: str) -> str:
 NOTHING_KEPT = {
     "the first is deleted": kept("losses = []", "losses.append(loss)\n    del losses[0]"),
     "emptied in place": kept("losses = []", "losses.append(loss)\n    losses[:] = []"),
-    "an item begins anew": kept("d = {'a': 0}", "d['a'] += loss\n    if i % 100 == 0:\n        d = {'a': 0}"),
+    "an item is reset": kept("d = {'a': 0}", "d['a'] += loss\n    if i % 100 == 0:\n        d = {'a': 0}"),
     "a dict of this pass": kept("pass", "d = {'loss': []}\n    d['loss'].append(loss)"),
     "a defaultdict of this pass": kept("pass", "d = defaultdict(list)\n    d['loss'].append(loss)"),
     "detached": kept("total = 0", "total = total + loss.detach()"),
@@ -56,7 +56,7 @@ SILENT = {
         "for x, y in loader:\n    loss = 0\n    for t in range(3):\n        loss += criterion(model(x), y)\n    loss.backward()"
     ),
     "never differentiated": "total = 0\nfor x, y in loader:\n    total += criterion(model(x), y)",
-    "begins anew for each batch": (
+    "reset for each batch": (
         "for x, y in loader:\n    total = 0\n    loss = criterion(model(x), y)\n    loss.backward()\n    total += loss"
     ),
     "the list is cleared": (

@@ -80,8 +80,8 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "\nfor",
     ),
     "one step": (FIXED + "v = w.to('cuda')\n    break", "break", "pass"),
-    "bound anew among others": (FIXED + "w, v = w.to('cuda'), 1", ":\n    w", ":\n    u"),
-    "bound anew as an attribute": (
+    "bound again among others": (FIXED + "w, v = w.to('cuda'), 1", ":\n    w", ":\n    u"),
+    "bound again as an attribute": (
         (
             "class T:\n    def __init__(self): self.w = torch.zeros(8)\n    def fit(self):\n"
             "        for x, y in loader:\n            self.w = self.w.to('cuda')\nT().fit()"
@@ -89,8 +89,8 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "\n            self.w",
         "\n            v",
     ),
-    "bound anew in an expression": (FIXED + "model(w := w.to('cuda'))", "w := "),
-    "bound anew afterwards": (FIXED + "v = w.to('cuda')\n    w = v", ")\n    w", ")\n    u"),
+    "bound again in an expression": (FIXED + "model(w := w.to('cuda'))", "w := "),
+    "bound again afterwards": (FIXED + "v = w.to('cuda')\n    w = v", ")\n    w", ")\n    u"),
 }
 
 

@@ -136,7 +136,7 @@ PAIRS = {
         "d.r = np.random.default_rng(e)",
         "pass",
     ),
-    "made anew in every epoch": Pair(
+    "made again in every epoch": Pair(
         FILES + PAIR_NOISY + "    def set_epoch(self, e): self.r = np.random.default_rng(e)\n" + LOADED + PAIR_TRAIN,
         "self.r = np.random.default_rng(e)",
         "pass",

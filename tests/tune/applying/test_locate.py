@@ -312,9 +312,9 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> dict[str, EditPlan]:
 @pytest.mark.parametrize("name", REFUSED)
 def test_says_why_it_does_not_edit(name: str, refused: dict[str, EditPlan]) -> None:
     made, reason = refused[name], REFUSED[name][2]
-    told = [one for one in made.refusals if one.startswith("num_workers")]
-    assert len(told) == 1
-    assert told[0].endswith(reason)
+    said = [one for one in made.refusals if one.startswith("num_workers")]
+    assert len(said) == 1
+    assert said[0].endswith(reason)
     # What goes with it is not written either: it might not hold without it.
     assert made.edits == ()
     assert any("persistent_workers" in one for one in made.refusals)

@@ -142,7 +142,7 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize(("source", "line"), SETTINGS.values(), ids=SETTINGS.keys())
-def test_speaks_the_words_of_a_framework_that_builds_the_loader(source: str, line: str, tmp_path: Path) -> None:
+def test_uses_the_names_of_a_framework_that_builds_the_loader(source: str, line: str, tmp_path: Path) -> None:
     made = static_plan(tmp_path, source, {"num_workers": 3, "pin_memory": False}, callee=".train")
     assert not made.refusals
     assert line in edited(tmp_path, made)

@@ -38,7 +38,7 @@ def info(stack: tuple[Frame, ...] = (), **changes: object) -> LoaderInfo:
 
 
 def objections(dataset: str, folder: Path, after: str = "", **changes: object) -> Objections:
-    """What speaks against settings of a loader over ``data``, which ``dataset`` defines."""
+    """The objections to settings of a loader over ``data``, which ``dataset`` defines."""
     lines = [*(HEAD + dataset).splitlines(), LOADER, *after.splitlines()]
     path = folder.resolve() / "train.py"
     path.write_text("\n".join(lines) + "\n")
@@ -57,7 +57,7 @@ data = Samples(["a"])
 """
 
 
-def test_nothing_speaks_against_a_plain_data_set(tmp_path: Path) -> None:
+def test_there_is_no_objection_to_a_plain_data_set(tmp_path: Path) -> None:
     assert objections(PLAIN, tmp_path) == Objections()
 
 

@@ -1,4 +1,4 @@
-"""No optimizer, no backward: gradients by torch.autograd.grad; a loader that is built anew for every epoch."""
+"""No optimizer, no backward: gradients by torch.autograd.grad; a loader that is built again for every epoch."""
 
 import torch
 from plain import Samples, model

@@ -250,7 +250,7 @@ def test_room_alone_is_shown_and_not_written(tmp_path: Path) -> None:
     assert (tmp_path / "train.py").read_text() == text
 
 
-def test_a_knob_of_another_device_is_refused_and_told(tmp_path: Path) -> None:
+def test_a_knob_of_another_device_is_refused_and_reported(tmp_path: Path) -> None:
     command = write(tmp_path, "0.005")
     before = files(tmp_path)
     outcome = tune(command, Options(budget=5, knobs=frozenset({"tf32", "cudnn_benchmark"}), apply=True, unsafe=True))

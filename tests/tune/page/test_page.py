@@ -178,7 +178,7 @@ def test_the_page_of_a_run_has_its_parts_in_order(record: Record) -> None:
     assert "@media print" in page
 
 
-def test_every_picture_has_a_title_or_is_hidden_and_told_beside(record: Record) -> None:
+def test_every_picture_has_a_title_or_is_hidden_and_described_beside(record: Record) -> None:
     pages = [trial_page(record), comparison_page([record, record], ["a", "b"]), history_page(History((entry(9),)))]
     pages.append(trial_page(explained(record)))
     for page in pages:
@@ -281,7 +281,7 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_colours_can_be_told_apart(record: Record, mode: str) -> None:
+def test_colours_can_be_distinguished(record: Record, mode: str) -> None:
     """The contrasts that WCAG 2.2 AA asks for: 4.5 for text, 3 for what is drawn."""
     light, dark = re.findall(r":root \{(.*?)\}", trial_page(record), re.DOTALL)[:2]
     colour = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", dark if mode == "dark" else light))
@@ -296,7 +296,7 @@ def test_colours_can_be_told_apart(record: Record, mode: str) -> None:
         assert contrast(colour[mark], colour["page"]) >= 3, mark
 
 
-def test_a_device_is_shown_where_its_driver_told(record: Record) -> None:
+def test_a_device_is_shown_where_its_driver_reports_it(record: Record) -> None:
     assert "Device busy" not in trial_page(record)
     assert "GPU busy" not in trial_page(record)
     assert record.machine is not None

@@ -46,7 +46,7 @@ class Threaded(nn.Module):
 
 
 def hooked() -> Counting:
-    """A meter that is told of the calls of modules, and runs."""
+    """A meter that notices the calls of modules, and runs."""
     meter, records = Counting(), Records()
     session: Any = None
     server = Server(session, records, meter, Elsewhere(""), extend_epochs=False, began=0.0)

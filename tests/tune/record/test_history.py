@@ -88,7 +88,7 @@ def test_a_line_for_each_run_and_none_lost_when_runs_end_together(tmp_path: Path
     assert is_history(path)
 
 
-def test_a_torn_line_is_left_out_and_told_and_the_next_one_stands(tmp_path: Path) -> None:
+def test_a_torn_line_is_left_out_and_reported_and_the_next_one_stands(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     append(path, run(1))
     whole = path.read_bytes()
@@ -219,7 +219,7 @@ def test_another_machine_or_device_has_a_best_of_its_own(record: Record) -> None
     assert same.key in keys
 
 
-def test_a_history_that_is_gone_is_told(tmp_path: Path) -> None:
+def test_a_history_that_is_gone_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="cannot be read"):
         read_history(tmp_path / "none.jsonl")
     assert recorded(outcome(tmp_path, 5)).tried[0].rate == 5

@@ -110,7 +110,7 @@ def test_samples_of_a_gpu_reach_every_output(tmp_path: Path) -> None:
     assert [event["ts"] for event in counters if event["name"] == "GPU busy"] == [3.5e6, 4.5e6, 6.5e6]
 
 
-def test_paths_are_told_relative_to_the_project(tmp_path: Path) -> None:
+def test_paths_are_relative_to_the_project(tmp_path: Path) -> None:
     found = outcome(tmp_path, won=False)
     found.contained, found.leaked = (str(tmp_path / "out" / "model.pt"), "/elsewhere/x"), ("notes.txt",)
     data = plain(recorded(found))

@@ -176,7 +176,7 @@ class Simulation:
         return self.now - began
 
     def restart(self) -> None:
-        """The start of an epoch for workers that persist: nothing is under way any more."""
+        """The start of an epoch for workers that persist: nothing is under way."""
         assert self.pool is not None
         settings = self.pool.settings
         self.pool.closed = True

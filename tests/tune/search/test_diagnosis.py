@@ -67,14 +67,14 @@ def test_waiting_comes_first_with_its_ceiling() -> None:
     assert found.epoch_share == 0.0
 
 
-def test_the_start_of_short_epochs_is_told() -> None:
+def test_the_start_of_short_epochs_is_reported() -> None:
     one = {BASELINE: block(BASELINE, 1.0, pool=0.6), NO_WAIT: block(NO_WAIT, 0.98)}
     found = diagnose(read(Loop(Settings(4), 10), one, one))
     assert "Each epoch begins with 0.6 s of waiting for its workers, 38 % of its time." in diagnosis_text(found)
     assert found.ceilings[NO_WAIT].ratio == pytest.approx(1.6 / 0.98)
 
 
-def test_transfers_are_told_where_they_matter() -> None:
+def test_transfers_are_reported_where_they_matter() -> None:
     one = {
         BASELINE: block(BASELINE, 1.0, 0.01, 0.4),
         NO_WAIT: block(NO_WAIT, 0.98, 0.0, 0.4),

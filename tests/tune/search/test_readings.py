@@ -67,7 +67,7 @@ def test_what_stopping_workers_takes_is_charged_to_a_block_that_could_not_see_it
     assert found.charged_itself(four, first) == pytest.approx(found.charged_itself(four, later))
 
 
-def test_only_workers_that_start_with_every_epoch_are_started_anew_to_be_measured() -> None:
+def test_only_workers_that_start_with_every_epoch_are_started_again_to_be_measured() -> None:
     found, kept = readings(10), Settings(4, persistent_workers=True)
     found.tried[kept] = Tried(kept)
     found.add(kept, block(kept, STEP + HANDOVER, HANDOVER, epoch=0.1))
@@ -80,7 +80,7 @@ def test_only_workers_that_start_with_every_epoch_are_started_anew_to_be_measure
 @pytest.mark.parametrize("workers", [1, 2, 3, 6])
 @pytest.mark.parametrize("length", [6, 20, 60])
 def test_short_epochs_are_charged_as_long_as_they_are(workers: int, length: int) -> None:
-    """A steady block and one start tell the rate of whole epochs."""
+    """A steady block and one start give the rate of whole epochs."""
     loop = Workload(fetch_io=0.024, step_cpu=0.001, step_device=0.009, length=length, cores=4)
     settings, found = Settings(workers), Readings(Loop(Settings(), length))
     simulation = Simulation(loop, Settings())

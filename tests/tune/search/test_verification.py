@@ -83,7 +83,7 @@ def test_a_source_that_cannot_be_measured_is_named() -> None:
     assert len(asked) == 1
 
 
-def test_a_gain_that_could_not_be_made_sure_in_time_is_told_with_the_remedy() -> None:
+def test_a_gain_that_could_not_be_made_sure_in_time_is_reported_with_the_remedy() -> None:
     said, asked = compared(comparison(SMALL), noisy(3, 1.03, run=0.0, block=0.1))
     assert not said.holds
     assert said.gain is not None
@@ -147,7 +147,7 @@ def test_a_run_with_fewer_blocks_than_its_neighbour_is_compared_in_those_that_bo
     assert stopped.value.value.gain.pairs == 3
 
 
-def test_a_run_is_told_what_is_left_for_it() -> None:
+def test_a_run_knows_what_is_left_for_it() -> None:
     _, asked = compared(comparison(), noisy(1, 2.0, run=0.0, block=0.02, seconds=7.0))
     assert [run.seconds for run in asked] == pytest.approx([15.0, 23.0, 8.0, 9.0])
     assert all(run.least <= run.blocks for run in asked)

@@ -1,4 +1,4 @@
-"""A generator that begins the loader anew for ever, asked for one batch at a time."""
+"""A generator that begins the loader again forever, asked for one batch at a time."""
 
 from slow import Slow, step
 from torch.utils.data import DataLoader

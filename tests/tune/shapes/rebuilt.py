@@ -1,4 +1,4 @@
-"""The loader is built anew for every epoch by a function, while the one before is still at hand."""
+"""The loader is built again for every epoch by a function, while the one before is still at hand."""
 
 from slow import Slow, step
 from torch.utils.data import DataLoader

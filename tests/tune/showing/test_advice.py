@@ -82,7 +82,7 @@ def test_a_whole_batch_at_once_is_advised_where_samples_are_cheap_and_taken_one_
     assert "one by one" not in advice(cheap, stream, batch=1000)
 
 
-def test_what_serves_whole_batches_already_is_not_told_to() -> None:
+def test_what_serves_whole_batches_already_gets_no_such_advice() -> None:
     waits = Passage(0.05, 0.0, 0.04, 0.0, 0.0)
     assert "or `__getitems__`" in advice(waits, stack(LOADING, "__main__.Rows.__getitem__"))
     for own in ("__main__.Rows.__getitems__", "torch.utils.data._utils.fetch._IterableDatasetFetcher.fetch"):

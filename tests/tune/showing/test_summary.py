@@ -56,7 +56,7 @@ def test_what_was_done_is_said(tmp_path: Path) -> None:
         (False, Verification(False, None, "the gain did not show"), "Left as it was, byte for byte: train.py."),
     ],
 )
-def test_knobs_of_the_training_are_told_everywhere(
+def test_knobs_of_the_training_are_reported_everywhere(
     tmp_path: Path, written: bool, verification: Verification | None, words: str
 ) -> None:
     found = outcome(tmp_path, won=False)

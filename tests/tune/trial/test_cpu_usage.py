@@ -20,7 +20,7 @@ def test_nobody_knows_a_process_that_is_not_there() -> None:
     assert processor_seconds(2**30) is None
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the time of children that have ended")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports the time of children that have ended")
 def test_children_count_while_they_live_and_when_they_have_ended() -> None:
     before = processor_seconds(os.getpid())
     assert before is not None

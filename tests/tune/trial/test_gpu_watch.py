@@ -55,7 +55,7 @@ def test_what_the_driver_does_not_tell_stays_open() -> None:
 def test_a_gpu_is_watched() -> None:
     found = gpus()
     if not found:
-        pytest.skip("no NVIDIA GPU, or no driver that tells of it")
+        pytest.skip("no NVIDIA GPU, or no driver that reports it")
     samples: list[Sample] = []
     with GpuWatch(found[0].uuid, samples):
         time.sleep(5 * PERIOD)

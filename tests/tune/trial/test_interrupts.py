@@ -153,7 +153,7 @@ def test_what_is_known_of_the_knobs_is_what_stands_in_the_file(tmp_path: Path, m
 
 
 @pytest.mark.usefixtures("verified")
-def test_the_command_tells_what_stands_in_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_says_what_stands_in_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the writing to the last word of the command: at each of the first steps, then at some of many."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")

@@ -50,14 +50,14 @@ def block(wait: float = 0.5, compute: float = 0.4, seconds: float = 1.0, ranks: 
 
 
 class Heard:
-    """Two ranks, what they are told, and what is told of them."""
+    """Two ranks, what they are sent, and what is reported of them."""
 
     def __init__(self, patience: float = 60.0) -> None:
         self.events: Queue[Any] = Queue()
-        self.told: dict[int, list[Any]] = {0: [], 1: []}
+        self.sent: dict[int, list[Any]] = {0: [], 1: []}
         self.ranks = Ranks(2, self.events.put, patience=patience)
-        for rank, told in self.told.items():
-            self.ranks.join(rank, told.append)
+        for rank, sent in self.sent.items():
+            self.ranks.join(rank, sent.append)
 
     def nothing(self) -> bool:
         with pytest.raises(Empty):
@@ -76,15 +76,15 @@ def test_nothing_is_answered_before_every_rank_has_spoken() -> None:
     assert heard.next().samples == 80
 
 
-def test_ranks_are_told_what_all_said_once_all_have_said_it() -> None:
+def test_ranks_get_what_all_said_once_all_have_said_it() -> None:
     heard = Heard()
     heard.ranks.hear(1, Gather("b"))
-    assert heard.told == {0: [], 1: []}
+    assert heard.sent == {0: [], 1: []}
     heard.ranks.hear(0, Gather("a"))
-    assert heard.told == {0: [Gathered(("a", "b"))], 1: [Gathered(("a", "b"))]}
+    assert heard.sent == {0: [Gathered(("a", "b"))], 1: [Gathered(("a", "b"))]}
     heard.ranks.hear(0, Gather("c"))
     heard.ranks.hear(1, Gather("d"))
-    assert heard.told[1][1] == Gathered(("c", "d"))
+    assert heard.sent[1][1] == Gathered(("c", "d"))
 
 
 def test_a_rank_that_does_not_come_to_the_batch_is_named() -> None:
@@ -137,7 +137,7 @@ def test_the_rank_that_has_got_least_far_and_waits_for_its_loader_is_the_one_tha
     assert slowest([Heartbeat(7, SCRIPT), behind]) == behind
 
 
-def test_the_rank_that_was_lost_first_is_told_and_no_other() -> None:
+def test_the_rank_that_was_lost_first_is_reported_and_no_other() -> None:
     heard = Heard()
     heard.ranks.lose(1)
     heard.ranks.hear(0, ScriptEnded(1, "RuntimeError: connection closed by peer"))
@@ -198,7 +198,7 @@ def test_the_straggler_is_named_with_what_it_does() -> None:
     assert straggler_text(runs) == ("Rank 0 runs Python of its own 50 % of each step; the others wait for it.")
 
 
-def test_what_torchrun_tells_of_the_first_failure() -> None:
+def test_what_torchrun_reports_of_the_first_failure() -> None:
     assert root_cause("") is None
     assert root_cause(TABLE) == (3, -9)
 

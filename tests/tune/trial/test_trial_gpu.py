@@ -112,11 +112,11 @@ def test_a_batch_that_must_be_on_the_host_costs_one_ceiling(torch: Any, tmp_path
         assert session.answer(Request(BASELINE, 8, 0.1, False, Purpose.CEILINGS)).block is not None
 
 
-def test_what_the_gpu_did_is_told(torch: Any, tmp_path: Path) -> None:
+def test_what_the_gpu_did_is_reported(torch: Any, tmp_path: Path) -> None:
     if torch.accelerator.current_accelerator().type != "cuda" or not gpus():
-        pytest.skip("no NVIDIA GPU, or no driver that tells of it")
+        pytest.skip("no NVIDIA GPU, or no driver that reports it")
     if any(gpu.divided for gpu in gpus()):
-        pytest.skip("the GPU is divided into MIG instances, of which the driver does not tell")
+        pytest.skip("the GPU is divided into MIG instances, of which the driver does not report it")
     found = tune(write(tmp_path), Options(budget=10))
     data = plain(recorded(found))
     assert len(data["samples"]) >= 10

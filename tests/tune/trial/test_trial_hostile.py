@@ -140,7 +140,7 @@ def test_a_script_that_gives_up_is_quoted(project: Path) -> None:
         running.start()
 
 
-def test_a_long_message_is_told_by_its_first_line(project: Path) -> None:
+def test_a_long_message_is_shown_by_its_first_line(project: Path) -> None:
     with trial(project, "many_words") as running, pytest.raises(ScriptFailed, match=r"1: ValueError: no colour: red$"):
         running.start()
 

@@ -111,7 +111,7 @@ def test_a_script_of_a_library(scripts: Path, name: str) -> None:
     assert any("=3" in line for line in written(plan, scripts))
 
 
-def test_what_hydra_reads_from_yaml_is_told(scripts: Path) -> None:
+def test_what_hydra_reads_from_yaml_is_reported(scripts: Path) -> None:
     needs("hydra")
     plan = edits(measured(Command(Path("hydra_app.py"), None, (), scripts)), scripts)
     assert plan.edits == ()

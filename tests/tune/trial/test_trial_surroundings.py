@@ -16,7 +16,7 @@ from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.trial import Trial
 from accel_advisor.tune.trial.trial_errors import ScriptFailed
 
-TELLS = """\
+PRINTS = """\
 import atexit, inspect, json, os, pickle, sys, threading
 assert "torch" not in sys.modules
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -61,7 +61,7 @@ def test_the_script_sees_what_plain_python_shows(tmp_path: Path, as_module: bool
     (tmp_path / "pack").mkdir()
     (tmp_path / "pack" / "__init__.py").touch()
     script = tmp_path / "pack" / "__main__.py"
-    script.write_text(TELLS)
+    script.write_text(PRINTS)
     arguments = ["-m", "pack"] if as_module else [os.path.join("pack", "__main__.py")]
     plain = subprocess.run(
         [sys.executable, *arguments, "--epochs", "3"],

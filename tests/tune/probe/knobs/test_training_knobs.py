@@ -137,7 +137,7 @@ REFUSED = {
         "build = torch.optim.Rprop",
         "Rprop has no fused form",
     ),
-    "an optimizer that is told otherwise": (
+    "an optimizer that is set otherwise": (
         "fused_optimizer",
         None,
         "build = lambda weights: torch.optim.AdamW(weights, foreach=True)",

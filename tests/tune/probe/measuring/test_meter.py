@@ -21,7 +21,7 @@ class Event:
 
 
 class Bench(Device):
-    """A host and a device, whose clocks go on as they are told. What is launched takes its turn on the device."""
+    """A host and a device, whose clocks advance as they are set. What is launched takes its turn on the device."""
 
     capturing = False  # type: ignore[assignment]
 
@@ -176,7 +176,7 @@ def test_work_between_sections_is_computed_as_far_as_the_device_is_behind(meter:
 
 
 def test_work_that_the_script_waited_for_is_its_own(meter: Meter, bench: Bench) -> None:
-    """Nothing tells when the device was done with it."""
+    """Nothing shows when the device was done with it."""
     launched(meter, bench, COMPUTE, 2)
     bench.launch(4)
     bench.synchronize()

@@ -59,7 +59,7 @@ def test_waiting_that_the_device_hides_is_not_lost() -> None:
     assert exclusive([(0.0, 10.0)], [(0.0, 6.0)], [(5.0, 7.0)], [(2.0, 9.0)]) == (2.0, 1.0, 6.0, 1.0)
 
 
-def test_one_step_or_no_work_tells_nothing_of_the_first() -> None:
+def test_one_step_or_no_work_says_nothing_of_the_first() -> None:
     assert idle_at_first([(0.0, 5.0)], [(2.0, 5.0)], 1) == 0.0
     assert idle_at_first([(0.0, 5.0)], [], 4) == 0.0
 

@@ -1,4 +1,4 @@
-"""Whether an iterable data set shares itself out among workers, as its code tells; those that do not come first."""
+"""Whether an iterable data set shares itself out among workers, as its code shows; those that do not come first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Being told of an import, whatever was asked about the module before."""
+"""Noticing an import, whatever was asked about the module before."""
 
 import importlib.util
 import sys
@@ -23,25 +23,25 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", ["watched_package", "watched_package.inner"])
 def test_asking_whether_a_module_is_there_is_no_import(modules: Path, name: str) -> None:
-    told: list[str] = []
+    heard: list[str] = []
     before = list(sys.meta_path)
-    ImportHook(name, lambda: told.append(name)).install()
+    ImportHook(name, lambda: heard.append(name)).install()
     assert importlib.util.find_spec(name) is not None
     assert importlib.util.find_spec(name) is not None
-    assert told == []
+    assert heard == []
     module = importlib.import_module(name)
-    assert told == [name]
+    assert heard == [name]
     assert sys.meta_path == before
     assert module.__spec__ is not None
     assert module.__spec__.loader is module.__loader__
     assert type(module.__loader__).__module__ == "_frozen_importlib_external"
 
 
-def test_a_module_that_is_imported_already_is_told_at_once(modules: Path) -> None:
+def test_a_module_that_is_imported_already_is_reported_at_once(modules: Path) -> None:
     importlib.import_module("watched_package")
-    told: list[int] = []
-    ImportHook("watched_package", lambda: told.append(1)).install()
-    assert told == [1]
+    heard: list[int] = []
+    ImportHook("watched_package", lambda: heard.append(1)).install()
+    assert heard == [1]
 
 
 def test_a_module_that_is_not_there_is_not_found(modules: Path) -> None:
