@@ -53,7 +53,7 @@ class Config:
 
     @classmethod
     def read(cls, path: Path) -> Config | None:
-        """The configuration in a pyproject.toml; None where there is no such file or no table of ours in it.
+        """The configuration in a pyproject.toml; None where there is no such file or it has no table of this tool.
 
         Raises:
             ConfigError: it cannot be read, or a key or value in it is wrong.

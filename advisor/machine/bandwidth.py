@@ -80,7 +80,7 @@ def copy_rates(torch: Any, device: Any) -> Bandwidth:
     """Copies both ways, in turns, on ``device``.
 
     Raises:
-        RuntimeError: memory cannot be had or pinned.
+        RuntimeError: memory cannot be allocated or pinned.
     """
     pageable = torch.zeros(BYTES, dtype=torch.uint8)
     pinned = torch.zeros(BYTES, dtype=torch.uint8).pin_memory()

@@ -79,7 +79,7 @@ class Sample:
 
 @contextlib.contextmanager
 def driver() -> Iterator[Any]:
-    """NVML, open; None where it cannot be had."""
+    """NVML, open; None where it is not available."""
     try:
         library = importlib.import_module("pynvml")
     except ImportError:

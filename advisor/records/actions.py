@@ -173,7 +173,7 @@ class Act(Action):
     ADDS: Act
     """``a + b`` where either carries an autograd graph; the left one is the subject."""
     AUGMENTS: Act
-    """``a += b``, and its kin; what ``a`` was before is the subject."""
+    """``a += b``, and the like; what ``a`` was before is the subject."""
     COMPUTES_UNARRIVED: Act
     """The host computes with, or compares, what is still being copied to it."""
     ELAPSED: Act

@@ -16,7 +16,7 @@ from accel_advisor.source.magics import blank, masked
 from accel_advisor.source.parsing import DocumentError, syntax_error
 
 CELL_END = "\n\n"
-"""What separates cells in the program: no comment at the end of one speaks of the next."""
+"""What separates cells in the program: no comment at the end of one refers to the next."""
 
 _DECODER = json.JSONDecoder()
 _NEWLINE = re.compile(r"\r\n|[\r\n]")

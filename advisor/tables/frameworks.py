@@ -62,7 +62,7 @@ LIBRARIES = frozenset(
         *(name.partition(".")[0] for name in (*CONSTRUCTORS, *SETTINGS, *FRAMEWORK_CLASSES, *FRAMEWORK_CALLS)),
     }
 )
-"""The packages that these tables speak of."""
+"""The packages that these tables name."""
 
 TRAINING_ARGUMENTS = ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments")
 """The classes that a transformers Trainer takes its settings from."""

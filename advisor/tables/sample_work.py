@@ -72,7 +72,7 @@ LOCKS = frozenset(
     for module in ("threading", "multiprocessing")
     for name in ("Lock", "RLock", "Condition", "Semaphore", "Event", "local")
 )
-"""Locks and their kin, which cannot be pickled."""
+"""Locks and the like, which cannot be pickled."""
 
 SAME_IN_EVERY_WORKER = (
     "open",

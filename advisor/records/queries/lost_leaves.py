@@ -70,7 +70,7 @@ def lost_leaves(facts: Facts) -> Iterator[LostLeaf]:
 
 
 def _cast(facts: Facts, made: dict[cst.CSTNode, Operation], leaf: Operation, cast: Operation) -> str | None:
-    """The dtype that a leaf of the default one is turned into; None where it stays what it is, for all we know."""
+    """The dtype that a leaf of the default one is turned into; None where it stays what it is, as far as is known."""
     dtype = _CASTS.get(cast.what.name)
     if cast.what.name == "to":
         dtype = cast.given("dtype").named or cast.given("dtype", 0).named
@@ -89,7 +89,7 @@ def _is_leaf(made: Operation) -> bool:
 
 
 def _is_on_host(leaf: Operation, move: Transfer | None) -> bool:
-    """Whether a leaf is made on the host, for all we know: where it is on the device already, a move returns it."""
+    """Whether a leaf is made on the host, as far as is known: where it is on the device already, a move returns it."""
     if leaf.what in _PARAMETERS:
         held = [context.given("data", 0) for context in leaf.contexts]
         return all(one.on_host for one in held if one.is_tensor)

@@ -26,7 +26,7 @@ _OLD: tuple[Asked, ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class OldName:
-    """A use of ``torch.cuda.amp.autocast`` or one of its kin.
+    """A use of ``torch.cuda.amp.autocast`` or a name like it.
 
     Attributes:
         name: the last part: ``autocast``, ``GradScaler``, ``custom_fwd`` or ``custom_bwd``.

@@ -51,7 +51,7 @@ def _with_state(operation: Operation) -> Module | None:
 
 def _later(facts: Facts, index: int, model: Module | None, nodes: set[cst.Call]) -> Operation | None:
     """The first of some operations that happens to a model for certain after another one, and before an optimizer is
-    built anew."""
+    built again."""
     first, found = facts.operations[index], None
     if model is None or len(first.contexts) != 1:
         return None
@@ -61,7 +61,7 @@ def _later(facts: Facts, index: int, model: Module | None, nodes: set[cst.Call])
             subject = context.given("module", 0) if context.subject.absent else context.subject
             if operation.node in nodes and subject.module is model and together:
                 found = found or operation
-            anew = operation.does(Within("torch.optim")) and context.given("params", 0).parameters_of is model
-            if found and anew:
+            rebuilt = operation.does(Within("torch.optim")) and context.given("params", 0).parameters_of is model
+            if found and rebuilt:
                 return None
     return found

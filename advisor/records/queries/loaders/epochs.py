@@ -74,7 +74,7 @@ def _assigns(what: Action) -> bool:
 
 
 def _is_a_run(facts: Facts, loop: Loop) -> bool:
-    """Whether a pass of a loop is a training of its own: it seeds anew, makes an optimizer, or is named so."""
+    """Whether a pass of a loop is a training of its own: it seeds again, makes an optimizer, or is named so."""
     if isinstance(loop.node, cst.For) and _RUNS.search(facts.document.code(loop.node.target)):
         return True
     optimizers = [one for one in facts.operations_of(Within("torch.optim")) if one.builds_optimizer]

@@ -33,7 +33,7 @@ def _can_pin(facts: Facts, loader: LoaderCall) -> bool:
 
 
 def _reloads(facts: Facts, loader: LoaderCall) -> bool:
-    """Whether Lightning builds a loader anew whose workers live on, which does not go together with pinning."""
+    """Whether Lightning rebuilds a loader whose workers live on, which does not go together with pinning."""
     return not loader.gives("persistent_workers", None) and any(
         not one.lacks("reload_dataloaders_every_n_epochs")
         for one in facts.program.operations_of(Call("lightning.Trainer"))

@@ -20,7 +20,7 @@ _Graph = frozenset[cst.CSTNode]
 
 @dataclass(frozen=True, slots=True)
 class KeptGraph:
-    """An operation that keeps the graph of a batch alive, after it was differentiated and is of no more use.
+    """An operation that keeps the graph of a batch alive, after it was differentiated and is no longer needed.
 
     Attributes:
         operation: the addition, or the ``append``.
