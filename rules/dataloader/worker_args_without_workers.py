@@ -1,4 +1,4 @@
-"""ACC104."""
+"""Arguments for workers given to loaders that have none."""
 
 from __future__ import annotations
 
