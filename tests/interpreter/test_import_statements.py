@@ -15,4 +15,4 @@ def test_a_name_that_two_modules_import_from_each_other(tmp_path: Path) -> None:
     path.write_text("import torch\nfrom two import thing\nthing()\ntorch.cuda.synchronize()\n")
     analysis = analyze([Document.read(path)], tmp_path)
     assert not analysis.failures
-    assert [one.name for one in analysis.facts[str(path)].operations] == ["torch.cuda.synchronize"]
+    assert [one.what.full for one in analysis.facts[str(path)].operations] == ["torch.cuda.synchronize"]
