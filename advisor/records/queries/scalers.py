@@ -26,7 +26,7 @@ def _scaler_calls(facts: Facts, method: str) -> list[Operation]:
 
 def _hands_scaler_over(facts: Facts) -> bool:
     """Whether a gradient scaler is given to something outside of torch, which may scale, unscale or update with it."""
-    return any(
+    return facts.does(AnyCall("GradScaler")) and any(
         value.made_by.endswith(".GradScaler")
         for each in facts.program
         for operation in each.operations
