@@ -15,7 +15,7 @@ MOST_BYTES = 3_000_000
 WHOLE_BYTES = 1_000_000
 MOST_CALLERS = 8
 """In a larger group of files, one that few others reach is understood with those alone, as the examples of a large
-library are: of what it imports as much is read as it needs, in a second instead of half a minute."""
+library are: of what it imports only as much is read as it needs."""
 
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]+import[ \t]*"
