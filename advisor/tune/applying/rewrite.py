@@ -118,7 +118,9 @@ def rewritten(edits: Sequence[Edit], root: Path) -> Rewrite:
             raise RewriteError(f"{name} {error}") from error
         try:
             after[path], new = edited_python(document, of_file)
-        except (EditConflictError, DocumentError, UnicodeEncodeError) as error:
+            # what only the compiler refuses, as a keyword that is given twice
+            compile(new.text, str(path), "exec", dont_inherit=True)
+        except (EditConflictError, DocumentError, UnicodeEncodeError, SyntaxError, ValueError) as error:
             raise RewriteError(f"{name} cannot be edited: {error}") from error
         before[path] = document.encode(document.text)
         diffs.append(diff(name, document, new))

@@ -73,9 +73,16 @@ def test_a_source_that_cannot_be_read_is_refused_in_words(script: Path) -> None:
     assert "syntax error" in found.refusals[0]
 
 
-def test_a_result_that_is_not_python_is_refused(script: Path) -> None:
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("WORKERS = 0", "WORKERS = ("),
+        ("batch_size=8", "num_workers=8"),  # parses, and only the compiler sees that it is given twice
+    ],
+)
+def test_a_result_that_is_not_python_is_refused(script: Path, old: str, new: str) -> None:
     with pytest.raises(RewriteError, match=r"train\.py cannot be edited"):
-        rewritten([replace(script, "WORKERS = 0", "WORKERS = (")], script.parent)
+        rewritten([replace(script, old, new)], script.parent)
 
 
 def test_edits_that_collide_are_refused(script: Path) -> None:
