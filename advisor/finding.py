@@ -33,6 +33,13 @@ class Applicability(StrEnum):
     DISPLAY = "display"
 
 
+class Confidence(StrEnum):
+    """How a finding is known: ``proven`` by the code, or ``evident`` to a reader who knows the field."""
+
+    PROVEN = "proven"
+    EVIDENT = "evident"
+
+
 @dataclass(frozen=True, slots=True)
 class CellPlace:
     """Where a place of a notebook's program is found.
@@ -134,6 +141,7 @@ class Finding:
         span: where it stands.
         fix: how to fix it, or None.
         related: other places that it mentions.
+        confidence: see :class:`Confidence`.
     """
 
     code: str
@@ -144,6 +152,7 @@ class Finding:
     span: Span
     fix: Fix | None = None
     related: tuple[Related, ...] = ()
+    confidence: Confidence = Confidence.PROVEN
 
     @property
     def sort_key(self) -> tuple[str, int, str]:

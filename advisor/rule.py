@@ -24,6 +24,7 @@ from accel_advisor.editing.edits import (
 from accel_advisor.finding import Finding, Fix, Related, Severity
 from accel_advisor.plugins import entry_points
 from accel_advisor.selection import TOOL_CODES
+from accel_advisor.values.evidence import PROVEN, Evidence
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -83,8 +84,10 @@ class Rule(ABC):
         severity: Severity | None = None,
         fix: Fix | None = None,
         related: Iterable[Related] = (),
+        basis: Evidence = PROVEN,
     ) -> Finding:
-        """A finding of this rule at ``node``, with the rule's own severity unless another is given."""
+        """A finding of this rule at ``node``, with the rule's own severity unless another is given, and what it
+        rests on."""
         document = facts.document
         return Finding(
             code=self.code,
@@ -96,6 +99,7 @@ class Rule(ABC):
             span=document.span(node),
             fix=fix,
             related=tuple(related),
+            confidence=basis.confidence,
         )
 
 

@@ -37,7 +37,7 @@ def assemble(machine: Interpreter, consulted: frozenset[str]) -> None:
             documents = [loader.document, *(loop.document for loop in loader.loops)]
             documents += [transfer.document for transfer in loader.transfers]
             documents += [site.document for context in loader.contexts for site in context.chain]
-            loader.evidence = any(recorder.facts[one.filename].evidence for one in documents)
+            loader.feeds_gpu = any(recorder.facts[one.filename].names_gpu for one in documents)
 
 
 def _programs(everything: list[Facts], imports: dict[str, set[str]]) -> Iterator[tuple[Facts, Program]]:

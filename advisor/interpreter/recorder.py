@@ -103,23 +103,23 @@ class Recorder:
         if filename is not None:
             self.imports.setdefault(document.path, set()).add(filename)
 
-    # -- evidence
+    # -- what a program names
 
-    def evidence(self, document: Document) -> None:
+    def gpu_named(self, document: Document) -> None:
         """Something in the document shows that a CUDA device is meant."""
-        self.facts[document.filename].evidence = True
+        self.facts[document.filename].names_gpu = True
 
     def name_used(self, document: Document, name: str) -> None:
         """A library object was named."""
         cuda = name.startswith("torch.cuda.") and name not in HARMLESS_CUDA and not name.startswith("torch.cuda.amp")
         if cuda or name.startswith("torch.accelerator."):
-            self.facts[document.filename].evidence = True
+            self.facts[document.filename].names_gpu = True
 
     def framework(self, document: Document, name: str) -> None:
         """A framework that moves batches is in use."""
         facts = self.facts[document.filename]
         facts.own_frameworks |= {name}
-        facts.evidence = True
+        facts.names_gpu = True
 
     def package_imported(self, document: Document, name: str) -> None:
         """A module is imported, or something in it."""

@@ -17,7 +17,18 @@ from typing import Any
 from accel_advisor import __version__
 from accel_advisor.config import Config
 from accel_advisor.editing.fixer import write_atomically
-from accel_advisor.finding import Applicability, CellPlace, Edit, Finding, Fix, Location, Related, Severity, Span
+from accel_advisor.finding import (
+    Applicability,
+    CellPlace,
+    Confidence,
+    Edit,
+    Finding,
+    Fix,
+    Location,
+    Related,
+    Severity,
+    Span,
+)
 from accel_advisor.lint.report import Program, Result
 from accel_advisor.plugins import entry_points
 
@@ -227,11 +238,12 @@ def _plain(finding: Finding) -> list[Any]:
         _plain_span(finding.span),
         fix and [fix.title, fix.applicability.value, [[e.filename, _plain_span(e.span), e.content] for e in fix.edits]],
         [[one.filename, _plain_span(one.span), one.message] for one in finding.related],
+        finding.confidence.value,
     ]
 
 
 def _finding(data: list[Any]) -> Finding:
-    code, name, message, severity, filename, span, fix, related = data
+    code, name, message, severity, filename, span, fix, related, confidence = data
     return Finding(
         code,
         name,
@@ -242,6 +254,7 @@ def _finding(data: list[Any]) -> Finding:
         fix
         and Fix(fix[0], tuple(Edit(file, _span(place), text) for file, place, text in fix[2]), Applicability(fix[1])),
         tuple(Related(file, _span(place), text) for file, place, text in related),
+        Confidence(confidence),
     )
 
 

@@ -23,6 +23,7 @@ def plain(finding: Finding) -> dict[str, Any]:
         "code": finding.code,
         "name": finding.name,
         "severity": finding.severity.value,
+        "confidence": finding.confidence.value,
         "message": finding.message,
         "filename": finding.filename,
         **_span(finding.span),

@@ -75,7 +75,7 @@ class Facts:
         operations: what the program does with libraries, in the order in which it was met.
         devices: names bound to a device that can be an accelerator.
         own_frameworks: those that this document uses itself.
-        evidence: whether this document, or one that calls into it, shows that a CUDA device is meant.
+        names_gpu: whether this document shows that a CUDA device is meant.
         torch_name: what ``import torch`` is called at the top of this document; None where it is not imported so.
         reflects: whether names may be read by their text (``globals()``, ``eval``).
         consulted: other files of the project that were read to find this out.
@@ -97,7 +97,7 @@ class Facts:
     operations: list[Operation] = field(default_factory=list)
     devices: list[DeviceName] = field(default_factory=list)
     own_frameworks: frozenset[str] = frozenset()
-    evidence: bool = False
+    names_gpu: bool = False
     torch_name: str | None = None
     reflects: bool = False
     consulted: frozenset[str] = frozenset()
@@ -120,6 +120,11 @@ class Facts:
     def trains(self) -> bool:
         """Whether any loop of the program runs ``backward`` and an optimizer."""
         return self.program.trains
+
+    @property
+    def names_gpu_anywhere(self) -> bool:
+        """Whether a document of the program shows that a CUDA device is meant."""
+        return self.program.names_gpu
 
     @property
     def placed(self) -> bool:
@@ -238,6 +243,11 @@ class Program(tuple[Facts, ...]):
                 stays = any(operation.what.full == name and operation.gives(key, value) for name, key, value in ON_HOST)
                 kept.setdefault(FRAMEWORK_CLASSES[operation.what.full], set()).add(stays)
         return frozenset(framework for framework, answers in kept.items() if answers == {True})
+
+    @cached_property
+    def names_gpu(self) -> bool:
+        """Whether any document shows that a CUDA device is meant."""
+        return any(facts.names_gpu for facts in self)
 
     @cached_property
     def trains(self) -> bool:

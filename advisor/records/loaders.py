@@ -15,6 +15,7 @@ from accel_advisor.records.operations import Argument
 from accel_advisor.records.transfers import Transfer
 from accel_advisor.tables.known_datasets import DATASET_LENGTHS
 from accel_advisor.tables.loader_libraries import TORCH_LOADER
+from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.places import union_of
 from accel_advisor.values.tensors import BatchSource
@@ -88,8 +89,9 @@ class LoaderCall(BatchSource):
         dataset: what its samples cost and contain.
         issues: what goes wrong in its workers.
         opaque: its arguments are not those of the call (a subclass with an ``__init__`` of its own).
-        evidence: whether a document that builds, iterates or moves it shows that an accelerator is meant.
+        feeds_gpu: whether a document that builds, iterates or moves it shows that an accelerator is meant.
         batches: what its collate function, if it is one of the project, makes of samples.
+        basis: what shows that it is a loader.
     """
 
     document: Document
@@ -108,8 +110,9 @@ class LoaderCall(BatchSource):
     dataset: DatasetFacts | None = None
     issues: tuple[WorkerIssue, ...] = ()
     opaque: bool = False
-    evidence: bool = False
+    feeds_gpu: bool = False
     batches: tuple[Value, ...] = ()
+    basis: Evidence = PROVEN
 
     def get(self, name: str) -> Value:
         """What is known of an argument over all contexts; :data:`ABSENT` where no context gives it; Unknown where a

@@ -10,6 +10,7 @@ import libcst as cst
 from accel_advisor.editing.edits import add_keyword
 from accel_advisor.records.given import Given
 from accel_advisor.syntax.shapes import assigns_item
+from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.places import Place, is_cuda_capable, is_host, union_of
 from accel_advisor.values.tensors import BatchSource
@@ -37,6 +38,7 @@ class TransferContext:
         casts: whether the call changes the dtype too.
         functions: names of the project's functions around it, outermost first.
         guarded: whether a condition, inside of the innermost loop, decides whether it happens.
+        basis: what shows what is moved, and where to.
     """
 
     source: Place
@@ -50,6 +52,7 @@ class TransferContext:
     casts: bool
     functions: tuple[str, ...] = ()
     guarded: bool = False
+    basis: Evidence = PROVEN
 
     @property
     def kinds(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
+from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.immutable import immutable
 
 if TYPE_CHECKING:
@@ -171,11 +172,17 @@ class Qualified(Value):
 
 @immutable
 class Device(Value):
-    """A ``torch.device``: the kinds of accelerator that it can be on some machine, ``unknown`` among them; and whether
-    it is certainly the first GPU wherever it is one, since no number is given, or 0."""
+    """A ``torch.device``.
+
+    Attributes:
+        kinds: the kinds of accelerator that it can be on some machine, ``unknown`` among them.
+        first: whether it is certainly the first GPU wherever it is one, since no number is given, or 0.
+        basis: what shows that it is one of these.
+    """
 
     kinds: frozenset[str]
     first: bool = False
+    basis: Evidence = PROVEN
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.lattice import Value
 from accel_advisor.values.places import SOMEWHERE, Place
@@ -73,6 +74,7 @@ class Tensor(Value):
             carries no graph, or none that is known.
         pending: the asynchronous copy to the host that it is the result of, and that may not be done yet.
         mask: whether it certainly holds truth values, so that indexing with it has to count them first.
+        basis: what shows that it is a tensor in this place.
     """
 
     place: Place = SOMEWHERE
@@ -84,3 +86,4 @@ class Tensor(Value):
     grown: frozenset[cst.CSTNode] = frozenset()
     pending: cst.Call | None = None
     mask: bool = False
+    basis: Evidence = PROVEN

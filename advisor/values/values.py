@@ -130,10 +130,11 @@ def _merge(left: Value, right: Value) -> Value | None:
                 left.grown | right.grown,
                 left.pending if left.pending is right.pending else None,
                 left.mask and right.mask,
+                left.basis | right.basis,
             )
         return None
     if isinstance(left, Device) and isinstance(right, Device):
-        return Device(left.kinds | right.kinds)
+        return Device(left.kinds | right.kinds, basis=left.basis | right.basis)
     if isinstance(left, Sequence) and isinstance(right, Sequence) and len(left.items) == len(right.items):
         return Sequence(tuple(join(one, two) for one, two in zip(left.items, right.items, strict=True)))
     if isinstance(left, Iterated) and isinstance(right, Iterated):

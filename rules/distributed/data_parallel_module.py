@@ -53,7 +53,7 @@ class DataParallelModule(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each wrapper once."""
-        if facts.wraps_in_parallel or not any(one.evidence for one in facts.program):
+        if facts.wraps_in_parallel or not facts.names_gpu_anywhere:
             return
         for operation in facts.operations_of(Call("torch.nn.DataParallel")):
             if not self._has_one_device(operation):

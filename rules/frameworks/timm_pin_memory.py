@@ -52,7 +52,7 @@ class TimmPinMemory(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once."""
-        if not facts.target.has_cuda or not any(one.evidence for one in facts.program):
+        if not facts.target.has_cuda or not facts.names_gpu_anywhere:
             return
         for operation in facts.operations_of(Call("timm.data.create_loader")):
             kinds = operation.given("device").device_kinds

@@ -56,7 +56,7 @@ class LoadWithoutMapLocation(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a document once, at the first load, with the others as related places."""
-        if not any(one.evidence for one in facts.program):
+        if not facts.names_gpu_anywhere:
             return
         taken = [
             argument.positional

@@ -62,7 +62,7 @@ class OptimizerForeachFalse(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each optimizer once."""
-        if not facts.supports((2, 0)) or not any(one.evidence for one in facts.program) or facts.does(*_SPARES):
+        if not facts.supports((2, 0)) or not facts.names_gpu_anywhere or facts.does(*_SPARES):
             return
         for operation in facts.operations_of(Within("torch.optim")):
             last = operation.what.name

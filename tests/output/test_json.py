@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+from accel_advisor.finding import Confidence
 from accel_advisor.output import Screen
 from accel_advisor.output import json as ruff_json
 
@@ -22,3 +24,10 @@ def test_json_names_the_file_of_each_edit() -> None:
             "end_location": {"row": 4, "column": 3},
         }
     ]
+
+
+def test_json_says_how_a_finding_is_known() -> None:
+    proven = finding("f(a", ")")
+    evident = replace(proven, confidence=Confidence.EVIDENT)
+    found = json.loads(ruff_json.render(report(proven, evident), Screen()))
+    assert [one["confidence"] for one in found] == ["proven", "evident"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -9,6 +11,7 @@ import libcst as cst
 from accel_advisor.records.facts import TransferContext
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.values.devices import device_kinds
+from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.places import HOST, SOMEWHERE, Place
 from accel_advisor.values.values import UNKNOWN, Choice, Constant, Device, Module, Qualified, Tensor, Value
 
@@ -36,7 +39,7 @@ def transfer(machine: Machine, receiver: Value, name: str, arguments: Arguments,
         target, device_node = found
         destination = type_kinds(target) if name == "type" else device_kinds(target)
     if name == "cuda" or "cuda" in destination:
-        machine.recorder.evidence(machine.document)
+        machine.recorder.gpu_named(machine.document)
     source = receiver.place if isinstance(receiver, Tensor) else SOMEWHERE
     proven = False
     path: tuple[object, ...] = ()
@@ -59,10 +62,16 @@ def transfer(machine: Machine, receiver: Value, name: str, arguments: Arguments,
         casts=casts,
         functions=machine.frame.function_names,
         guarded=machine.frame.guards > 0,
+        basis=_basis(receiver, target),
     )
     machine.recorder.transfer(machine.frame, node, name, device_node, non_blocking, context, arguments.open)
     machine.frame.run.clock.wait()
     return frozenset({destination})
+
+
+def _basis(receiver: Value, target: Value) -> Evidence:
+    known = [one.basis for one in (receiver, target) if isinstance(one, (Tensor, Device))]
+    return reduce(or_, known, PROVEN)
 
 
 def arrives_later(place: Place, name: str, arguments: Arguments) -> bool:

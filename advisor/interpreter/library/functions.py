@@ -271,7 +271,7 @@ def _device(machine: Machine, arguments: Arguments) -> Value:
         value = arguments.get("type", 0)
     kinds = device_kinds(value) if value is not None else frozenset({"unknown"})
     if "cuda" in kinds:
-        machine.recorder.evidence(machine.document)
+        machine.recorder.gpu_named(machine.document)
     numbered = len(arguments.values()) > 1 or arguments.open
     return Device(kinds, not numbered and value is not None and is_first(value))
 
@@ -285,7 +285,7 @@ def _factory_place(machine: Machine, name: str, arguments: Arguments) -> Place:
     if given is not None and not (isinstance(given, Constant) and given.value is None):
         kinds = device_kinds(given)
         if "cuda" in kinds:
-            machine.recorder.evidence(machine.document)
+            machine.recorder.gpu_named(machine.document)
         return frozenset({kinds})
     if name in ("torch.as_tensor", "torch.tensor") and arguments.positional:
         source = arguments.positional[0].value

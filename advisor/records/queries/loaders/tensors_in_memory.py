@@ -22,7 +22,7 @@ def row_by_row_loaders(facts: Facts) -> Iterator[tuple[LoaderCall, int]]:
     for loader in facts.loaders:
         plain = loader.of_torch and not loader.moved_by and all(loader.gives(name, None) for name in _OWN)
         size = loader.given("batch_size").literal
-        if not plain or not loader.trains or not loader.evidence or not _is_long(loader):
+        if not plain or not loader.trains or not loader.feeds_gpu or not _is_long(loader):
             continue
         if type(size) is int and size >= _LARGE_BATCH:
             yield loader, size

@@ -26,7 +26,7 @@ def loaders_wanting_workers(facts: Facts) -> Iterator[LoaderCall]:
         given = loader.given("num_workers")
         if not given.absent and (not loader.gives("num_workers", 0) or _is_deliberate(loader)):
             continue
-        if loader.evidence and (loader.works or loader.moved_by) and _works_in_workers(facts, loader):
+        if loader.feeds_gpu and (loader.works or loader.moved_by) and _works_in_workers(facts, loader):
             yield loader
 
 
