@@ -43,6 +43,7 @@ class Machine(ABC):
         frames: the calls and modules that are being interpreted, outermost first.
         functions, classes: those of the project, in the order in which their definitions were met.
         instantiated: the classes of which objects were built, by the identity of their nodes.
+        folders: the full names of folders with modules of the project that have no ``__init__.py``.
     """
 
     def __init__(self, modules: Modules) -> None:
@@ -53,6 +54,7 @@ class Machine(ABC):
         self.functions: list[Function] = []
         self.classes: list[Class] = []
         self.instantiated: set[int] = set()
+        self.folders: set[str] = set()
 
     # -- where we are
 
@@ -104,7 +106,7 @@ class Machine(ABC):
 
     @abstractmethod
     def member(self, scope: Scope, name: str) -> Value | None:
-        """What a module's globals, or a class body, hold under a name."""
+        """What a module's globals hold under a name; None where nothing defines it, Unknown where a star import may."""
 
     @abstractmethod
     def settle(self, value: Value) -> Value:

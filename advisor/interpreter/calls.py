@@ -9,7 +9,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.library.functions import call_library
-from accel_advisor.interpreter.library.loader_subclasses import build_subclass
+from accel_advisor.interpreter.library.loader_subclasses import build_subclass, is_loader_class, passes_arguments_on
 from accel_advisor.interpreter.library.methods import call_method
 from accel_advisor.interpreter.library.module_calls import call_module
 from accel_advisor.interpreter.library.settings_classes import fill_record, is_record
@@ -20,7 +20,7 @@ from accel_advisor.interpreter.parameters import (
     returns_what_it_returns,
     takes_what_it_is_given,
 )
-from accel_advisor.interpreter.resolution import class_member, member_of
+from accel_advisor.interpreter.resolution import class_member, inherited_member, member_of
 from accel_advisor.records.facts import CallSite
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Argument
@@ -53,6 +53,7 @@ from accel_advisor.values.values import (
     Tensor,
     Value,
     join_all,
+    options_of,
 )
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         if isinstance(found, Function) and Qualified("classmethod") in found.decorators:
             return Bound(owner, found)
         return found if found is not None else UNKNOWN
+    if isinstance(owner, Opaque) and owner.name == "super":
+        return _of_bases(machine, owner, name)
     if isinstance(owner, Tensor):
         if name in ("device", "shape"):
             machine.recorder.inputs.used_as_tensor(owner.place)
@@ -114,6 +117,29 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
     if isinstance(owner, Opaque) and name == "dataset" and len(owner.arguments) > DATASET_WRAPPERS.get(owner.name, 99):
         return owner.arguments[DATASET_WRAPPERS[owner.name]]
     return Method(owner, name)
+
+
+def _of_bases(machine: Machine, bases: Opaque, name: str) -> Value:
+    """The value of ``super().name``: what a base in the project defines, else a method of a library's."""
+    if not bases.arguments:
+        return Method(bases, name)
+    receivers, below = bases.arguments
+    return join_all(_of_base(machine, one, below, name) or Method(bases, name) for one in options_of(receivers))
+
+
+def _of_base(machine: Machine, receiver: Value, below: Value, name: str) -> Value | None:
+    cls = receiver.cls if isinstance(receiver, (Instance, Module)) else receiver
+    if not isinstance(cls, Class) or not isinstance(below, Class):
+        return None
+    found = inherited_member(machine, cls, below, name)
+    if not isinstance(found, Function):
+        return found
+    if name == "__init__" and found.owner is not None and is_loader_class(found.owner):
+        # as if it were not there, so that the arguments are seen where they are written
+        return None if passes_arguments_on(machine, found.owner) else Bound(receiver, found)
+    if isinstance(receiver, Class):
+        return Bound(receiver, found) if Qualified("classmethod") in found.decorators else found
+    return _bind_member(machine, receiver, found)
 
 
 def _bind_member(machine: Machine, owner: Value, member: Value) -> Value:

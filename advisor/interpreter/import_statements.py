@@ -29,6 +29,9 @@ def import_module(machine: Machine, node: cst.Import) -> bool:
             machine.recorder.imported(machine.document, filename)
             whole = machine.modules.resolve(name, 0, machine.document)
             machine.recorder.imported(machine.document, whole)
+            if filename is None and whole is not None:
+                parts = name.split(".")
+                machine.folders.update(".".join(parts[:count]) for count in range(1, len(parts)))
             machine.bind(first, Pending(filename) if filename else Qualified(first))
         if name == "torch" and machine.scope.kind == "module":
             bound = alias.asname.name if alias.asname is not None else None
@@ -51,8 +54,15 @@ def import_names(machine: Machine, node: cst.ImportFrom) -> bool:
         bound = alias.asname.name if alias.asname is not None else alias.name
         if not isinstance(bound, cst.Name):
             continue
+        part = None
+        if filename is None and (name or level):
+            # a folder without an __init__.py
+            part = machine.modules.resolve(f"{name}.{imported}" if name else imported, level, machine.document)
+            machine.recorder.imported(machine.document, part)
         if filename is not None:
             machine.bind(bound.value, Pending(filename, imported))
+        elif part is not None:
+            machine.bind(bound.value, Pending(part))
         elif level:
             machine.bind(bound.value, UNKNOWN)
         else:

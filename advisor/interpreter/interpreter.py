@@ -18,6 +18,7 @@ from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call_function, call_value, instantiate
 from accel_advisor.interpreter.expressions import EVALUATE
 from accel_advisor.interpreter.frames import Frame, Modules, Run
+from accel_advisor.interpreter.resolution import module_attribute
 from accel_advisor.interpreter.statements import EXECUTE
 from accel_advisor.interpreter.unread_cells import forget, stretches
 from accel_advisor.syntax.exits import Left
@@ -34,6 +35,7 @@ from accel_advisor.values.values import (
     Pending,
     Qualified,
     SourceModule,
+    Unknown,
     Value,
     join_all,
 )
@@ -134,39 +136,31 @@ class Interpreter(Machine):
             if value is not None:
                 return self.settle(value)
             scope = scope.enclosing()
-        return self._from_stars(self.scope.globals, name, set())
+        found = self._from_stars(self.scope.globals, name, set())
+        if name in BUILTINS and (found is None or isinstance(found, Unknown)):
+            return Qualified(name)
+        return UNKNOWN if found is None else found
 
     def member(self, scope: Scope, name: str) -> Value | None:
-        """What a module's globals, or a class body, hold under a name."""
+        """What a module's globals hold under a name; None where nothing defines it, Unknown where a star import may."""
         value = self.store.get(scope, name)
-        if value is not None:
-            return self.settle(value)
-        if scope.kind != "module":
-            return None
-        value = self._from_stars(scope, name, set())
-        return None if isinstance(value, Qualified) and "." not in value.name else value
+        return self.settle(value) if value is not None else self._from_stars(scope, name, set())
 
-    def _from_stars(self, scope: Scope, name: str, seen: set[int]) -> Value:
+    def _from_stars(self, scope: Scope, name: str, seen: set[int]) -> Value | None:
+        """What star imports bring under a name: None where they bring nothing, Unknown where a library's may."""
         seen.add(id(scope))
         uncertain = False
         for star in reversed(scope.stars):
             source = self.settle(star)
-            if isinstance(source, SourceModule):
-                if id(source.scope) in seen:
-                    continue
-                value = self.store.get(source.scope, name)
-                if value is not None:
-                    return self.settle(value)
-                found = self._from_stars(source.scope, name, seen)
-                if not (isinstance(found, Qualified) and "." not in found.name):
-                    if not isinstance(found, type(UNKNOWN)):
-                        return found
-                    uncertain = True
-            else:
+            if not isinstance(source, SourceModule):
                 uncertain = True
-        if name in BUILTINS:
-            return Qualified(name)
-        return UNKNOWN if uncertain or name not in BUILTINS else Qualified(name)
+            elif id(source.scope) not in seen:
+                held = self.store.get(source.scope, name)
+                found = self.settle(held) if held is not None else self._from_stars(source.scope, name, seen)
+                if held is not None or not (found is None or isinstance(found, Unknown)):
+                    return found
+                uncertain |= found is not None
+        return UNKNOWN if uncertain else None
 
     def settle(self, value: Value) -> Value:
         """A value whose import, if it is one, has been followed."""
@@ -189,12 +183,7 @@ class Interpreter(Machine):
             self.frame.run.default_place = self._runs[scope].default_place
         if value.name is None:
             return SourceModule(scope)
-        found = self.member(scope, value.name)
-        if found is not None:
-            return found
-        inner = self.modules.resolve(value.name, 1, scope.document)
-        self.recorder.imported(self.document, inner)
-        return self.settle(Pending(inner)) if inner is not None else UNKNOWN
+        return module_attribute(self, scope, value.name)
 
     # -- running
 

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.tables.canonical_names import canonical
-from accel_advisor.values.values import UNKNOWN, Class, Method, Namespace, Pending, Qualified, SourceModule, Value
+from accel_advisor.values.values import (
+    UNKNOWN,
+    Class,
+    Method,
+    Namespace,
+    Opaque,
+    Pending,
+    Qualified,
+    SourceModule,
+    Unknown,
+    Value,
+)
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
+    from accel_advisor.interpreter.arguments import Arguments
     from accel_advisor.values.scope import Scope
 
 
@@ -36,15 +49,13 @@ def value_of(machine: Machine, scope: Scope, node: cst.BaseExpression) -> Value:
 def member_of(machine: Machine, owner: Qualified | SourceModule | Namespace, name: str) -> Value:
     """What ``owner.name`` means, of a library, a module of the project, or a namespace."""
     if isinstance(owner, Qualified):
+        if owner.name in machine.folders:
+            return _in_folder(machine, f"{owner.name}.{name}")
         full = canonical(f"{owner.name}.{name}")
         declared = _flag(machine, full)
         return declared if declared is not None else Qualified(full)
     if isinstance(owner, SourceModule):
-        found = machine.member(owner.scope, name)
-        if found is not None:
-            return found
-        inner = machine.modules.resolve(name, 1, owner.scope.document)
-        return machine.settle(Pending(inner)) if inner is not None else UNKNOWN
+        return module_attribute(machine, owner.scope, name)
     stored = machine.store.get(owner, name)
     if stored is not None:
         return stored
@@ -55,9 +66,57 @@ def member_of(machine: Machine, owner: Qualified | SourceModule | Namespace, nam
     return UNKNOWN if name not in ("__dict__", "copy", "update") else Method(owner, name)
 
 
+def module_attribute(machine: Machine, scope: Scope, name: str) -> Value:
+    """What a module of the project holds under a name; a package holds the modules in its folder, too."""
+    held = machine.store.get(scope, name)
+    itself = held == Pending(scope.document.path, name)  # a package that says ``from . import module``
+    found = machine.member(scope, name) if not itself else None
+    if held is not None and not itself:
+        return UNKNOWN if found is None else found
+    if found is not None and not isinstance(found, Unknown):
+        return found
+    inner = None
+    if os.path.basename(scope.document.path) == "__init__.py":
+        inner = machine.modules.resolve(name, 1, scope.document)
+    if inner is None:
+        return UNKNOWN
+    machine.recorder.imported(machine.document, inner)
+    return machine.settle(Pending(inner))
+
+
+def _in_folder(machine: Machine, full: str) -> Value:
+    """What a dotted name means that begins with a folder of the project that has no ``__init__.py``."""
+    filename = machine.modules.resolve(full, 0, machine.document)
+    return machine.settle(Pending(filename)) if filename is not None else Qualified(full)
+
+
 def class_member(machine: Machine, cls: Class | None, name: str) -> Value | None:
     """What a class or one of its bases in the project defines under a name."""
     for one in cls.lineage() if cls is not None else ():
+        stored = machine.store.get(one, name) or machine.store.get(one.scope, name)
+        if stored is not None:
+            return machine.settle(stored)
+    return None
+
+
+def bases_of(machine: Machine, arguments: Arguments) -> Opaque:
+    """What ``super()`` gives: the object and the class below the bases, where the method that calls it is known."""
+    if len(arguments.positional) == 2:
+        below, receiver = (one.value for one in arguments.positional)
+        return Opaque("super", (receiver, below))
+    function = machine.frame.function
+    params = function.node.params if function is not None else None
+    first = next(iter((*params.posonly_params, *params.params)), None) if params is not None else None
+    if function is None or function.owner is None or first is None:
+        return Opaque("super")
+    return Opaque("super", (machine.lookup(first.name.value), function.owner))
+
+
+def inherited_member(machine: Machine, cls: Class, below: Class, name: str) -> Value | None:
+    """What ``super().name`` means in a method of the class ``below`` where the object is one of ``cls``."""
+    line = cls.lineage()
+    bases = line[line.index(below) + 1 :] if below in line else below.lineage()[1:]
+    for one in bases:
         stored = machine.store.get(one, name) or machine.store.get(one.scope, name)
         if stored is not None:
             return machine.settle(stored)

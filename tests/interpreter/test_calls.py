@@ -55,6 +55,16 @@ for i in range(9):
     x = x.to(device)
     model(x).sum().backward()
 """,
+    "a base whose __init__ keeps it on the host": """
+class Base:
+    def __init__(self, device): self.device = device
+class Trainer(Base):
+    def __init__(self): super().__init__(torch.device("cpu"))
+    def fit(self):
+        for x, y in make_loader():
+            model(x.to(self.device)).sum().backward()
+Trainer().fit()
+""",
     "a method that children replace": """
 class Base:
     def move(self, x): raise NotImplementedError
@@ -99,6 +109,57 @@ def test_enters_through_every_door(decorated: str, end: str, tmp_path: Path) -> 
 
 
 WAYS = {
+    "what super().__init__ sets": """
+class Base:
+    def __init__(self, device): self.device = device
+class Trainer(Base):
+    def __init__(self, device):
+        super().__init__(device)
+        self.loader = make_loader()
+    def fit(self):
+        for x, y in self.loader:
+            model(x.to(self.device)).sum().backward()  # -> warning safe
+Trainer(torch.device("cuda")).fit()
+""",
+    "what super(Trainer, self).__init__ sets": """
+from base import Base
+class Middle(Base): pass
+class Trainer(Middle):
+    def __init__(self, kind): super(Trainer, self).__init__(model, make_loader(), torch.device(kind))
+    def step(self, batch):
+        x, y = batch
+        return self.model(x.to(self.device)).sum()  # -> warning safe
+Trainer("cuda").fit()
+""",
+    "what Base.__init__ sets": """
+from base import Base
+class Trainer(Base):
+    def __init__(self): Base.__init__(self, model, make_loader(), device)
+    def step(self, batch):
+        x, y = batch
+        return self.model(x.to(self.device)).sum()  # -> warning safe
+Trainer().fit()
+""",
+    "a method that goes on in the base": """
+class Base:
+    def fit(self, batches):
+        for x, y in batches:
+            model(x.to(device)).sum().backward()  # -> warning safe
+class Trainer(Base):
+    def fit(self, batches):
+        return super().fit(batches)
+Trainer().fit(make_loader())
+""",
+    "a class method of the base": """
+class Base:
+    @classmethod
+    def make(cls): return make_loader()
+class Trainer(Base):
+    @classmethod
+    def make(cls): return super().make()
+for x, y in Trainer.make():
+    model(x.to(device)).sum().backward()  # -> warning safe
+""",
     "a base class of another file": """
 from base import Base
 class Trainer(Base):

@@ -1,11 +1,16 @@
-"""Modules that import names from each other."""
+"""Which module or name of the project an import means."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from accel_advisor.analysis.project import analyze
 from accel_advisor.source.document import Document
+
+from ..rules.checks import check_one
+from ..rules.programs import PHOTOS
 
 
 def test_a_name_that_two_modules_import_from_each_other(tmp_path: Path) -> None:
@@ -16,3 +21,62 @@ def test_a_name_that_two_modules_import_from_each_other(tmp_path: Path) -> None:
     analysis = analyze([Document.read(path)], tmp_path)
     assert not analysis.failures
     assert [one.what.full for one in analysis.facts[str(path)].operations] == ["torch.cuda.synchronize"]
+
+
+LOADING = PHOTOS + "\ndef make_loader(): return DataLoader(photos, num_workers=2, pin_memory=True)\n"
+TRAINING = """
+import torch
+IMPORT
+model = torch.nn.Linear(8, 2).cuda()
+for x, y in MAKE():
+    model(x.cuda()).sum().backward()  # -> warning safe
+"""
+SPELLINGS = {
+    "a module of a package": ("from data import loading", "loading.make_loader", {"data/__init__.py": ""}),
+    "a module that its package imports": (
+        "import data",
+        "data.loading.make_loader",
+        {"data/__init__.py": "from . import loading\n"},
+    ),
+    "a module of a package under a full name": (
+        "import data.loading",
+        "data.loading.make_loader",
+        {"data/__init__.py": "version = '1'\n"},
+    ),
+    "a module beside star imports of a library": (
+        "from data import loading",
+        "loading.make_loader",
+        {"data/__init__.py": "from numpy import *\n"},
+    ),
+    "a module of a folder that is no package": ("from data import loading", "loading.make_loader", {}),
+    "a full name through a folder that is no package": ("import data.loading", "data.loading.make_loader", {}),
+    "a module in a folder in a folder": (
+        "import lib.data.loading",
+        "lib.data.loading.make_loader",
+        {"lib/data/loading.py": LOADING},
+    ),
+    "a star import of a package that imports one": (
+        "from data import *",
+        "make_loader",
+        {"data/__init__.py": "from .loading import *\n"},
+    ),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS.keys())
+def test_follows_every_spelling_of_an_import(spelling: tuple[str, str, dict[str, str]], tmp_path: Path) -> None:
+    statement, name, others = spelling
+    source = TRAINING.replace("IMPORT", statement).replace("MAKE", name)
+    check_one("ACC201", source, tmp_path, {"data/loading.py": LOADING, **others})
+
+
+def test_a_name_that_a_package_binds_is_no_module_of_it(tmp_path: Path) -> None:
+    source = TRAINING.replace("IMPORT", "from data import loading").replace("MAKE", "loading.make_loader")
+    others = {"data/loading.py": LOADING, "data/__init__.py": "import conf\nloading = conf.pick()\n"}
+    check_one("ACC201", source.replace("  # -> warning safe", ""), tmp_path, others)
+
+
+def test_a_module_that_is_no_package_has_no_modules_in_it(tmp_path: Path) -> None:
+    source = TRAINING.replace("IMPORT", "import tool").replace("MAKE", "tool.loading.make_loader")
+    others = {"loading.py": LOADING, "tool.py": "import torch\n"}
+    check_one("ACC201", source.replace("  # -> warning safe", ""), tmp_path, others)

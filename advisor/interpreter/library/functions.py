@@ -14,6 +14,7 @@ from accel_advisor.interpreter.library.external_settings import call_configurati
 from accel_advisor.interpreter.library.loader_construction import build_loader, take_loaders
 from accel_advisor.interpreter.library.unknown_code import call_unknown, escape
 from accel_advisor.interpreter.loader_batches import mutates_in_place
+from accel_advisor.interpreter.resolution import bases_of
 from accel_advisor.records.actions import Act, Call
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
@@ -116,7 +117,7 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
     if name == "torch.autograd.Variable" and arguments.positional:
         return arguments.positional[0].value
     if name == "super":
-        return Opaque("super")
+        return bases_of(machine, arguments)
     if name in ("getattr", "eval", "exec", "globals", "locals", "vars", "setattr"):
         return _reflection(machine, name, arguments, node)
     return _torch(machine, name, arguments, node)

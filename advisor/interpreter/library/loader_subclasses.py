@@ -51,6 +51,11 @@ def build_base(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
         machine.store.set(receiver, "\0loader", built)
 
 
+def is_loader_class(cls: Class) -> bool:
+    """Whether a class of the project derives from a loader."""
+    return not cls.library_bases().isdisjoint(CONSTRUCTORS)
+
+
 def passes_arguments_on(machine: Machine, cls: Class) -> bool:
     """Whether a subclass of a loader gives its arguments to the loader as they are."""
     init = class_member(machine, cls, "__init__")
