@@ -18,7 +18,7 @@ from accel_advisor.interpreter.calls import call_function
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.interpreter.parameters import bind_parameters
 from accel_advisor.interpreter.resolution import class_member
-from accel_advisor.project.requirements import Declared, declared
+from accel_advisor.project.requirements import Declared, Requirements
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.source.document import Document
 from accel_advisor.source.parsing import DocumentError
@@ -152,7 +152,7 @@ def analyze(
     Args:
         documents: what to analyse; their trees must parse.
         root: the project's root; nothing outside it is read.
-        known: what each of them runs on, by filename; read from the files in the root where it is not given.
+        known: what each of them runs on, by filename; read from the files around them where it is not given.
         unsaved: documents that stand instead of what is on disk, wherever something imports them.
         callers: other files of the program, by absolute path: they call the documents.
     """
@@ -177,12 +177,17 @@ def analyze(
             analysis.failures[document.filename] = project.broken.get(filename, "could not be interpreted")
             continue
         analysis.facts[document.filename] = facts
-    runs_on = known if known is not None else dict.fromkeys(analysis.facts, declared(root))
+    runs_on = known if known is not None else _declared(documents, root)
     analysis.consulted = project.consulted.union(*(one.read for one in runs_on.values()))
     assemble(machine, analysis.consulted)
     for filename, one in analysis.facts.items():
         one.target = runs_on[filename].target
     return analysis
+
+
+def _declared(documents: Iterable[Document], root: Path) -> dict[str, Declared]:
+    requirements = Requirements()
+    return {one.filename: requirements.of(os.path.dirname(one.path), root) for one in documents}
 
 
 def _make_samples(machine: Interpreter, project: Project, analysis: Analysis, loaders: list[LoaderCall]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -130,9 +130,10 @@ def lint(
     )
     configurations = Configurations(change)
     named = (stdin_filename or ".",) if STDIN in paths else paths or (".",)
-    holding = list(dict.fromkeys(configurations.of(one) for one in named))
+    for one in named:
+        configurations.of(one)  # a baseline holds where its configuration is known
     if show_settings:
-        _show_settings(holding)
+        _show_settings(configurations, named)
         return 0
     sources: dict[str, bytes] = {}
     notes: list[str] = []
@@ -197,17 +198,21 @@ def lint(
     return int(any(map(configurations.fails, report.findings)) and not exit_zero)
 
 
-def _show_settings(holding: Sequence[Config]) -> None:
+def _show_settings(configurations: Configurations, named: Iterable[str]) -> None:
     """Prints the configuration that holds, with what the project declares."""
     import json
 
-    from accel_advisor.project.requirements import declared
+    from accel_advisor.project.requirements import Requirements
 
+    requirements = Requirements()
+    holding: set[Config] = set()
+    for path in named:
+        folder = os.path.abspath(path if os.path.isdir(path) else os.path.dirname(path))
+        config, stated = configurations.of(path), requirements.of(folder, configurations.root(folder))
+        holding.add(replace(config, target=config.target.over(stated.target)))
     if len(holding) > 1:
         raise click.UsageError("--show-settings: several configurations hold for these paths; name one of them")
-    (config,) = holding
-    config = replace(config, target=config.target.over(declared(config.root).target))
-    click.echo(json.dumps(config.settings(), indent=2))
+    click.echo(json.dumps(holding.pop().settings(), indent=2))
 
 
 def _shown(configurations: Configurations, report: Report) -> list[Finding]:

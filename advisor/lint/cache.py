@@ -31,6 +31,7 @@ from accel_advisor.finding import (
 )
 from accel_advisor.lint.report import Program, Result
 from accel_advisor.plugins import entry_points
+from accel_advisor.project.requirement_files import files_that_declare
 
 FOLDER = ".accel_advisor_cache"
 MOST_ENTRIES = 20_000
@@ -42,8 +43,8 @@ class Cache:
     """What is known of a project, kept in files below its root: the results of programs, and the index.
 
     A result holds as long as the bytes of the program's files, those of the files that were consulted, the names of
-    the Python files around them, the configurations, the rules and this package stay the same. What cannot be read
-    counts as empty.
+    the requirements files in folders that were consulted and of the Python files around the program, the
+    configurations, the rules and this package stay the same. What cannot be read counts as empty.
 
     Args:
         root: the project's root.
@@ -136,10 +137,12 @@ class Cache:
         if path not in self._digests:
             try:
                 raw = Path(path).read_bytes()
-            except OSError:  # gone, which is a change like another
-                self._digests[path] = None
-            else:
-                self._digests[path] = hashlib.blake2b(raw, digest_size=20).hexdigest()
+            except OSError:
+                if not os.path.isdir(path):  # gone, which is a change like another
+                    self._digests[path] = None
+                    return None
+                raw = repr(files_that_declare(path)).encode(errors="surrogateescape")
+            self._digests[path] = hashlib.blake2b(raw, digest_size=20).hexdigest()
         return self._digests[path]
 
     def _around(self, program: Program) -> str:

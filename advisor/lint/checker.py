@@ -19,7 +19,7 @@ from accel_advisor.source.parsing import DocumentError
 from accel_advisor.source.suppressions import Suppressions
 
 if TYPE_CHECKING:
-    from accel_advisor.project.requirements import Declared
+    from accel_advisor.project.requirements import Declared, Requirements
 
 _BUDGET = garbage_collection.Budget(1_000_000)
 
@@ -29,7 +29,7 @@ class Checker:
 
     def __init__(self) -> None:
         self._rulesets: dict[Config, Ruleset] = {}
-        self._targets: dict[Config, Declared] = {}
+        self._requirements: Requirements | None = None
 
     def __reduce__(self) -> tuple[type[Checker], tuple[()]]:
         return Checker, ()
@@ -85,14 +85,14 @@ class Checker:
         shown = tuple(one for one in findings if one.code in rulesets[one.filename].on)
         return Result(replace(program, consulted=consulted), shown)
 
-    def _declared(self, config: Config) -> Declared:
-        """What a project runs on: what the configuration says, then what the files in its root say."""
-        if config not in self._targets:
-            from accel_advisor.project.requirements import declared
+    def _declared(self, document: Document, root: Path, config: Config) -> Declared:
+        """What a script runs on: what its configuration says, then what the files around it up to the root say."""
+        if self._requirements is None:
+            from accel_advisor.project.requirements import Requirements
 
-            found = declared(config.root)
-            self._targets[config] = replace(found, target=config.target.over(found.target))
-        return self._targets[config]
+            self._requirements = Requirements()
+        found = self._requirements.of(Path(document.path).parent, root)
+        return replace(found, target=config.target.over(found.target))
 
     def _run(
         self, root: Path, documents: Sequence[Document], unsaved: Sequence[Document], rulesets: Mapping[str, Ruleset]
@@ -102,7 +102,7 @@ class Checker:
         from accel_advisor.analysis.project import analyze
 
         findings: list[Finding] = []
-        known = {one.filename: self._declared(rulesets[one.filename].config) for one in documents}
+        known = {one.filename: self._declared(one, root, rulesets[one.filename].config) for one in documents}
         try:
             analysis = analyze(documents, root, known, unsaved=unsaved)
         except Exception as error:

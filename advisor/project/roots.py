@@ -7,7 +7,11 @@ import os
 from accel_advisor.project.import_graph import imports_top
 
 REPOSITORY = (".git", ".hg")
-MARKS = (REPOSITORY, ("pyproject.toml", "setup.py", "setup.cfg"), ("requirements.txt", "environment.yml"))
+MARKS = (
+    REPOSITORY,
+    ("pyproject.toml", "setup.py", "setup.cfg"),
+    ("requirements.txt", "environment.yml", "environment.yaml"),
+)
 """What marks the root of a project, the surest first: of several folders the nearest with the surest mark counts."""
 MOST_SCRIPTS = 200
 MOST_BYTES = 1_000_000

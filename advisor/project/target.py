@@ -63,14 +63,18 @@ class Target:
     """What a project runs on, as far as it says so.
 
     Attributes:
-        python, torch, lightning: the versions that it supports.
+        python, torch: the versions that it supports.
         platforms: those that it names; empty where it names none.
+        libraries: of other libraries, by name, the versions that it supports.
+        advised: by name, the versions that it is known to be used with: those that its README tells readers to
+            install. They rule out what is newer where nothing else is said of a package, and never allow anything.
     """
 
     python: Versions = Versions()
     torch: Versions = Versions()
     platforms: frozenset[Platform] = frozenset()
-    lightning: Versions = Versions()
+    libraries: tuple[tuple[str, Versions], ...] = ()
+    advised: tuple[tuple[str, Versions], ...] = ()
 
     def over(self, other: Target) -> Target:
         """This target and, for what it does not say, another."""
@@ -78,8 +82,20 @@ class Target:
             self.python if self.python != Versions() else other.python,
             self.torch if self.torch != Versions() else other.torch,
             self.platforms or other.platforms,
-            self.lightning if self.lightning != Versions() else other.lightning,
+            _over(self.libraries, other.libraries),
+            _over(self.advised, other.advised),
         )
+
+    def supported(self, package: str) -> Versions:
+        """The versions of torch, or of another library, that it supports."""
+        return self.torch if package == "torch" else dict(self.libraries).get(package, Versions())
+
+    def rules_out(self, package: str, version: Version) -> bool:
+        """Whether it may run with a version of a package before this one."""
+        stated = self.supported(package)
+        if stated == Versions():
+            stated = dict(self.advised).get(package, Versions())
+        return stated.all_from(version) is False
 
     def runs_on(self, platform: Platform) -> bool:
         """Whether the project runs, or may run, on a platform."""
@@ -136,6 +152,13 @@ def platforms(texts: Iterable[str]) -> frozenset[Platform]:
         else:
             raise ValueError(f"'{text}' is none of {', '.join((*PLATFORMS, ALL_PLATFORMS))}")
     return frozenset(found)
+
+
+def _over(
+    ours: tuple[tuple[str, Versions], ...], theirs: tuple[tuple[str, Versions], ...]
+) -> tuple[tuple[str, Versions], ...]:
+    known = dict(theirs) | {name: one for name, one in ours if one != Versions()}
+    return tuple(sorted(known.items()))
 
 
 def _bounds(operator: str, text: str) -> Versions:

@@ -183,9 +183,10 @@ class Facts:
         moves = ((one.receiver, one.kinds) for one in contexts)
         return union_of(kinds for moved, kinds in moves if isinstance(moved, Module) and moved.plain is module.plain)
 
-    def supports(self, version: Version) -> bool:
-        """Whether the project can rely on what came with a version of torch; yes where it does not say."""
-        return self.target.torch.all_from(version) is not False
+    def supports(self, version: Version, package: str = "torch") -> bool:
+        """Whether the project can rely on what came with a version of torch, or of another library; yes where neither
+        its requirements nor its README say."""
+        return not self.target.rules_out(package, version)
 
     def needs(self, version: Version) -> bool:
         """Whether the project says that it runs with a version of torch or later ones only."""

@@ -51,7 +51,7 @@ class LightningPrecisionLegacy(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each Trainer once."""
-        if "pytorch_lightning" in facts.packages or facts.target.lightning.all_from((2, 0)) is False:
+        if "pytorch_lightning" in facts.packages or not facts.supports((2, 0), "lightning"):
             return
         for operation in facts.operations_of(*calls("lightning.Trainer", "lightning.Fabric")):
             given = operation.given("precision").literal

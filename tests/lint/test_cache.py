@@ -49,13 +49,25 @@ class TestCache:
             ("torchvision.py", ""),
             ("main.py", "import train\n"),
             ("pyproject.toml", "[tool.accel-advisor]\nignore = ['ACC102']\n"),
+            ("environment.yml", "dependencies:\n  - pytorch=1.4\n"),
+            ("docker/Dockerfile", "RUN pip install torch==1.4\n"),
+            ("README.md", "pip install torch==1.4\n"),
         ],
     )
     def test_whatever_matters_changes(self, project: Path, name: str, text: str) -> None:
         self.cached()
+        (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text(text)
         _, known = self.cached()
         assert not known
+
+    @pytest.mark.parametrize("name", ["environment.yml", "conda_requirements.txt", "README.md"])
+    def test_a_file_of_requirements_is_edited(self, project: Path, name: str) -> None:
+        (project / name).write_text("dependencies:\n- pytorch=1.4\n")
+        self.cached()
+        assert self.cached()[1]
+        (project / name).write_text("dependencies:\n- pytorch=2.4\n")
+        assert not self.cached()[1]
 
     def test_what_does_not_matter_changes(self, project: Path) -> None:
         (project / "other").mkdir()

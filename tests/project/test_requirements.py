@@ -6,14 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.project.requirements import FILES, declared
+from accel_advisor.project.requirements import Declared, Requirements
 from accel_advisor.project.target import Target, Versions
+
+
+def declared(folder: Path) -> Declared:
+    return Requirements().of(folder, folder)
 
 
 def target_of(folder: Path, **files: str) -> Target:
     for name, text in files.items():
         path = folder / name.replace("__", "/").replace("_dot_", ".")
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return declared(folder).target
 
@@ -22,7 +26,7 @@ class TestDeclared:
     def test_a_project_that_says_nothing(self, tmp_path: Path) -> None:
         found = declared(tmp_path)
         assert found.target == Target()
-        assert found.read == {str(tmp_path / name) for name in FILES}, "one that appears must be noticed"
+        assert str(tmp_path) in found.read, "a file that appears must be noticed"
 
     def test_broken_files_say_nothing(self, tmp_path: Path) -> None:
         (tmp_path / "pyproject.toml").write_bytes(b"[project\xff")
@@ -44,6 +48,13 @@ class TestDeclared:
             ("torch (>=2.2)", Versions((2, 2))),
             ('torch>=1.8,<2; python_version < "3.12"', Versions((1, 8), (2, 0))),
             ("torch @ https://example.org/torch-2.1.0-py3-none-any.whl", Versions()),
+            ("torch==1.7.1+cu110", Versions((1, 7), (1, 8))),
+            ("torch~=1.4", Versions((1, 4), (2, 0))),
+            ("pytorch=1.4.0", Versions((1, 4), (1, 5))),
+            ("pytorch=1.4.0=py3.7_cuda10.1.243_cudnn7.6.3_0", Versions((1, 4), (1, 5))),
+            ("pytorch::pytorch=2", Versions((2, 0), (3, 0))),
+            ("pytorch 1.4.*", Versions((1, 4), (1, 5))),
+            ("pytorch>=1.4,<1.5|>=1.7", Versions((1, 4))),
             ("torch", Versions()),
             ("torchvision>=0.9", Versions()),
             ("torch-geometric>=2.0", Versions()),
@@ -151,3 +162,133 @@ setuptools.setup(name="x", python_requires=">=3.8", install_requires=NEEDS, extr
     def test_a_conda_environment(self, lines: str, torch: Versions, python: Versions, tmp_path: Path) -> None:
         target = target_of(tmp_path, environment_dot_yml=f"name: x\ndependencies:\n{lines}")
         assert (target.torch, target.python) == (torch, python)
+
+    @pytest.mark.parametrize("name", ["environment.yaml", "env.yml", "conda.yaml", "conda_env.yml", "docker/env.yaml"])
+    def test_the_names_of_conda_environments(self, name: str, tmp_path: Path) -> None:
+        files = {name.replace("/", "__").replace(".", "_dot_"): "dependencies: [python=3.8, 'pytorch=1.4.0']\n"}
+        target = target_of(tmp_path, **files)
+        assert (target.torch, target.python) == (Versions((1, 4), (1, 5)), Versions((3, 8), (3, 9)))
+
+    def test_a_configuration_that_is_no_conda_environment(self, tmp_path: Path) -> None:
+        assert target_of(tmp_path, env_dot_yaml="backends:\n  - torch==1.4\n") == Target()
+
+    @pytest.mark.parametrize(
+        "made",
+        [
+            "reqs = open('needs/requirements.txt').read()\nsetup(install_requires=reqs.splitlines())\n",
+            "setup(install_requires=['numpy', *more(), 'torch==1.9'] + ['scipy'])\n",
+            "BASE = ['torch==1.9']\nsetup(install_requires=BASE + extra())\n",
+            "setup(install_requires='numpy\\ntorch==1.9')\n",
+        ],
+    )
+    def test_what_setup_py_reads_and_adds_up(self, made: str, tmp_path: Path) -> None:
+        files = {"setup_dot_py": made, "needs__requirements_dot_txt": "torch==1.9\n" if "open(" in made else ""}
+        assert target_of(tmp_path, **files).torch == Versions((1, 9), (1, 10))
+
+    @pytest.mark.parametrize(
+        "files",
+        [
+            {"setup_dot_cfg": "[options]\ninstall_requires = file: needs/requirements.txt\n"},
+            {"pyproject_dot_toml": '[tool.setuptools.dynamic]\ndependencies = {file = ["needs/requirements.txt"]}\n'},
+        ],
+    )
+    def test_files_that_a_build_reads(self, files: dict[str, str], tmp_path: Path) -> None:
+        files = files | {"needs__requirements_dot_txt": "torch==1.9\n", "requirements-dev_dot_txt": "torch==1.4\n"}
+        assert target_of(tmp_path, **files).torch == Versions((1, 9), (1, 10))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "FROM python:3.8\nRUN apt-get update && \\\n  pip3 install --no-cache-dir \\\n  numpy torch==1.7.1+cu110\n",
+            "FROM pytorch/pytorch:1.7.1-cuda11.0-cudnn8-devel\n",
+            "FROM nvcr.io/nvidia/pytorch:20.12-py3\nRUN conda install -y pytorch=1.7.1 -c pytorch\n",
+        ],
+    )
+    @pytest.mark.parametrize("name", ["Dockerfile", "docker/Dockerfile.train"])
+    def test_dockerfiles(self, name: str, text: str, tmp_path: Path) -> None:
+        (tmp_path / "docker").mkdir()
+        (tmp_path / name).write_text(text)
+        assert target_of(tmp_path).torch == Versions((1, 7), (1, 8))
+        assert target_of(tmp_path, requirements_dot_txt="torch>=2.4\n").torch == Versions((2, 4))
+
+    def test_other_libraries(self, tmp_path: Path) -> None:
+        target = target_of(tmp_path, requirements_dot_txt="transformers[torch]==4.30.2\naccelerate\nlightning>=2\n")
+        assert target.rules_out("transformers", (4, 42))
+        assert not target.rules_out("transformers", (4, 30))
+        assert not target.rules_out("accelerate", (0, 27))
+        assert target.supported("lightning") == Versions((2, 0))
+
+
+class TestFolders:
+    """The nearest folder that says something of a package counts."""
+
+    @pytest.fixture
+    def script_folder(self, tmp_path: Path) -> Path:
+        (tmp_path / "pyproject.toml").write_text(
+            '[project]\nrequires-python = ">=3.9"\ndependencies = ["torch>=2.4"]\n'
+        )
+        folder = tmp_path / "examples" / "mnist"
+        folder.mkdir(parents=True)
+        return folder
+
+    def test_the_root_speaks_for_folders_that_say_nothing(self, script_folder: Path, tmp_path: Path) -> None:
+        found = Requirements().of(script_folder, tmp_path)
+        assert found.target.torch == Versions((2, 4))
+        assert {str(tmp_path), str(tmp_path / "examples"), str(script_folder)} <= found.read
+
+    def test_the_nearest_one_counts(self, script_folder: Path, tmp_path: Path) -> None:
+        (script_folder.parent / "requirements.txt").write_text("torch==1.4\ntransformers==4.30\n")
+        (script_folder / "requirements.txt").write_text("transformers==4.40\n")
+        target = Requirements().of(script_folder, tmp_path).target
+        assert (target.torch, target.python) == (Versions((1, 4), (1, 5)), Versions((3, 9)))
+        assert target.supported("transformers") == Versions((4, 40), (4, 41))
+        assert Requirements().of(tmp_path, tmp_path).target.torch == Versions((2, 4))
+
+    def test_nothing_above_the_root_is_read(self, script_folder: Path, tmp_path: Path) -> None:
+        assert Requirements().of(script_folder, script_folder).target == Target()
+        assert Requirements().of(tmp_path, script_folder).target == Target()
+
+
+class TestReadme:
+    """What a README tells readers to install rules out what is newer, and allows nothing."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "```\nconda install pytorch==1.7.1 torchvision==0.8.2 -c pytorch\n```\n",
+            "Run `pip install 'torch>=1.7'` first.\n",
+            "pip3 install \\\n    numpy torch==1.7.1+cu110 -f https://example.org/whl\n",
+            "- PyTorch 1.7.1\n",
+            "* [PyTorch](https://pytorch.org) >= 1.7\n* Python 3.6\n".replace("(https://pytorch.org)", ""),
+            "The code requires **PyTorch** version 1.7 and CUDA.\n",
+            "| torch | 1.7.0 |\n",
+            "![](https://img.shields.io/badge/PyTorch-1.7-red)\n",
+        ],
+    )
+    def test_demands(self, text: str, tmp_path: Path) -> None:
+        target = target_of(tmp_path, README_dot_md=f"# A project\n\n{text}", requirements_dot_txt="torch\n")
+        assert target.torch == Versions()
+        assert target.rules_out("torch", (1, 8))
+        assert not target.rules_out("torch", (1, 7))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "We compare with the code of others, who used PyTorch 1.2.\n",
+            "- PyTorch Lightning 1.5\n",
+            "pip install -r requirements.txt\n",
+            "pip install torch torchvision==0.8\n",
+        ],
+    )
+    def test_what_demands_nothing(self, text: str, tmp_path: Path) -> None:
+        assert target_of(tmp_path, README_dot_md=text) == Target()
+
+    def test_a_version_that_is_required_counts_more(self, tmp_path: Path) -> None:
+        files = {"README_dot_md": "- PyTorch 1.4\n", "requirements_dot_txt": "torch>=2.4\n"}
+        assert not target_of(tmp_path, **files).rules_out("torch", (2, 4))
+        assert str(tmp_path / "README.md") not in declared(tmp_path).read
+
+    def test_so_do_other_files_where_the_version_is_left_open(self, tmp_path: Path) -> None:
+        target = target_of(tmp_path, requirements_dot_txt="torch\n", Dockerfile="RUN pip install torch==1.4\n")
+        assert target.torch == Versions()
+        assert target.rules_out("torch", (1, 5))

@@ -1,0 +1,103 @@
+"""What single lines say of a package: requirements as pip and conda write them, commands that install, and prose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from accel_advisor.project.target import Versions, specified
+
+PACKAGES = frozenset({"torch", "python", "lightning", "transformers", "accelerate"})
+"""What is recorded of all that a project requires."""
+INCLUDED = re.compile(r"\s*(?:-r|--requirement)[\s=]+(\S+)")
+
+_ALIASES = {"pytorch": "torch"}
+_REQUIREMENT = re.compile(r"\s*(?:[\w.-]+::)?([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(.*)", re.DOTALL)
+_CUT = re.compile(r"[;@\\]|\s--|(?:^|\s)#")
+_CONDA_PIN = re.compile(r"(==?)?\s*(\d+(?:\.\d+)*)(\.?\*)?(?:\s*=\s*[\w.*]+)?")
+"""``=1.4``, ``=1.4.0=py37_0``, ``1.4.*``: what conda writes beside the notation of PEP 440."""
+_BUILD = re.compile(r"(?<=[\d*])=[\w.*]+$")
+_ENTRY = re.compile(r"\s*-\s*[\"']?([^\"'#]*)")
+_FLOW = re.compile(r"dependencies\s*:\s*\[([^\]]*)")
+_INSTALLS = re.compile(
+    r"\b(?:pip3?|conda|mamba|micromamba|poetry|uv)\b[^\n;&|]*?\b(?:install|add|create)\b([^\n;&|`]*)"
+)
+_CONTINUED = re.compile(r"\\\s*\n\s*")
+_IMAGE = re.compile(r"^\s*FROM\s+(?:\S*/)?pytorch/pytorch:(\d+\.\d+)", re.MULTILINE | re.IGNORECASE)
+_VERSION = re.compile(
+    r"\b(?:py)?torch\b[`*_\]()\[ \t:|-]{0,6}(?:versions?\b|v\b)?\s*(?:of at least|at least|[<>=~≥]=?)?\s*v?(\d+\.\d+)",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"\s*(?:[-*+|>]|\d+[.)])?\s*[\[(`*]*(?:py)?torch\b", re.IGNORECASE)
+_DEMAND = re.compile(r"requir|depend|prerequisit|install|tested|environment|\bneeds?\b|badge", re.IGNORECASE)
+
+
+def requirements(lines: Iterable[str]) -> Iterator[tuple[str, Versions]]:
+    """The packages that lines require, among :data:`PACKAGES`, with the versions that are allowed."""
+    for line in lines:
+        found = _requirement(line)
+        if found is not None:
+            yield found
+
+
+def conda_entries(text: str) -> Iterator[str]:
+    """The dependencies of a conda environment, those for pip included."""
+    if "dependencies" not in text:
+        return
+    for line in text.splitlines():
+        entry = _ENTRY.match(line)
+        if entry is not None:
+            yield entry[1]
+    for listed in _FLOW.finditer(text):
+        yield from (one.strip(" \t\"'") for one in listed[1].split(","))
+
+
+def installed(text: str) -> Iterator[tuple[str, Versions]]:
+    """The versions that commands in a text install: ``pip install torch==1.7.1``, ``conda create -n x python=3.8``."""
+    for command in _INSTALLS.finditer(_CONTINUED.sub(" ", text)):
+        for package, versions in requirements(word.strip("\"'") for word in command[1].split()):
+            if versions != Versions():  # a channel or an environment may be called like a package
+                yield package, versions
+
+
+def imaged(text: str) -> Iterator[tuple[str, Versions]]:
+    """The torch of PyTorch's own images that a Dockerfile is based on."""
+    for image in _IMAGE.finditer(text):
+        yield "torch", versions_of(f"=={image[1]}.*")
+
+
+def demanded(text: str) -> Iterator[tuple[str, Versions]]:
+    """What a README tells its readers to install, in commands and in lines such as ``- PyTorch 1.7.1``."""
+    yield from installed(text)
+    for line in text.splitlines():
+        if _ITEM.match(line) or _DEMAND.search(line):
+            for mention in _VERSION.finditer(line):
+                yield "torch", versions_of(f">={mention[1]}")
+
+
+def versions_of(text: str) -> Versions:
+    """A range in the notation of PEP 440 or conda; one without bounds where it is in neither."""
+    alternatives = [_range(one.strip()) for one in text.split("|")]
+    joined = alternatives[0]
+    for one in alternatives[1:]:
+        joined = joined.joined(one)
+    return joined
+
+
+def _range(text: str) -> Versions:
+    pin = _CONDA_PIN.fullmatch(text)
+    if pin is None:
+        return specified(_BUILD.sub("", text)) or Versions()
+    exact = pin[1] == "==" and not pin[3]
+    return specified(f"=={pin[2]}" if exact else f"=={pin[2]}.*") or Versions()
+
+
+def _requirement(line: str) -> tuple[str, Versions] | None:
+    found = _REQUIREMENT.match(_CUT.split(line, maxsplit=1)[0])
+    if found is None:
+        return None
+    name = re.sub(r"[-_.]+", "-", found[1]).lower()
+    package = _ALIASES.get(name, name)
+    if package not in PACKAGES:
+        return None
+    return package, versions_of(found[2].strip().removeprefix("(").removesuffix(")"))
