@@ -1,0 +1,1 @@
+"""Precision and recall on labelled public code."""

@@ -1,0 +1,153 @@
+"""How much of what an expert says on labelled public code the linter says, and how much of what it says is right.
+
+    python -m benchmarks.recall clone FOLDER
+    python -m benchmarks.recall score FOLDER [--missed] [--record]
+
+`clone` fetches the labelled repositories at their commits with git. `score` lints the labelled files of each, as files
+of their project, and prints the table; `--record` keeps it in results/recall.json and in README.md. A checkout that
+differs from what was labelled is refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import Any
+
+from accel_advisor.editing.fixer import write_atomically
+
+from ..recording import machine
+from .labels import CORE, RULES, Label, Score, Tree, read_labels, read_trees, scored, spots
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE.parent / "results" / "recall.json"
+
+
+def reports_on(root: Path, paths: list[str]) -> dict[tuple[str, str], list[tuple[int, int]]]:
+    """What the linter reports on files of a project, by file and rule.
+
+    Raises:
+        SystemExit: it failed.
+    """
+    command = [sys.executable, "-m", "accel_advisor", "lint", "--no-cache", "--exit-zero", "--min-severity", "info"]
+    done = subprocess.run([*command, "--output-format", "json", *paths], cwd=root, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{root.name}: {done.stderr.strip()}")
+    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for finding in json.loads(done.stdout):
+        path = Path(finding["filename"])
+        inner = path.relative_to(root.resolve()) if path.is_absolute() else path
+        found.setdefault((inner.as_posix(), finding["name"]), []).extend(spots(finding))
+    return found
+
+
+def table(scores: Mapping[str, Score]) -> Iterator[str]:
+    """The lines of the table: a label's rule in each, then the core and all of them."""
+    yield "| label | precision | recall | met | missed | wrong | of these hard, met |"
+    yield "|---|--:|--:|--:|--:|--:|--:|"
+    for name in (*RULES, "**core**", "**all**"):
+        one = total(scores, name)
+        shares = [f"{share:.3f}" if share is not None else "–" for share in (one.precision, one.recall)]
+        hard = f"{one.hard[True]} of {one.hard.total()}"
+        yield f"| {name} | {' | '.join(shares)} | {one.met} | {one.missed} | {one.wrong} | {hard} |"
+
+
+def total(scores: Mapping[str, Score], name: str) -> Score:
+    """The counts of one label's rule, of the core or of all."""
+    names = {"**core**": CORE, "**all**": tuple(RULES)}.get(name, (name,))
+    return reduce(add, (scores.get(one, Score()) for one in names), Score())
+
+
+def record(scores: Mapping[str, Score], trees: list[Tree]) -> dict[str, Any]:
+    """What is kept of a run."""
+    names = {"core": "**core**", "all": "**all**"} | {name: name for name in RULES}
+    counts = {name: total(scores, shown) for name, shown in names.items()}
+    return {
+        **machine(),
+        "trees": {one.repository: one.commit for one in trees},
+        "scores": {
+            name: {
+                "precision": one.precision,
+                "recall": one.recall,
+                "met": one.met,
+                "missed": one.missed,
+                "wrong": one.wrong,
+                "quiet": one.quiet,
+            }
+            for name, one in counts.items()
+        },
+    }
+
+
+def clone(folder: Path) -> None:
+    """Fetches the labelled repositories, each at its commit."""
+    for tree in read_trees():
+        root = tree.folder(folder)
+        if root.exists():
+            continue
+        subprocess.run(["git", "clone", "--quiet", f"https://github.com/{tree.repository}", root], check=True)
+        subprocess.run(["git", "-C", root, "checkout", "--quiet", tree.commit], check=True)
+
+
+def write_page(kept: Mapping[str, Any], lines: list[str]) -> None:
+    """Puts the table of a run into the page."""
+    page = (HERE / "README.md").read_text(encoding="utf-8")
+    before, mark, _ = page.partition("## Recorded\n")
+    said = f"{kept['date']}, accel-advisor at {kept['commit']}, Python {kept['python']}."
+    write_atomically(HERE / "README.md", "\n".join([f"{before}{mark}", said, "", *lines, ""]).encode())
+
+
+def score(folder: Path, missed: bool, recorded: bool) -> None:
+    """Scores the linter, prints the table, and records it where that is asked for."""
+    trees, labels = read_trees(), read_labels()
+    for tree in trees:
+        if differing := tree.differing(folder):
+            sys.exit(f"{tree.folder(folder)}: {differing[0]} is not the labelled file; check out {tree.commit}")
+    everything: dict[str, Score] = {}
+    failed: list[Label] = []
+    for tree in trees:
+        of_tree = [one for one in labels if one.repository == tree.repository]
+        scores, broken = scored(of_tree, reports_on(tree.folder(folder), sorted(tree.files)))
+        everything = {name: everything.get(name, Score()) + scores.get(name, Score()) for name in RULES}
+        failed += broken
+    if missed:
+        for one in failed:
+            kind = "missed" if one.expect == "must" else "wrong"
+            print(f"{kind} {one.rule} {one.repository} {one.path}:{one.line} {one.why}", file=sys.stderr)
+    lines = list(table(everything))
+    print("\n".join(lines))
+    if recorded:
+        kept = record(everything, trees)
+        write_atomically(RESULTS, (json.dumps(kept, indent=1) + "\n").encode())
+        write_page(kept, lines)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.recall",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    fetches = commands.add_parser("clone", help="fetch the labelled repositories")
+    scores = commands.add_parser("score", help="score the linter on them")
+    for one in (fetches, scores):
+        one.add_argument("folder", type=Path, help="holds a checkout of each repository, called owner+name")
+    scores.add_argument("--missed", action="store_true", help="list what is missed or wrong on stderr")
+    scores.add_argument("--record", action="store_true", help="keep the table in results/recall.json and README.md")
+    args = parser.parse_args()
+    if args.command == "clone":
+        clone(args.folder)
+    else:
+        score(args.folder, args.missed, args.record)
+
+
+if __name__ == "__main__":
+    main()
