@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from accel_advisor.finding import Severity
+from accel_advisor.finding import Confidence, Severity
 from accel_advisor.project.target import Platform, Target, Versions, platforms, versions
 from accel_advisor.selection import Selection, Selector, selectors
 
@@ -31,6 +33,7 @@ class Config:
         exclude: patterns of paths that are not linted, in the notation of .gitignore.
         include: patterns of paths that are linted although they would be skipped by default.
         min_severity: findings below it are not shown.
+        min_confidence: findings that are less sure are not shown.
         fail_on: findings at or above it make the exit status 1.
         target: what the project runs on, as far as the configuration says so.
         baseline: the file of findings that the project lives with, relative to :attr:`root`.
@@ -45,6 +48,7 @@ class Config:
     exclude: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     min_severity: Severity = Severity.INFO
+    min_confidence: Confidence = Confidence.EVIDENT
     fail_on: Severity = Severity.WARNING
     target: Target = field(default_factory=Target)
     baseline: str | None = None
@@ -74,6 +78,7 @@ class Config:
             "exclude": list(self.exclude),
             "include": list(self.include),
             "min-severity": self.min_severity.value,
+            "min-confidence": self.min_confidence.value,
             "fail-on": self.fail_on.value,
             "torch-version": str(self.target.torch) or None,
             "python-version": str(self.target.python) or None,
@@ -119,8 +124,9 @@ class _Reader:
             "extend-per-file-ignores": self._per_file_ignores,
             "exclude": self._strings,
             "include": self._strings,
-            "min-severity": self._severity,
-            "fail-on": self._severity,
+            "min-severity": partial(self._one_of, Severity),
+            "min-confidence": partial(self._one_of, Confidence),
+            "fail-on": partial(self._one_of, Severity),
             "torch-version": self._versions,
             "python-version": self._versions,
             "platform": self._platforms,
@@ -139,6 +145,7 @@ class _Reader:
             exclude=values.get("exclude", ()),
             include=values.get("include", ()),
             min_severity=values.get("min-severity", Severity.INFO),
+            min_confidence=values.get("min-confidence", Confidence.EVIDENT),
             fail_on=values.get("fail-on", Severity.WARNING),
             target=Target(
                 values.get("python-version", Versions()),
@@ -180,11 +187,11 @@ class _Reader:
             raise self._error(key, "must be a table of patterns with lists of rules")
         return tuple((pattern, self._selectors(f'{key}."{pattern}"', what)) for pattern, what in value.items())
 
-    def _severity(self, key: str, value: Any) -> Severity:
-        known = [one.value for one in Severity]
+    def _one_of(self, kind: type[StrEnum], key: str, value: Any) -> StrEnum:
+        known = [one.value for one in kind]
         if value not in known:
             raise self._error(key, f"must be one of {', '.join(known)}, not {value!r}")
-        return Severity(value)
+        return kind(value)
 
     def _versions(self, key: str, value: Any) -> Versions:
         if not isinstance(value, str):

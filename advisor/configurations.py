@@ -50,8 +50,10 @@ class Configurations:
         return self._found[folder]
 
     def shows(self, finding: Finding) -> bool:
-        """Whether a finding is severe enough for the configuration of its file to be shown."""
-        return finding.severity.rank >= self.of(finding.filename).min_severity.rank
+        """Whether a finding is severe and sure enough for the configuration of its file to be shown."""
+        config = self.of(finding.filename)
+        sure = finding.confidence.rank >= config.min_confidence.rank
+        return sure and finding.severity.rank >= config.min_severity.rank
 
     def fails(self, finding: Finding) -> bool:
         """Whether a finding is severe enough for the configuration of its file to make a run fail."""

@@ -39,6 +39,25 @@ class Confidence(StrEnum):
     PROVEN = "proven"
     EVIDENT = "evident"
 
+    @property
+    def rank(self) -> int:
+        """0 for ``evident``, 1 for ``proven``: larger is surer."""
+        return int(self is Confidence.PROVEN)
+
+
+class Frequency(StrEnum):
+    """How often a run pays for what a finding is about: at each ``step`` of a loop over batches, once an ``epoch``, or
+    ``once`` a run."""
+
+    STEP = "step"
+    EPOCH = "epoch"
+    ONCE = "once"
+
+    @property
+    def rank(self) -> int:
+        """0 for ``once``, 1 for ``epoch``, 2 for ``step``: larger costs more."""
+        return ("once", "epoch", "step").index(self.value)
+
 
 @dataclass(frozen=True, slots=True)
 class CellPlace:
@@ -142,6 +161,7 @@ class Finding:
         fix: how to fix it, or None.
         related: other places that it mentions.
         confidence: see :class:`Confidence`.
+        frequency: see :class:`Frequency`.
     """
 
     code: str
@@ -153,6 +173,12 @@ class Finding:
     fix: Fix | None = None
     related: tuple[Related, ...] = ()
     confidence: Confidence = Confidence.PROVEN
+    frequency: Frequency = Frequency.STEP
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it, in a few words: the title of its fix, or else the last part of its message."""
+        return self.fix.title if self.fix is not None else self.message.rpartition("; ")[2]
 
     @property
     def sort_key(self) -> tuple[str, int, str]:

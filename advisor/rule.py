@@ -21,7 +21,7 @@ from accel_advisor.editing.edits import (
     remove_statement,
     replace_node,
 )
-from accel_advisor.finding import Finding, Fix, Related, Severity
+from accel_advisor.finding import Finding, Fix, Frequency, Related, Severity
 from accel_advisor.plugins import entry_points
 from accel_advisor.selection import TOOL_CODES
 from accel_advisor.values.evidence import PROVEN, Evidence
@@ -68,6 +68,8 @@ class Rule(ABC):
     severity: ClassVar[Severity]
     enabled: ClassVar[bool] = True
     """Whether the rule runs when nothing was selected; the others are opt-in."""
+    frequency: ClassVar[Frequency] = Frequency.STEP
+    """How often a run pays for what the rule finds."""
     knob: ClassVar[str | None] = None
     """The setting of a trial that measures what this rule can only suspect."""
 
@@ -82,12 +84,13 @@ class Rule(ABC):
         message: str,
         *,
         severity: Severity | None = None,
+        frequency: Frequency | None = None,
         fix: Fix | None = None,
         related: Iterable[Related] = (),
         basis: Evidence = PROVEN,
     ) -> Finding:
-        """A finding of this rule at ``node``, with the rule's own severity unless another is given, and what it
-        rests on."""
+        """A finding of this rule at ``node``, with the rule's own severity and frequency unless others are given, and
+        what it rests on."""
         document = facts.document
         return Finding(
             code=self.code,
@@ -100,6 +103,7 @@ class Rule(ABC):
             fix=fix,
             related=tuple(related),
             confidence=basis.confidence,
+            frequency=frequency or self.frequency,
         )
 
 

@@ -44,6 +44,7 @@ class TestLoad:
             exclude = ["legacy/"]
             include = ["tests/train.py"]
             min-severity = "warning"
+            min-confidence = "proven"
             fail-on = "error"
             torch-version = "2.4"
             python-version = ">=3.9,<3.14"
@@ -65,6 +66,7 @@ class TestLoad:
             "exclude": ["legacy/"],
             "include": ["tests/train.py"],
             "min-severity": "warning",
+            "min-confidence": "proven",
             "fail-on": "error",
             "torch-version": ">=2.4",
             "python-version": ">=3.9,<3.14",
@@ -81,6 +83,7 @@ class TestLoad:
             ("select = 'ACC1'", "tool.accel-advisor.select: must be a list of strings, not 'ACC1'"),
             ("exclude = [1]", "tool.accel-advisor.exclude: must be a list of strings, not [1]"),
             ("fail-on = 'warn'", "tool.accel-advisor.fail-on: must be one of error, warning, info, not 'warn'"),
+            ("min-confidence = 1", "tool.accel-advisor.min-confidence: must be one of proven, evident, not 1"),
             ("torch-version = 2.4", 'tool.accel-advisor.torch-version: must be a string such as "2.4" or '),
             ("torch-version = 'two'", "tool.accel-advisor.torch-version: 'two' is neither a version such as 2.4"),
             ("platform = 'osx'", "tool.accel-advisor.platform: 'osx' is none of linux, macos, windows, all"),

@@ -14,7 +14,7 @@ import click
 from accel_advisor.commands.lint_options import changed, chosen, per_file, supported
 from accel_advisor.config import Config
 from accel_advisor.configurations import Configurations
-from accel_advisor.finding import Applicability, Severity
+from accel_advisor.finding import Applicability, Confidence, Severity
 from accel_advisor.output import DEFAULT, Screen, formats, rendered
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 SEVERITIES = click.Choice([one.value for one in Severity])
+CONFIDENCES = click.Choice([one.value for one in Confidence])
 
 
 @click.command(short_help="Find what keeps an accelerator waiting, without running anything.")
@@ -48,6 +49,7 @@ SEVERITIES = click.Choice([one.value for one in Severity])
 @click.option("--output-file", type=click.Path(dir_okay=False), help="Where to print; stdout by default.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @click.option("--min-severity", type=SEVERITIES, help="Show findings from this severity on.  [default: info]")
+@click.option("--min-confidence", type=CONFIDENCES, help="Show findings that are at least so sure.  [default: evident]")
 @click.option("--fail-on", type=SEVERITIES, help="Exit with 1 from this severity on.  [default: warning]")
 @click.option(
     "--torch-version", metavar="RANGE", help="What the code supports: the oldest, or '>=2.1,<3'.  [default: declared]"
@@ -80,6 +82,7 @@ def lint(
     output_file: str | None,
     statistics: bool,
     min_severity: str | None,
+    min_confidence: str | None,
     fail_on: str | None,
     torch_version: str | None,
     python_version: str | None,
@@ -125,6 +128,7 @@ def lint(
         ignore=chosen(ignore, "--ignore"),
         per_file_ignores=per_file(per_file_ignores),
         min_severity=Severity(min_severity) if min_severity else None,
+        min_confidence=Confidence(min_confidence) if min_confidence else None,
         fail_on=Severity(fail_on) if fail_on else None,
         target=supported(torch_version, python_version, platform),
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import click
 
 from accel_advisor.config import Config
-from accel_advisor.finding import Severity
+from accel_advisor.finding import Confidence, Severity
 from accel_advisor.project.target import Target, Versions, platforms, versions
 from accel_advisor.selection import Selection, Selector, selectors
 
@@ -20,6 +20,7 @@ def changed(
     ignore: tuple[Selector, ...],
     per_file_ignores: tuple[tuple[str, tuple[Selector, ...]], ...],
     min_severity: Severity | None,
+    min_confidence: Confidence | None,
     fail_on: Severity | None,
     target: Target,
 ) -> Config:
@@ -34,6 +35,7 @@ def changed(
         ),
         per_file_ignores=config.per_file_ignores + per_file_ignores,
         min_severity=min_severity or config.min_severity,
+        min_confidence=min_confidence or config.min_confidence,
         fail_on=fail_on or config.fail_on,
         target=target.over(config.target),
     )

@@ -24,6 +24,7 @@ from accel_advisor.finding import (
     Edit,
     Finding,
     Fix,
+    Frequency,
     Location,
     Related,
     Severity,
@@ -242,11 +243,12 @@ def _plain(finding: Finding) -> list[Any]:
         fix and [fix.title, fix.applicability.value, [[e.filename, _plain_span(e.span), e.content] for e in fix.edits]],
         [[one.filename, _plain_span(one.span), one.message] for one in finding.related],
         finding.confidence.value,
+        finding.frequency.value,
     ]
 
 
 def _finding(data: list[Any]) -> Finding:
-    code, name, message, severity, filename, span, fix, related, confidence = data
+    code, name, message, severity, filename, span, fix, related, confidence, frequency = data
     return Finding(
         code,
         name,
@@ -258,6 +260,7 @@ def _finding(data: list[Any]) -> Finding:
         and Fix(fix[0], tuple(Edit(file, _span(place), text) for file, place, text in fix[2]), Applicability(fix[1])),
         tuple(Related(file, _span(place), text) for file, place, text in related),
         Confidence(confidence),
+        Frequency(frequency),
     )
 
 

@@ -1,4 +1,4 @@
-"""For programs: the shape that Ruff has, with ``severity``, ``name`` and ``related`` besides."""
+"""For programs: the shape that Ruff has, with what this tool knows besides."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def plain(finding: Finding) -> dict[str, Any]:
         "name": finding.name,
         "severity": finding.severity.value,
         "confidence": finding.confidence.value,
+        "frequency": finding.frequency.value,
         "message": finding.message,
         "filename": finding.filename,
         **_span(finding.span),

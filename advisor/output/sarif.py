@@ -76,7 +76,7 @@ def _result(finding: Finding, index: int, line_hash: str) -> dict[str, Any]:
         "message": {"text": finding.message},
         "locations": [_location(finding.filename, finding.span)],
         "partialFingerprints": {"primaryLocationLineHash": line_hash},
-        "properties": {"confidence": finding.confidence.value},
+        "properties": {"confidence": finding.confidence.value, "frequency": finding.frequency.value},
     }
     if finding.related:
         result["relatedLocations"] = [

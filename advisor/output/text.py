@@ -1,4 +1,4 @@
-"""For people: each finding with its source lines, the reason and the remedy, and a summary at the end."""
+"""For people: each finding with its source lines, the reason and the remedy, then what to do first, and a summary."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 import click
 
-from accel_advisor.finding import Applicability, Finding, Severity, Span
+from accel_advisor.finding import Applicability, Finding, Frequency, Severity, Span
+from accel_advisor.lint.priorities import Priority, priorities
 from accel_advisor.lint.report import Report
 from accel_advisor.output import Screen
 from accel_advisor.source.document import Document
@@ -18,6 +19,12 @@ TAB = 4
 MOST_LINES = 6
 """Of a finding that spans more lines, the first ones and the last one are shown."""
 MOST_COLUMNS = 150
+LONGEST_REMEDY = 80
+OFTEN = {
+    Frequency.STEP: "at every step",
+    Frequency.EPOCH: "once an epoch",
+    Frequency.ONCE: "once a run",
+}
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 APPLICABILITY = {
     Applicability.SAFE: "safe, --fix makes it",
@@ -27,13 +34,17 @@ APPLICABILITY = {
 
 
 def render(report: Report, screen: Screen) -> str:
-    """The findings of a report and a summary."""
+    """The findings of a report, what to do first about them, and a summary."""
     documents: dict[str, Document | None] = {}
     parts: list[str] = []
     for finding in report.findings:
         if finding.filename not in documents:
             documents[finding.filename] = report.document(finding.filename)
         parts.append(_finding(finding, documents[finding.filename], screen))
+    first = priorities(report.findings)
+    if first:
+        lines = [f"  {number}. {_priority(one)}" for number, one in enumerate(first, 1)]
+        parts.append("\n".join(["What to do first:", *lines, ""]))
     parts.append(summary(report))
     return "\n".join(parts) + "\n"
 
@@ -60,6 +71,15 @@ def summary(report: Report) -> str:
     if safe or unsafe:
         return f"{line}; {safe or unsafe} fixable with --fix{'' if safe else ' --unsafe-fixes'}{end}"
     return f"{line}{end}"
+
+
+def _priority(priority: Priority) -> str:
+    one = priority.finding
+    said = [one.code, OFTEN[one.frequency], _count(priority.places, "place") if priority.places > 1 else ""]
+    remedy = printable(one.remedy)
+    if len(remedy) > LONGEST_REMEDY:
+        remedy = f"{remedy[:LONGEST_REMEDY].rsplit(' ', 1)[0]} ..."
+    return f"{one.filename}:{one.span.start}: {remedy[:1].upper()}{remedy[1:]} ({', '.join(filter(None, said))})"
 
 
 def _finding(finding: Finding, document: Document | None, screen: Screen) -> str:

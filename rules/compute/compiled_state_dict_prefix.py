@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.actions import Act, Method
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.given import Given
@@ -49,6 +49,7 @@ class CompiledStateDictPrefix(Rule):
     code = "ACC423"
     name = "compiled-state-dict-prefix"
     severity = Severity.INFO
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call that saves once."""

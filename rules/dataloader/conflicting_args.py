@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.loaders.late_settings import late_settings
@@ -47,6 +47,7 @@ class DataLoaderConflictingArgs(Rule):
     code = "ACC105"
     name = "dataloader-conflicting-args"
     severity = Severity.ERROR
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports the first contradiction of each loader, and each attribute that is set too late."""

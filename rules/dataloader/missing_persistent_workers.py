@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.loaders.epochs import restarted_loaders
 from accel_advisor.records.queries.loaders.start_method import start_methods
@@ -57,6 +57,7 @@ class DataLoaderMissingPersistentWorkers(Rule):
     code = "ACC106"
     name = "dataloader-missing-persistent-workers"
     severity = Severity.INFO
+    frequency = Frequency.EPOCH
     knob = "persistent_workers"
 
     def check(self, facts: Facts) -> Iterator[Finding]:

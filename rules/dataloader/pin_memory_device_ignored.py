@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Severity
+from accel_advisor.finding import Applicability, Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule, drop_argument
 
@@ -44,6 +44,7 @@ class PinMemoryDeviceIgnored(Rule):
     code = "ACC118"
     name = "pin-memory-device-ignored"
     severity = Severity.INFO
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""

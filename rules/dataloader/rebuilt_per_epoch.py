@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts, LoaderCall, Loop
 from accel_advisor.records.queries.loaders.epochs import rebuilt_loaders
 from accel_advisor.rule import Rule, indentation_at, newline_of, remove_statement
@@ -57,6 +57,7 @@ class DataLoaderRebuiltPerEpoch(Rule):
     code = "ACC107"
     name = "dataloader-rebuilt-per-epoch"
     severity = Severity.INFO
+    frequency = Frequency.EPOCH
     knob = "persistent_workers"
 
     def check(self, facts: Facts) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.given import Given
 from accel_advisor.rule import Rule, drop_argument
@@ -46,6 +46,7 @@ class WorkerArgsWithoutWorkers(Rule):
     code = "ACC104"
     name = "worker-args-without-workers"
     severity = Severity.ERROR
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, with all the arguments that it cannot have."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.actions import SetsItem, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
@@ -62,6 +62,7 @@ class CudaVisibleDevicesTooLate(Rule):
     code = "ACC311"
     name = "cuda-visible-devices-too-late"
     severity = Severity.WARNING
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each assignment once."""

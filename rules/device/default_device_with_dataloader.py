@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule, also_at
@@ -46,6 +46,7 @@ class DefaultDeviceWithDataloader(Rule):
     code = "ACC310"
     name = "default-device-with-dataloader"
     severity = Severity.WARNING
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""

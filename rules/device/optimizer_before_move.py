@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.optimizer_order import replaced_parameters, stranded_states
@@ -50,6 +50,7 @@ class OptimizerBeforeMove(Rule):
     code = "ACC308"
     name = "optimizer-before-move"
     severity = Severity.ERROR
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each optimizer once, where it is built or loaded."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.actions import Call, Method, SetsItem, calls
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.rule import Rule, also_at
@@ -58,6 +58,7 @@ class DdpMissingSetDevice(Rule):
     code = "ACC502"
     name = "ddp-missing-set-device"
     severity = Severity.WARNING
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports the first process group that is begun."""

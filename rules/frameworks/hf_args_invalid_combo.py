@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Severity
+from accel_advisor.finding import Applicability, Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.trainer_settings import settings
 from accel_advisor.rule import Rule, drop_argument
@@ -48,6 +48,7 @@ class HfArgsInvalidCombo(Rule):
     code = "ACC603"
     name = "hf-args-invalid-combo"
     severity = Severity.ERROR
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once for each pair."""

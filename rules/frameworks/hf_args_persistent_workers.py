@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.given import Given
 from accel_advisor.records.queries.trainer_settings import acts_between_epochs, leaves_out, settings
@@ -57,6 +57,7 @@ class HfArgsPersistentWorkers(Rule):
     code = "ACC604"
     name = "hf-args-persistent-workers"
     severity = Severity.INFO
+    frequency = Frequency.EPOCH
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
@@ -56,6 +56,7 @@ class LightningManualSampler(Rule):
     code = "ACC610"
     name = "lightning-manual-sampler"
     severity = Severity.INFO
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each sampler once."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule, replace_node
@@ -48,6 +48,7 @@ class LightningPrecisionLegacy(Rule):
     code = "ACC609"
     name = "lightning-precision-legacy"
     severity = Severity.INFO
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each Trainer once."""

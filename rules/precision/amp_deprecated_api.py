@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Edit, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.old_precision_names import old_names
@@ -56,6 +56,7 @@ class AmpDeprecatedApi(Rule):
     code = "ACC402"
     name = "amp-deprecated-api"
     severity = Severity.INFO
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""

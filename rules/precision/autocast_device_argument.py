@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
@@ -49,6 +49,7 @@ class AutocastDeviceArgument(Rule):
     code = "ACC403"
     name = "autocast-device-argument"
     severity = Severity.ERROR
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""

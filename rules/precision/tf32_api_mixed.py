@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.actions import AnySets, Call, Reads, Sets, Within
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
@@ -57,6 +57,7 @@ class Tf32ApiMixed(Rule):
     code = "ACC409"
     name = "tf32-api-mixed"
     severity = Severity.ERROR
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each read, and each write that an older torch does not have, once."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.modes import WrongMode, wrong_modes
 from accel_advisor.rule import Rule, also_at, indentation_at, insert_after, newline_of
@@ -63,6 +63,7 @@ class EvalModeMissing(Rule):
     code = "ACC432"
     name = "eval-mode-missing"
     severity = Severity.WARNING
+    frequency = Frequency.EPOCH
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each function, and each training loop, once."""

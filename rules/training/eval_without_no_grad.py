@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.evaluation import evaluations_with_graphs
@@ -74,6 +74,7 @@ class EvalWithoutNoGrad(Rule):
     code = "ACC401"
     name = "eval-without-no-grad"
     severity = Severity.WARNING
+    frequency = Frequency.EPOCH
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each function once, at its first such loop, and each such loop outside of functions."""

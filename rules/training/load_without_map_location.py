@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.actions import Call, Method
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
@@ -53,6 +53,7 @@ class LoadWithoutMapLocation(Rule):
     code = "ACC426"
     name = "load-without-map-location"
     severity = Severity.INFO
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a document once, at the first load, with the others as related places."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.actions import Call, calls
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.operations import Operation, OperationContext
@@ -96,9 +96,8 @@ class CreateOnCpuThenMove(Rule):
             edits = make_on_device(document, factory.node, transfer.node, device)
             if edits is not None:
                 fix = Fix(f"Create it with `device={device}`", edits, self._applicability(factory))
-        return self.finding(
-            facts, transfer.node, message, severity=Severity.WARNING if often else Severity.INFO, fix=fix
-        )
+        severity, frequency = (Severity.WARNING, Frequency.STEP) if often else (Severity.INFO, Frequency.ONCE)
+        return self.finding(facts, transfer.node, message, severity=severity, frequency=frequency, fix=fix)
 
     def _applicability(self, factory: Operation) -> Applicability:
         if factory.what in EXACT or (factory.what is Call("torch.arange") and all(map(_counts, factory.contexts))):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.actions import Action, AnyCall, Call, Method
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.facts import Facts, Transfer
@@ -59,6 +59,7 @@ class DiscardedToResult(Rule):
     code = "ACC207"
     name = "discarded-to-result"
     severity = Severity.ERROR
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each discarded move once."""

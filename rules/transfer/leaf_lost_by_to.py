@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.lost_leaves import LostLeaf, lost_leaves
 from accel_advisor.rule import Rule, make_on_device
@@ -52,6 +52,7 @@ class LeafLostByTo(Rule):
     code = "ACC206"
     name = "leaf-lost-by-to"
     severity = Severity.ERROR
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each move once."""

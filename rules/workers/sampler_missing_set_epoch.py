@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.actions import AnyCall
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.rule import Rule, insert_statement
@@ -63,6 +63,7 @@ class DistributedSamplerMissingSetEpoch(Rule):
     code = "ACC116"
     name = "distributed-sampler-missing-set-epoch"
     severity = Severity.WARNING
+    frequency = Frequency.EPOCH
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.dataset_facts import WorkerIssue
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.rule import Rule, also_at, replace_node
@@ -64,6 +64,7 @@ class WorkerInitConstantSeed(Rule):
     code = "ACC112"
     name = "worker-init-constant-seed"
     severity = Severity.WARNING
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""

@@ -56,6 +56,7 @@ Codes = Callable[..., dict[str, set[str]]]
         (("--select", "ACC402", "--ignore", "ACC4"), {"ACC402"}),
         (("--select", "ACC002"), set()),
         (("--min-severity", "warning"), set()),
+        (("--min-confidence", "proven"), BOTH),
     ],
 )
 def test_options(options: tuple[str, ...], expected: set[str], codes: Codes) -> None:

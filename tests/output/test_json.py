@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from accel_advisor.finding import Confidence
+from accel_advisor.finding import Confidence, Frequency
 from accel_advisor.output import Screen
 from accel_advisor.output import json as ruff_json
 
@@ -31,3 +31,10 @@ def test_json_says_how_a_finding_is_known() -> None:
     evident = replace(proven, confidence=Confidence.EVIDENT)
     found = json.loads(ruff_json.render(report(proven, evident), Screen()))
     assert [one["confidence"] for one in found] == ["proven", "evident"]
+
+
+def test_json_says_how_often_a_run_pays() -> None:
+    often = finding("f(a", ")")
+    once = replace(often, frequency=Frequency.ONCE)
+    found = json.loads(ruff_json.render(report(often, once), Screen()))
+    assert [one["frequency"] for one in found] == ["step", "once"]

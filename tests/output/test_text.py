@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from accel_advisor.finding import Finding, Location, Severity, Span
+from accel_advisor.finding import Finding, Frequency, Location, Severity, Span
 from accel_advisor.lint.report import Report
 from accel_advisor.output import Screen, text
 from accel_advisor.source.document import Document
@@ -76,3 +76,22 @@ class TestText:
         assert text.summary(replace(report(*findings), fixed=1)) == (
             "Fixed 1 finding. 3 findings (2 errors, 1 info) in 1 of 3 files; 3 fixable with --fix."
         )
+
+    def test_what_to_do_first_stands_before_the_summary(self) -> None:
+        long = finding("f(a", ")", message=f"It waits; {'say more ' * 20}")
+        findings = [
+            finding("f(a", ")"),
+            replace(finding("f(a", ")", severity=Severity.INFO), code="ACC205", frequency=Frequency.ONCE),
+            replace(long, code="ACC401", frequency=Frequency.EPOCH, fix=None, related=()),
+        ]
+        lines = text.render(report(*findings), Screen()).splitlines()
+        assert lines[lines.index("What to do first:") + 1 : -2] == [
+            "  1. train.py:2:11: Do it (ACC102, at every step, 2 places)",
+            f"  2. train.py:2:11: Say more {'say more ' * 7}say ... (ACC401, once an epoch)",
+            "  3. train.py:2:11: Do it (ACC205, once a run, 2 places)",
+        ]
+        assert lines[-1].startswith("3 findings (2 warnings, 1 info)")
+
+    def test_two_findings_need_no_order(self) -> None:
+        shown = text.render(report(finding("f(a", ")"), finding("b,", ",")), Screen())
+        assert "What to do first" not in shown
