@@ -60,7 +60,8 @@ class ChannelsLast(Rule):
 
     When to ignore it
         With kernels of your own, which may take the layout for granted, and where `view` is called on images. The rule
-        is silent without mixed precision, about models with other convolutions or attention, and with frameworks.
+        is silent without mixed precision, about models with other convolutions or attention, with frameworks, and where
+        torch before 1.5 must be supported.
 
     Fix safety
         Unsafe: `view` raises for a tensor whose channels lie last, and other kernels compute other last bits. Images
@@ -79,7 +80,7 @@ class ChannelsLast(Rule):
         """Reports each move of such a model once."""
         if not facts.does(*_HALVES) or any("channels_last" in each.document.text for each in facts.program):
             return
-        if facts.does(*_KERNELS):
+        if facts.does(*_KERNELS) or not facts.supports((1, 5)):
             return
         for training in (one for each in facts.program for one in trainings(each)):
             if not training.convolves or training.attends or training.has(*_OTHERS):

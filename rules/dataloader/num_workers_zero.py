@@ -71,7 +71,8 @@ class DataLoaderNumWorkersZero(Rule):
         it, in a transform or in the collate function, a cache that is filled in the process, a data set that the loop
         changes or asks for what it saw, a program that works in the processes of a pool or in daemons; and, on a
         platform that does not fork them, what cannot be pickled, a loop outside of a main guard, and a notebook. A
-        literal 0 with a comment beside or above it is taken as a decision.
+        literal 0 with a comment beside it, or one above that speaks of workers, processes, debugging and the like, is
+        taken as a decision; code that was commented out is none.
 
     Fix safety
         Always unsafe: another number of workers draws other random numbers for the same seed, takes shared memory and

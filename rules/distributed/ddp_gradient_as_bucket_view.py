@@ -38,7 +38,7 @@ class DdpGradientAsBucketView(Rule):
 
     When to ignore it
         Where gradients are detached in place, as some optimizers of other libraries do: views cannot be. The rule is
-        silent where the program calls `detach_()`.
+        silent where the program calls `detach_()`, and where torch before 1.7 must be supported.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
@@ -51,7 +51,7 @@ class DdpGradientAsBucketView(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each wrapper once."""
-        if facts.does(AnyCall("detach_")):
+        if facts.does(AnyCall("detach_")) or not facts.supports((1, 7)):
             return
         for operation in facts.operations_of(Call("torch.nn.parallel.DistributedDataParallel")):
             if operation.lacks("gradient_as_bucket_view"):

@@ -10,6 +10,8 @@ from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.models.class_code import may_change
 from accel_advisor.rule import Rule
 
+_CHECKPOINTS = calls("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")
+
 
 class DdpStaticGraph(Rule):
     """DistributedDataParallel of a checkpointed model does not know that its graph never changes.
@@ -56,7 +58,8 @@ class DdpStaticGraph(Rule):
 
     When to ignore it
         Where the graph differs from step to step: another set of parameters is used, or used another number of times.
-        The rule is silent where the model has branches, and where unused parameters are looked for.
+        The rule is silent where the model has branches, where unused parameters are looked for, and where torch before
+        1.11 must be supported.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
@@ -69,7 +72,7 @@ class DdpStaticGraph(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each wrapper once."""
-        if not facts.does(*calls("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")):
+        if not facts.supports((1, 11)) or not facts.does(*_CHECKPOINTS):
             return
         for operation in facts.operations_of(Call("torch.nn.parallel.DistributedDataParallel")):
             model = operation.given("module", 0).module

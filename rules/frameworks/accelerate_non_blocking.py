@@ -9,6 +9,8 @@ from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule, pass_argument
 
+_SINCE = (0, 30)
+
 
 class AccelerateNonBlocking(Rule):
     """An Accelerator waits for the copy of every batch although the loader pins them.
@@ -39,8 +41,9 @@ class AccelerateNonBlocking(Rule):
         loader = accelerator.prepare(loader)
 
     When to ignore it
-        On MPS and TPU, and with accelerate before 0.27. The rule is silent where the program names the device `mps` or
-        knows torch_xla, with `cpu=True`, and where `device_placement` or unknown arguments are given.
+        On MPS and TPU, and with accelerate before 0.30. The rule is silent where the project supports that, where the
+        program names the device `mps` or knows torch_xla, with `cpu=True`, and where `device_placement` or unknown
+        arguments are given.
 
     Fix safety
         Unsafe: on MPS an asynchronous copy may be read before it is done. A fix is made only where the program says
@@ -57,7 +60,7 @@ class AccelerateNonBlocking(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each Accelerator once."""
         on_tpu = any("torch_xla" in one.packages for one in facts.program)
-        if not facts.target.has_cuda or on_tpu or facts.names_device("mps"):
+        if not facts.target.has_cuda or on_tpu or facts.names_device("mps") or not facts.supports(_SINCE, "accelerate"):
             return
         loaders = [loader for one in facts.program for loader in one.loaders]
         if not any(loader.moved_by == "accelerate" and loader.pins for loader in loaders):

@@ -45,7 +45,8 @@ class HfArgsPersistentWorkers(Rule):
     When to ignore it
         Where the data set is changed between epochs: workers that persist keep the copy that they were started with.
         The rule is silent where a callback of the program acts when an epoch begins or ends, where the number of epochs
-        or workers is not a literal, and where `max_steps` is given.
+        or workers is not a literal, where `max_steps` is given, and in a project that supports transformers before
+        4.36, which does not know the argument.
 
     Fix safety
         Unsafe: the workers hold their memory between epochs, and do not see a data set that changes.
@@ -61,7 +62,7 @@ class HfArgsPersistentWorkers(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for arguments in settings(facts):
+        for arguments in settings(facts) if facts.supports((4, 36), "transformers") else ():
             given = not leaves_out(facts, arguments, "dataloader_persistent_workers")
             if given or not arguments.lacks("max_steps") or acts_between_epochs(facts):
                 continue

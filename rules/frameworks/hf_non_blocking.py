@@ -31,8 +31,8 @@ class HfNonBlocking(Rule):
         args = TrainingArguments("o", max_steps=9, dataloader_num_workers=4, accelerator_config={"non_blocking": True})
 
     When to ignore it
-        On machines without CUDA. The rule is silent with `use_cpu=True`, where the program names the device `mps`, and
-        where the arguments come from a dict or a command line.
+        On machines without CUDA. The rule is silent with `use_cpu=True`, where the program names the device `mps`,
+        where the arguments come from a dict or a command line, and in a project that supports transformers before 4.41.
 
     Fix safety
         Unsafe: on MPS an asynchronous copy may be read before it is done.
@@ -47,7 +47,7 @@ class HfNonBlocking(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        if not facts.target.has_cuda or facts.names_device("mps"):
+        if not facts.target.has_cuda or facts.names_device("mps") or not facts.supports((4, 41), "transformers"):
             return
         for arguments in settings(facts):
             pins = arguments.lacks("dataloader_pin_memory") or arguments.gives("dataloader_pin_memory", True)

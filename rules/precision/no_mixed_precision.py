@@ -64,8 +64,8 @@ class NoMixedPrecision(Rule):
 
     When to ignore it
         With small models, which are bound by launches, and where eight bits of mantissa are too few. The rule is silent
-        with frameworks, complex numbers, Fourier transforms and reinforcement learning, and about models that it does
-        not see built.
+        with frameworks, complex numbers, Fourier transforms and reinforcement learning, about models that it does not
+        see built, and where torch before 1.10 must be supported.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#use-mixed-precision-and-amp
@@ -78,7 +78,7 @@ class NoMixedPrecision(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a document once, at its first such loop."""
-        if facts.does(*_DECIDES) or speaks_of(facts, HALVES | DOUBLES | COMPLEX):
+        if not facts.supports((1, 10)) or facts.does(*_DECIDES) or speaks_of(facts, HALVES | DOUBLES | COMPLEX):
             return
         for training in trainings(facts):
             if training.convolves or training.attends:

@@ -135,9 +135,14 @@ def _findings_in_project(code: str, files: dict[str, str], folder: Path) -> list
 
 
 def check_since(
-    code: str, source: str, since: tuple[int, int], folder: Path, python: tuple[int, int] | None = None
+    code: str,
+    source: str,
+    since: tuple[int, int],
+    folder: Path,
+    python: tuple[int, int] | None = None,
+    package: str = "torch",
 ) -> None:
-    """Asserts that a rule is silent where the version of torch before this one is supported, and not from it on.
+    """Asserts that a rule is silent where the version of a package before this one is supported, and not from it on.
 
     Args:
         python: the oldest Python that is supported, if that is stated.
@@ -148,7 +153,7 @@ def check_since(
     path.write_text(source)
     facts = analyze([Document.read(path)], folder).facts[str(path)]
     oldest = Versions(python) if python else Versions()
-    facts.target = Target(oldest, Versions(before))
-    assert list(registry()[code].check(facts)) == []
-    facts.target = Target(oldest, Versions(since))
-    assert len(list(registry()[code].check(facts))) == 1
+    for version in (before, since):
+        others = Target(python=oldest, libraries=((package, Versions(version)),))
+        facts.target = others if package != "torch" else Target(python=oldest, torch=Versions(version))
+        assert len(list(registry()[code].check(facts))) == (version == since)

@@ -175,6 +175,28 @@ NO_WORKERS = {
     + STEPS,
 }
 
+LOADER = "loader = DataLoader(\n    photos,\n    # above\n    num_workers=0,  # 4\n    pin_memory=True,\n)"
+COMMENTS = {
+    "one above that speaks of debugging": ("# above", "# 0 to debug in the main process", "# photos of the test set"),
+    "one above that is no code": ("# above", "# more processes do not fit", "# num_workers=args.workers,"),
+    "prose on the line": ("# 4", "# my machine cannot do more", "# num_workers=8, shuffle=True"),
+    "a word on the line": ("# 4", "# Windows", "# noqa"),
+    "a thought on the line": ("# 4", "# see the log of run 12", "# 8"),
+}
+
+
+@pytest.mark.parametrize(("at", "said", "instead"), COMMENTS.values(), ids=COMMENTS.keys())
+def test_silent_where_a_comment_explains_the_zero(at: str, said: str, instead: str, tmp_path: Path) -> None:
+    source = PHOTOS_AND_MODEL + LOADER.replace(at, said) + STEPS
+    check_pair("ACC102", Pair(source, said, instead), tmp_path)
+
+
+def test_an_old_call_above_explains_nothing(tmp_path: Path) -> None:
+    old = "# loader = DataLoader(photos, num_workers=4)"
+    loader = "loader = DataLoader(photos, pin_memory=True, num_workers=0)"
+    pair = Pair(PHOTOS_AND_MODEL + f"# it hangs with workers\n{loader}" + STEPS, "# it hangs with workers", old)
+    check_pair("ACC102", pair, tmp_path)
+
 
 @pytest.mark.parametrize("source", NO_WORKERS.values(), ids=NO_WORKERS.keys())
 def test_silent_on_whole_data_sets_where_workers_would_break_or_gain_nothing(source: str, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,13 @@ _POOLS = (AnyCall("Pool"), Call("joblib.Parallel"))
 """What runs functions in processes that may have no children of their own, of whatever context it is a method."""
 _STARTERS = calls("multiprocessing.Process", "torch.multiprocessing.Process", "torch.multiprocessing.spawn")
 """What starts processes that may not either, where they are daemons."""
+
+_MATTERS = re.compile(
+    r"worker|process|debug|pickl|fork|spawn|thread|deadlock|\bhang|crash|freez|windows|jupyter|notebook|memory|\bshm\b",
+    re.IGNORECASE,
+)
+_TO_TOOLS = re.compile(r"(?:noqa|type|pylint|mypy|pyright|ruff|fmt|isort|nosec|pragma)\b\s*(?:[:=]|$)", re.IGNORECASE)
+_CODE = (ast.Call, ast.Assign, ast.Attribute, ast.Constant, ast.keyword, ast.Import, ast.ImportFrom, ast.Return)
 
 
 def loaders_wanting_workers(facts: Facts) -> Iterator[LoaderCall]:
@@ -56,8 +65,28 @@ def _would_not_start(facts: Facts, loader: LoaderCall) -> bool:
 
 
 def _is_deliberate(loader: LoaderCall) -> bool:
-    """Whether an explicit zero was thought about: there is a comment beside or above it."""
+    """Whether an explicit zero was thought about: a comment stands on its line, or one above speaks of the matter."""
     here = loader.document.span(loader.node).start.row
     rows = [(one.document, one.document.span(one.node).start.row) for one in loader.origins("num_workers")]
-    beside = any(document.comment_beside(row) for document, row in rows)
-    return beside or any(document.comment_above(row) for document, row in (*rows, (loader.document, here)))
+    if any(_explains(document.comment_beside(row)) for document, row in rows):
+        return True
+    above = [document.comment_above(row) for document, row in (*rows, (loader.document, here))]
+    return any(_MATTERS.search(comment) and _explains(comment) for comment in above)
+
+
+def _explains(comment: str) -> bool:
+    """Whether a comment is prose: no code that was commented out, and no word to a tool."""
+    text = comment.lstrip("#").strip().rstrip(",")
+    return bool(text) and not _TO_TOOLS.match(text) and not _is_code(text)
+
+
+def _is_code(text: str) -> bool:
+    for source in (text, f"call({text})"):
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError):
+            continue
+        parts = [part for part in ast.walk(tree) if isinstance(part, _CODE)]
+        if len(parts) > (source != text):
+            return True
+    return False
