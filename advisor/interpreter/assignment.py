@@ -11,7 +11,7 @@ from accel_advisor.interpreter.library.settings_classes import field_default
 from accel_advisor.interpreter.loader_batches import loaders_of, may_rewrite, mutates_in_place
 from accel_advisor.records.actions import Act, Sets, SetsItem
 from accel_advisor.values.devices import device_kinds
-from accel_advisor.values.places import HOST, SOMEWHERE, WITH_MODEL, Place
+from accel_advisor.values.places import HOST, SOMEWHERE, WITH_MODEL, Place, is_host
 from accel_advisor.values.store import ANY, ESCAPED, OPEN
 from accel_advisor.values.values import (
     ABSENT,
@@ -175,4 +175,15 @@ def _assign_item(machine: Machine, target: cst.Subscript, value: Value) -> None:
         elif isinstance(one, Tensor):
             machine.recorder.operation(machine.frame, target, Act.SETS_TENSOR_ITEM, one, value=value)
             may_rewrite(one)
-            mutates_in_place(one)
+            if not _replaces_entry(one, key, value):
+                mutates_in_place(one)
+
+
+def _replaces_entry(batch: Tensor, key: Value | None, value: Value) -> bool:
+    """Whether ``batch[key] = value`` puts another tensor into a dict or list, and writes into none: text is no index of
+    a tensor, and nobody copies back from a device entry by entry."""
+    if batch.proven:
+        return False
+    if isinstance(key, Constant) and isinstance(key.value, str):
+        return True
+    return isinstance(value, Tensor) and bool(value.place) and not is_host(value.place)

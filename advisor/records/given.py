@@ -220,6 +220,11 @@ class Given:
         return isinstance(self._value, Tensor) and self._value.proven
 
     @property
+    def recast(self) -> bool:
+        """Whether it is what a cast on the host made of a batch, or a part of one: memory that no loader pinned."""
+        return isinstance(self._value, Tensor) and self._value.recast
+
+    @property
     def is_scalar(self) -> bool:
         """Whether it is a tensor without dimensions."""
         return isinstance(self._value, Tensor) and self._value.scalar

@@ -188,10 +188,15 @@ class LoaderCall(BatchSource):
         return isinstance(known, Opaque) and known.name.endswith("is_available")
 
     @property
+    def serves_memory(self) -> bool:
+        """Whether it certainly only takes samples out of memory, in the main process: nothing is gained by pinning."""
+        return self.without_workers and self.dataset is not None and self.dataset.cost == "memory"
+
+    @property
     def may_gain_by_pinning(self) -> bool:
-        """Whether something can pin its batches beside the program: it has workers, or would gain by them."""
-        dataset = self.dataset
-        return not self.without_workers or (dataset is not None and bool(dataset.reason) and not dataset.vetoes)
+        """Whether something can pin its batches beside the program: it has workers, or may gain by them, as far as its
+        data set is known."""
+        return not self.without_workers or not (self.serves_memory or (self.dataset and self.dataset.vetoes))
 
     @property
     def trains(self) -> bool:

@@ -74,6 +74,8 @@ class Tensor(Value):
             carries no graph, or none that is known.
         pending: the asynchronous copy to the host that it is the result of, and that may not be done yet.
         mask: whether it certainly holds truth values, so that indexing with it has to count them first.
+        recast: whether a cast on the host made it of a batch, in memory that no loader pinned unless the dtype was
+            the same before.
         basis: what shows that it is a tensor in this place.
     """
 
@@ -86,4 +88,5 @@ class Tensor(Value):
     grown: frozenset[cst.CSTNode] = frozenset()
     pending: cst.Call | None = None
     mask: bool = False
+    recast: bool = False
     basis: Evidence = PROVEN

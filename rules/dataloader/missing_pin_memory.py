@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.queries.loaders.unpinned import unpinned_loaders
+from accel_advisor.records.queries.loaders.unpinned import UnpinnedLoader, unpinned_loaders
 from accel_advisor.rule import Rule, pass_argument
 
 
@@ -70,38 +70,39 @@ class DataLoaderMissingPinMemory(Rule):
         """Reports each loader once, at its call."""
         if not facts.target.has_cuda:
             return
-        for loader in unpinned_loaders(facts):
-            yield self._report(facts, loader)
+        for unpinned in unpinned_loaders(facts):
+            yield self._report(facts, unpinned)
 
-    def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
-        name = loader.label
-        document = facts.document
-        if loader.moved_by:
-            moved = f"{loader.moved_by} copies its batches to the GPU"
-        else:
-            transfer = next(one for one in loader.transfers if "cuda" in one.kinds)
-            line = transfer.document.span(transfer.node).start.line
-            where = "" if transfer.document is document else f" of {transfer.document.filename}"
-            moved = f"`{transfer.document.code(transfer.node)}` in {line}{where} copies its batches to the GPU"
-        workers = loader.default_count("num_workers")
+    def _report(self, facts: Facts, unpinned: UnpinnedLoader) -> Finding:
+        loader, basis = unpinned.loader, unpinned.basis
+        name, moved = loader.label, f"{self._mover(facts, unpinned)} copies its batches to the GPU{basis.clause}{',' if basis.grounds else ''}"
         if loader.gives("pin_memory", False):
+            waits = " and waits for it all the same" if unpinned.copy and unpinned.copy.asynchronous else ""
             message = (
-                f"`{name}` has `pin_memory=False`, and {moved} from pageable memory; unless that is on purpose, "
+                f"`{name}` has `pin_memory=False`: {moved} from pageable memory{waits}; unless that is on purpose, "
                 f"let it pin its batches"
             )
-            return self.finding(facts, loader.node, message, severity=Severity.INFO)
-        expression = self._expression(facts, loader)
+            return self.finding(facts, loader.node, message, severity=Severity.INFO, basis=basis)
+        workers, certain = loader.default_count("num_workers"), not loader.moved_by and basis.proven
+        expression = self._expression(facts, loader, certain)
         remedy = f"pass `pin_memory={expression}`" if expression else "pass `pin_memory=True` where there is a GPU"
-        message = f"`{name}` does not pin its batches, and {moved} from pageable memory, which blocks; {remedy}"
+        message = f"`{name}` does not pin its batches: {moved} from pageable memory, which blocks; {remedy}"
         if not workers:
             message += " (it pays with worker processes: without them pinning runs in the main process)"
-        safe = loader.plain_samples and loader.destination_kinds <= {"cuda", "cpu"} and not loader.moved_by
+        safe = certain and loader.plain_samples and loader.destination_kinds <= {"cuda", "cpu"}
         applicability = Applicability.SAFE if safe else Applicability.UNSAFE
         fix = pass_argument(loader, "pin_memory", expression, applicability) if expression else None
-        severity = Severity.WARNING if workers else Severity.INFO
-        return self.finding(facts, loader.node, message, severity=severity, fix=fix)
+        severity = Severity.WARNING if workers and basis.proven else Severity.INFO
+        return self.finding(facts, loader.node, message, severity=severity, fix=fix, basis=basis)
 
-    def _expression(self, facts: Facts, loader: LoaderCall) -> str | None:
-        if loader.destination_kinds == {"cuda"} and not loader.moved_by:
+    def _mover(self, facts: Facts, unpinned: UnpinnedLoader) -> str:
+        copy = unpinned.copy
+        if copy is None:
+            return str(unpinned.loader.moved_by)
+        where = "" if copy.document is facts.document else f" of {copy.document.filename}"
+        return f"`{copy.document.code(copy.node)}` in {copy.document.span(copy.node).start.line}{where}"
+
+    def _expression(self, facts: Facts, loader: LoaderCall, certain: bool) -> str | None:
+        if certain and loader.destination_kinds == {"cuda"}:
             return "True"
         return f"{facts.torch_name}.cuda.is_available()" if facts.torch_name else None

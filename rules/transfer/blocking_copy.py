@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.facts import Facts, Transfer
-from accel_advisor.records.loaders import loader_of
-from accel_advisor.records.queries.steps.waiting_copies import asynchronous_where, copies_plainly, waiting_copies
+from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.steps.waiting_copies import WaitingCopy, basis_of, waiting_copies
 from accel_advisor.rule import Rule, also_at
 
 
@@ -21,7 +20,9 @@ class BlockingHostToDeviceCopy(Rule):
     Why it costs time
         The program waits for the copy before it goes on to queue the next kernels. With `non_blocking=True` it queues
         the copy and goes on. From pinned memory the copy then runs beside the computation; from pageable memory it is
-        staged first and gains less, so the finding is a warning only where the loader pins its batches.
+        staged first and gains less, so the finding is a warning only where the loader is seen to pin its batches. What
+        a cast on the host makes of a batch is pageable, too: copied first, and cast on the GPU, it comes from the
+        pinned one.
 
     Example
         import torch
@@ -48,18 +49,19 @@ class BlockingHostToDeviceCopy(Rule):
             (model(x).sum() - y.sum()).backward()
 
     When to ignore it
-        Where the copy itself is being timed; in a loop that synchronizes and reads the clock the rule is silent. It is
-        silent too where a framework moves the batches, where the loop changes the batch on the host after the copy (the
-        copy might still be reading), where the device is not known to be CUDA on some machine, where the samples may be
-        on the device already, and where the batches are not pinned and the loader neither has workers nor is seen to
-        need them.
+        Where the copy itself is being timed; in a loop that synchronizes and reads the clock in every pass the rule is
+        silent. It is silent too where a framework moves the batches, where the loop changes the batch on the host after
+        the copy (the copy might still be reading), where the samples may be on the device already, where a loader
+        without workers and pinning takes them out of memory, and where nothing speaks for a GPU: a device that is not
+        known is one where the program names one. Such a finding is only `info`.
 
     Fix safety
         Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; where the device is
         a `torch.device` that may be another accelerator, `non_blocking=device.type == "cuda"` is written, because an
-        asynchronous copy to MPS can read memory that is gone. Unsafe where the batch may be an object with a `.to` of
-        its own, where a batch on the host is read as an array, through which it may be changed while it is copied, and
-        where the call casts too: the cast then moves to the GPU.
+        asynchronous copy to MPS can read memory that is gone. Unsafe where the device is not known, where the batch may
+        be an object with a `.to` of its own, where a batch on the host is read as an array, through which it may be
+        changed while it is copied, and where the call casts too: the cast then moves to the GPU. There is none where a
+        cast comes before the copy.
 
     References
         - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
@@ -75,35 +77,40 @@ class BlockingHostToDeviceCopy(Rule):
         """Reports each statement once."""
         if not facts.target.has_cuda:
             return
-        for transfers in waiting_copies(facts):
-            yield self._report(facts, transfers)
+        for copies in waiting_copies(facts):
+            yield self._report(facts, copies)
 
-    def _report(self, facts: Facts, transfers: list[Transfer]) -> Finding:
-        document, many = facts.document, len(transfers) > 1
-        sources = (loader_of(one.loader) for transfer in transfers for one in transfer.contexts)
-        loaders = list(dict.fromkeys(one for one in sources if one is not None))
-        pinned = all(loader.pins for loader in loaders)
-        labels = list(dict.fromkeys(f"`{loader.label}`" for loader in loaders))
+    def _report(self, facts: Facts, copies: list[WaitingCopy]) -> Finding:
+        document, basis, first = facts.document, basis_of(copies), copies[0]
+        labels = list(dict.fromkeys(f"`{loader.label}`" for copy in copies for loader in copy.loaders))
         names = labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
-        calls = " and ".join(f"`{document.code(one.node)}`" for one in transfers)
+        calls = " and ".join(f"`{document.code(copy.transfer.node)}`" for copy in copies)
+        pinned = all(copy.pinned for copy in copies)
         pins = "pins its batches" if len(labels) == 1 else "pin their batches"
         source = f"{names} {pins}, but" if pinned else f"for the batches of {names},"
-        copies = "wait until the copies are" if many else "waits until the copy is"
-        shown, fix = f"non_blocking={asynchronous_where(transfers[0])}", self._fix(transfers)
-        remedy = f"pass `{shown}`" if fix is not None else "pass `non_blocking=True` where the device is CUDA"
-        message = f"{source} {calls} {copies} done; {remedy}"
-        if not pinned:
-            message += " (it pays in full from pinned memory)"
-        related = [also_at(document, one.node, "this copy waits too") for one in transfers[1:]]
-        severity = Severity.WARNING if pinned else Severity.INFO
-        return self.finding(facts, transfers[0].node, message, severity=severity, fix=fix, related=related)
+        done = "wait until the copies are done" if len(copies) > 1 else "waits until the copy is done"
+        where = first.asynchronous_where
+        remedy = f"pass `non_blocking={where}`" if where else "pass `non_blocking=True` where the device is CUDA"
+        if any(copy.recast for copy in copies):
+            remedy = "copy first, with `non_blocking=True`, and cast on the GPU: what a cast makes is not pinned"
+        elif not pinned:
+            remedy += " (it pays in full from pinned memory)"
+        message = f"{source} {calls} {done}{basis.clause}; {remedy}"
+        related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
+        severity = Severity.WARNING if pinned and basis.proven else Severity.INFO
+        fix = self._fix(copies)
+        return self.finding(
+            facts, first.transfer.node, message, severity=severity, fix=fix, related=related, basis=basis
+        )
 
-    def _fix(self, transfers: list[Transfer]) -> Fix | None:
+    def _fix(self, copies: list[WaitingCopy]) -> Fix | None:
         """The fix of all copies of a statement, or of none."""
-        values = [asynchronous_where(one) or "" for one in transfers]
-        known = zip(transfers, values, strict=True) if all(values) else ()
-        edits = [edit for one, value in known if (edit := one.keyword_edit("non_blocking", value)) is not None]
-        if len(edits) < len(transfers):
-            return None
-        applicability = Applicability.SAFE if all(copies_plainly(one) for one in transfers) else Applicability.UNSAFE
-        return Fix(f"Pass `non_blocking={values[0]}`", tuple(edits), applicability)
+        edits: list[Edit] = []
+        for copy in copies:
+            where = copy.asynchronous_where
+            edit = copy.transfer.keyword_edit("non_blocking", where) if where and not copy.recast else None
+            if edit is None:
+                return None
+            edits.append(edit)
+        applicability = Applicability.SAFE if all(copy.plain for copy in copies) else Applicability.UNSAFE
+        return Fix(f"Pass `non_blocking={copies[0].asynchronous_where}`", tuple(edits), applicability)

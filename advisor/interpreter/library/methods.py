@@ -22,7 +22,6 @@ from accel_advisor.values.places import SOMEWHERE, is_host
 from accel_advisor.values.store import ANY, ESCAPED
 from accel_advisor.values.values import (
     UNKNOWN,
-    Birth,
     Choice,
     Constant,
     Instance,
@@ -128,11 +127,10 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
             other = arguments.positional[0].value if arguments.positional else None
             if isinstance(other, Tensor):
                 return Tensor(other.place, proven=receiver.proven)
-            dtype = other.name if isinstance(other, Qualified) else None
-            return replace(receiver, born=_recast(receiver.born, dtype) if dtype else None, pending=None, mask=False)
+            return _cast(receiver, other.name if isinstance(other, Qualified) else None)
         moved = any(kinds != frozenset({"cpu"}) for kinds in place)
         if name == "type" and not moved:
-            return Tensor(receiver.place, proven=True)
+            return replace(_cast(receiver, None), proven=True)
         proven = receiver.proven or name in ("cuda", "type")
         pending = node if arrives_later(place, name, arguments) else None
         return Tensor(
@@ -161,7 +159,7 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
         other = arguments.positional[0].value if arguments.positional else None
         return Tensor(other.place if isinstance(other, Tensor) else SOMEWHERE, proven=receiver.proven)
     if name in CASTS:
-        return replace(receiver, born=_recast(receiver.born, CASTS[name]), pending=None, mask=name == "bool")
+        return replace(_cast(receiver, CASTS[name]), mask=name == "bool")
     if name in ("mean", "sum", "max", "min", "norm") and not arguments.positional and not arguments.keywords:
         grown = receiver.grown if machine.frame.graphs else frozenset()
         return Tensor(receiver.place, proven=receiver.proven, scalar=True, grown=grown)
@@ -189,8 +187,11 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
     return UNKNOWN
 
 
-def _recast(born: Birth | None, dtype: str) -> Birth | None:
-    return replace(born, dtype=dtype) if born is not None else None
+def _cast(tensor: Tensor, dtype: str | None) -> Tensor:
+    """A tensor in another dtype, where it was; None: a dtype that is not known."""
+    born = replace(tensor.born, dtype=dtype) if tensor.born is not None and dtype else None
+    recast = tensor.recast or (tensor.loader is not None and is_host(tensor.place))
+    return replace(tensor, born=born, pending=None, mask=False, recast=recast)
 
 
 # -- modules

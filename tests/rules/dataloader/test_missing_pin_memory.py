@@ -73,15 +73,8 @@ def test_silent_where_batches_are_gathered_elsewhere(graph: str, given: str, tmp
     check(IMPORTS + MODEL + NEIGHBOURS.format(graph=graph, given=given), tmp_path)
 
 
-WITHOUT_WORKERS = {
-    "tensors": "from torch.utils.data import TensorDataset\nloader = DataLoader(TensorDataset(torch.zeros(9), torch.ones(9)))",
-    "what is not known": "import conf\nloader = DataLoader(conf.data)",
-}
-
-
-@pytest.mark.parametrize("source", WITHOUT_WORKERS.values(), ids=WITHOUT_WORKERS.keys())
-def test_silent_where_nothing_pins_beside_the_program(source: str, tmp_path: Path) -> None:
-    check(IMPORTS + MODEL + source + LOOP, tmp_path)
+def test_silent_where_nothing_pins_beside_the_program(tmp_path: Path) -> None:
+    check(IMPORTS + MODEL + "loader = DataLoader(TensorDataset(torch.zeros(9), torch.ones(9)))" + LOOP, tmp_path)
 
 
 def test_silent_where_single_batches_are_looked_at(tmp_path: Path) -> None:
@@ -283,7 +276,7 @@ PAIRS = {
         PHOTOS + data_set("return open(str(i)).read()") + PAIR_LIGHTNING, "open(str(i)).read()", "torch.load(str(i))"
     ),
     "work on the host": Pair(
-        HEAD + "loader = DataLoader(photos, num_workers=2)\ntotal = sum(x.float().cpu().mean() for x, y in loader)\n",
+        HEAD + "loader = DataLoader(photos, num_workers=2)\ntotal = sum(x.cpu().float().mean() for x, y in loader)\n",
         ".cpu()",
         ".cuda()",
     ),

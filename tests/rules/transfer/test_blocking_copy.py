@@ -16,7 +16,6 @@ SILENT = {
     "to the host": "for x, y in loader:\n    x = x.to('cpu')",
     "only a cast": "for x, y in loader:\n    x = x.to(torch.float32)",
     "to where another tensor is": "z = torch.zeros(1)\nfor x, y in loader:\n    x = x.to(z)",
-    "unknown device": "import conf\nfor x, y in loader:\n    x = x.to(conf.device)",
     "once, before the loop": "w = torch.zeros(8)\nw = w.cuda()",
     "a module": "for x, y in loader:\n    model.to('cuda')",
     "from the device": "for x, y in loader:\n    x = x.cuda(non_blocking=True).cuda()",
@@ -129,14 +128,6 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "z = torch.zeros(1).cuda()\n" + EACH + "x = x.to(z)",
         "x.to(z)",
         "x.to('cuda')",
-    ),
-    "unknown device": (EACH + "x = x.to(conf.device)", "conf.device", "device"),
-    "a device of the command line": (
-        ("p = argparse.ArgumentParser()\np.add_argument('--device', default='cuda')\na = p.parse_args()\n")
-        + EACH
-        + "x = x.to(a.device)",
-        "a.device",
-        "device",
     ),
     "module": (EACH + "y = model.to('cuda')", "model.to", "x.to"),
     "optimizer": (

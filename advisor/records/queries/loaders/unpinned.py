@@ -3,26 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from accel_advisor.records.actions import Act, Call
+from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.loaders.graph_loaders import are_gathered_elsewhere
+from accel_advisor.values.evidence import PROVEN, Evidence
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, LoaderCall
+    from accel_advisor.records.transfers import Transfer
 
 
-def unpinned_loaders(facts: Facts) -> Iterator[LoaderCall]:
+@dataclass(frozen=True, slots=True)
+class UnpinnedLoader:
+    """A loader that does not pin what is copied to a GPU as it came.
+
+    Attributes:
+        copy: the first of the copies with the best evidence; None where a framework makes them.
+        basis: what shows that it copies batches to a GPU.
+    """
+
+    loader: LoaderCall
+    copy: Transfer | None
+    basis: Evidence
+
+
+def unpinned_loaders(facts: Facts) -> Iterator[UnpinnedLoader]:
     """The loaders of a document whose batches are copied to a GPU from memory that is not pinned, where pinning would
     help and break nothing."""
     for loader in facts.loaders:
         off = loader.gives("pin_memory", None) or loader.gives("pin_memory", False)
-        if not off or not loader.constructor.advises or not ("cuda" in loader.destination_kinds or loader.moved_by):
+        if not off or not loader.constructor.advises:
             continue
         if not loader.may_gain_by_pinning or are_gathered_elsewhere(facts, loader) or not _can_pin(facts, loader):
             continue
-        if loader.passes or not _gives_first_batches(facts, loader):
-            yield loader
+        if not loader.passes and _gives_first_batches(facts, loader):
+            continue
+        if loader.moved_by:
+            yield UnpinnedLoader(loader, None, PROVEN)
+            continue
+        copy = _copied_as_it_came(facts, loader)
+        if copy is not None:
+            yield UnpinnedLoader(loader, *copy)
+
+
+def _copied_as_it_came(facts: Facts, loader: LoaderCall) -> tuple[Transfer, Evidence] | None:
+    """The copy of a loader's batch to a GPU that is best known, and what shows it: of what the loader itself pins, and
+    not of what a cast made of it on the host."""
+    found = [
+        (transfer, basis)
+        for transfer in loader.transfers
+        for context in transfer.contexts
+        if context.loader is loader and not context.moved.recast and (basis := reaches_gpu(facts, context)) is not None
+    ]
+    return min(found, key=lambda one: len(one[1].grounds), default=None)
 
 
 def _can_pin(facts: Facts, loader: LoaderCall) -> bool:

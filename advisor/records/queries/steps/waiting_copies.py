@@ -2,78 +2,136 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.records.actions import Call, Method, calls
-from accel_advisor.records.loaders import loader_of
+from accel_advisor.records.loaders import LoaderCall, loader_of
+from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.loaders.graph_loaders import are_gathered_elsewhere
+from accel_advisor.values.evidence import PROVEN, Evidence
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.loops import Loop
-    from accel_advisor.records.transfers import Transfer
+    from accel_advisor.records.operations import Operation
+    from accel_advisor.records.transfers import Transfer, TransferContext
 
 _EVENTS = (Call("torch.cuda.Event"), Method("torch.cuda.Event", "record"))
 _CLOCKS = calls("time.time", "time.perf_counter", "time.monotonic", "time.perf_counter_ns")
 
 
-def waiting_copies(facts: Facts) -> list[list[Transfer]]:
-    """The copies in a document of batches that are pinned, or may be, to a device that may be CUDA, by statement."""
-    statements: dict[int, list[Transfer]] = {}
+@dataclass(frozen=True, slots=True)
+class WaitingCopy:
+    """A copy of a batch to the GPU that the host waits for.
+
+    Attributes:
+        loaders: whose batches it copies, in the order in which they were met.
+        basis: what shows that it copies batches, and to a GPU: the best of all ways in which it is reached.
+        recast: whether it always copies what a cast made of a batch, in memory that no loader pinned.
+    """
+
+    transfer: Transfer
+    loaders: tuple[LoaderCall, ...]
+    basis: Evidence
+    recast: bool
+
+    @property
+    def pinned(self) -> bool:
+        """Whether it certainly copies from pinned memory."""
+        return not self.recast and all(loader.pins for loader in self.loaders)
+
+    @property
+    def plain(self) -> bool:
+        """Whether it certainly does nothing but copy a tensor to a GPU, where there is one, which nothing else reaches
+        while it is on the host."""
+        viewed = any(loader.viewed for loader in self.loaders)
+        known = self.basis.proven and self.transfer.kinds.isdisjoint({"unknown"})
+        return known and not viewed and all(one.proven and not one.casts for one in self.transfer.contexts)
+
+    @property
+    def asynchronous_where(self) -> str | None:
+        """The ``non_blocking`` with which it is asynchronous where its device is CUDA, and only there: on MPS it could
+        read memory that is gone. None where the code has no such expression at hand."""
+        transfer = self.transfer
+        device = transfer.device
+        if transfer.kinds <= {"cuda", "cpu"}:
+            return "True"
+        if isinstance(device, (cst.Name, cst.Attribute)) and all(one.device.is_device for one in transfer.contexts):
+            return f'{transfer.document.code(device)}.type == "cuda"'
+        return "True" if transfer.kinds <= {"cuda", "cpu", "unknown"} else None
+
+
+def waiting_copies(facts: Facts) -> list[list[WaitingCopy]]:
+    """The copies in a document of batches to a device that may be CUDA, by statement."""
+    statements: dict[int, list[WaitingCopy]] = {}
     timed = _timed_loops(facts)
     for transfer in facts.transfers:
-        if _waits(facts, transfer) and not any(context.loop in timed for context in transfer.contexts):
-            statements.setdefault(id(transfer.statement), []).append(transfer)
+        if any(context.loop in timed for context in transfer.contexts):
+            continue
+        copy = _waiting(facts, transfer)
+        if copy is not None:
+            statements.setdefault(id(transfer.statement), []).append(copy)
     return list(statements.values())
 
 
-def asynchronous_where(transfer: Transfer) -> str | None:
-    """The ``non_blocking`` with which a copy is asynchronous where its device is CUDA, and only there: on MPS it could
-    read memory that is gone. None where the code has no such expression at hand."""
-    if transfer.kinds <= {"cuda", "cpu"}:
-        return "True"
-    device = transfer.device
-    if isinstance(device, (cst.Name, cst.Attribute)) and all(one.device.is_device for one in transfer.contexts):
-        return f'{transfer.document.code(device)}.type == "cuda"'
-    return None
-
-
-def copies_plainly(transfer: Transfer) -> bool:
-    """Whether a copy does nothing but copy a tensor, which nothing else reaches while it is on the host."""
-    loaders = [loader_of(context.loader) for context in transfer.contexts]
-    viewed = any(loader is not None and loader.viewed for loader in loaders)
-    return not viewed and all(context.proven and not context.casts for context in transfer.contexts)
+def basis_of(copies: list[WaitingCopy]) -> Evidence:
+    """What a remark about several copies rests on."""
+    return reduce(or_, (one.basis for one in copies), PROVEN)
 
 
 def _timed_loops(facts: Facts) -> set[Loop | None]:
-    """Loops that synchronize and read the clock: they may measure this very copy."""
+    """Loops that synchronize and read the clock in every pass: they may measure this very copy."""
     clocks, waits = (
-        {context.loop for operation in facts.operations_of(*found, *_EVENTS) for context in operation.contexts}
+        {loop for operation in facts.operations_of(*found, *_EVENTS) for loop in _reached_in_every_pass(operation)}
         for found in (_CLOCKS, calls("torch.cuda.synchronize"))
     )
     return clocks & waits
 
 
-def _waits(facts: Facts, transfer: Transfer) -> bool:
+def _reached_in_every_pass(operation: Operation) -> set[Loop | None]:
+    return {context.loop for context in operation.contexts if not context.guarded}
+
+
+def _waiting(facts: Facts, transfer: Transfer) -> WaitingCopy | None:
     if transfer.discarded and all(context.proven for context in transfer.contexts):
-        return False  # what is copied is lost, which is worse
+        return None  # what is copied is lost, which is worse
     if transfer.method not in ("to", "cuda") or transfer.framework or not transfer.waits:
+        return None
+    if any(_must_wait(context) for context in transfer.contexts):
+        return None
+    found = [(one, basis) for one in transfer.contexts if (basis := _waits(facts, one)) is not None]
+    if not found:
+        return None
+    loaders = [loader for one, _ in found if (loader := loader_of(one.loader)) is not None]
+    basis = min((basis for _, basis in found), key=lambda one: len(one.grounds))
+    recast = all(one.moved.recast for one, _ in found)
+    return WaitingCopy(transfer, tuple(dict.fromkeys(loaders)), basis, recast)
+
+
+def _must_wait(context: TransferContext) -> bool:
+    """Whether a copy must be done before the program goes on, or its call knows no ``non_blocking``."""
+    loader = loader_of(context.loader)
+    if loader is None:
         return False
-    for context in transfer.contexts:
-        loader = loader_of(context.loader)
-        if loader is None or context.loop is None or not context.from_host:
-            return False
-        if not context.path and loader.suffers("unpinnable"):
-            return False  # a class of the project, whose `to` may take no such argument
-        if not (loader.pins or loader.may_gain_by_pinning) or are_gathered_elsewhere(facts, loader):
-            return False  # from pageable memory a copy waits in any case
-        if loader.moved_by or loader.mutated or not loader.constructor.advises:
-            return False
-        on_device = loader.suffers("device") or (loader.dataset is not None and loader.dataset.on_device)
-        if not loader.pins and on_device:
-            return False  # what is pinned must be on the host
-        if not context.to_cuda or "unknown" in context.kinds:
-            return False
-    return bool(transfer.contexts)
+    # a class of the project may have a `to` that takes no such argument
+    return loader.mutated or (not context.path and loader.suffers("unpinnable"))
+
+
+def _waits(facts: Facts, context: TransferContext) -> Evidence | None:
+    """What shows that a copy, reached in one particular way, takes a batch to a GPU; None where it may not."""
+    loader = loader_of(context.loader)
+    if loader is None or context.loop is None or not context.from_host:
+        return None
+    if loader.moved_by or not loader.constructor.advises or are_gathered_elsewhere(facts, loader):
+        return None
+    on_device = loader.suffers("device") or (loader.dataset is not None and loader.dataset.on_device)
+    if on_device and not loader.pins:
+        return None  # what is pinned must be on the host
+    if loader.serves_memory and not loader.pins:
+        return None  # from pageable memory a copy waits in any case, and nobody would pin it
+    return reaches_gpu(facts, context)

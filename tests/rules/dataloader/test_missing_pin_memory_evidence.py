@@ -1,0 +1,76 @@
+"""ACC101 where evidence, and no proof, says that pinning would help; silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.finding import Confidence
+
+from ..checks import Pair, check_one, check_pair
+from ..programs import IMPORTS, LOOP, MODEL, PHOTOS
+
+HEAD = PHOTOS + MODEL + "import conf\nloader = DataLoader(photos, num_workers=2)\n"
+PAIRS = {
+    "text that is encoded in the loop": Pair(
+        IMPORTS
+        + MODEL
+        + "import conf\nfor texts, y in DataLoader(conf.data):\n    x = conf.encode(texts)\n    step(x.cuda(), 1)",
+        "conf.encode(texts)",
+        "texts",
+    ),
+    "tensors that are built anew": Pair(
+        HEAD + "for x, y in loader:\n    step(torch.from_numpy(x.numpy()).cuda(), 1)",
+        "torch.from_numpy(x.numpy())",
+        "x",
+    ),
+    "arrays that are made tensors": Pair(
+        HEAD + "for x, y in loader:\n    step(torch.Tensor(x).cuda(), 1)", "torch.Tensor(x)", "x"
+    ),
+    "a cast": Pair(HEAD + "for x, y in loader:\n    step(x.long().cuda(), 1)", "x.long().cuda()", "x.cuda().long()"),
+    "a cast by its type": Pair(
+        HEAD + "for x, y in loader:\n    step(x.type(torch.LongTensor).cuda(), 1)", ".type(torch.LongTensor)"
+    ),
+    "a cast by its dtype": Pair(
+        HEAD + "for x, y in loader:\n    step(x.to(torch.int64).cuda(), 1)", ".to(torch.int64)"
+    ),
+    "no GPU is named": Pair(
+        HEAD.replace(".cuda()", "") + "for x, y in loader:\n    step(x.to(conf.device), 1)",
+        "conf.device",
+        "torch.device('cuda' if conf.gpu else 'cpu')",
+    ),
+    "its workers are not known": Pair(
+        IMPORTS + MODEL + "import conf\nloader = DataLoader(conf.data, **conf.kw)" + LOOP, ", **conf.kw"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC101", PAIRS[case], tmp_path)
+
+
+def test_a_data_set_that_is_not_known(tmp_path: Path) -> None:
+    source = "import conf\nloader = DataLoader(conf.data)  # -> info unsafe"
+    check_one("ACC101", IMPORTS + MODEL + source + LOOP, tmp_path)
+
+
+def test_a_device_that_is_not_known(tmp_path: Path) -> None:
+    source = """
+import conf
+loader = DataLoader(photos, num_workers=2)  # -> info unsafe
+for x, y in loader:
+    step(x.to(conf.device), y)
+"""
+    found = check_one("ACC101", PHOTOS + MODEL + source, tmp_path)
+    assert found[0].confidence is Confidence.EVIDENT
+    assert "to the GPU, as the GPU that the program names and the call that moves it suggest, from pageable" in (
+        found[0].message
+    )
+
+
+def test_without_pinning_an_asynchronous_copy_waits_all_the_same(tmp_path: Path) -> None:
+    line = "loader = DataLoader(photos, num_workers=2, pin_memory=False)  # -> info none"
+    found = check_one("ACC101", PHOTOS + MODEL + line + LOOP, tmp_path)
+    assert "from pageable memory and waits for it all the same; unless that is on purpose" in found[0].message

@@ -1,0 +1,125 @@
+"""ACC201 where evidence, and no proof, says that a batch is copied to a GPU; silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.finding import Confidence
+
+from ..checks import Pair, check_one, check_pair, findings_of
+from ..programs import IMPORTS, MODEL, PHOTOS
+
+PINNED = "import conf, time\nloader = DataLoader(photos, num_workers=2, pin_memory=True)\n"
+EACH = "for x, y in loader:\n    "
+TIMED = (
+    "start = time.time()\nfor step, (x, y) in enumerate(loader):\n    x = x.cuda()\n"
+    "{}torch.cuda.synchronize()\n{}print(time.time() - start)\n"
+)
+EVERY_HUNDRED = "    if step % 100 == 0:\n        "
+PAIRS = {
+    "no GPU is named": Pair(
+        PHOTOS + PINNED + "model = nn.Linear(8, 2).to(conf.device)\n" + EACH + "model(x.to(conf.device))",
+        ".Linear(8, 2).to(conf.device)",
+        ".Linear(8, 2).cuda()",
+    ),
+    "memory that nobody would pin": Pair(
+        IMPORTS
+        + MODEL
+        + "import conf\nloader = DataLoader(TensorDataset(torch.zeros(9)))\nfor (x,) in loader:\n    step(x.cuda(), x)",
+        "TensorDataset(torch.zeros(9))",
+        "conf.data",
+    ),
+    "never a batch": Pair(
+        PHOTOS + MODEL + PINNED + "z = torch.zeros(8)\ndef move(t): return t.cuda()\n" + EACH + "step(move(z), y)",
+        "move(z)",
+        "move(z), move(x)",
+    ),
+    "a part of a batch is written": Pair(
+        PHOTOS + MODEL + PINNED + "for b in loader:\n    z = b.cuda()\n    b[0] = 1", "b[0] = 1", "b['x'] = z"
+    ),
+    "timed in every pass": Pair(
+        PHOTOS + MODEL + PINNED + TIMED.format("    ", "    "),
+        "    torch.cuda.synchronize()",
+        EVERY_HUNDRED + "torch.cuda.synchronize()",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC201", PAIRS[case], tmp_path)
+
+
+def test_a_device_that_is_not_known_is_a_gpu_where_the_program_names_one(tmp_path: Path) -> None:
+    source = PHOTOS + MODEL + PINNED + EACH + "x = x.to(conf.device)  # -> info unsafe\n"
+    found = check_one("ACC201", source, tmp_path)
+    assert found[0].confidence is Confidence.EVIDENT
+    assert "until the copy is done, as the GPU that the program names and the call that moves it suggest;" in (
+        found[0].message
+    )
+
+
+def test_a_device_of_the_command_line(tmp_path: Path) -> None:
+    options = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--device', default='cuda')\n"
+    source = PHOTOS + MODEL + PINNED + options + "a = p.parse_args()\n" + EACH + "x = x.to(a.device)"
+    assert findings_of("ACC201", source, tmp_path)
+
+
+def test_a_data_set_that_is_not_known_needs_no_workers(tmp_path: Path) -> None:
+    source = """
+import conf
+from monai.data import CacheDataset
+from monai.data import DataLoader as Volumes
+for b in DataLoader(conf.data):
+    step(b["x"].cuda(), 1)  # -> info unsafe
+for b in Volumes(CacheDataset([], None), batch_size=8):
+    step(b["x"].cuda(), 1)  # -> info unsafe
+for b in Volumes(CacheDataset([], None), batch_size=8, pin_memory=True):
+    step(b["x"].cuda(), 1)  # -> warning unsafe
+"""
+    check_one("ACC201", IMPORTS + MODEL + source, tmp_path)
+
+
+def test_entries_that_are_put_back_into_the_batch(tmp_path: Path) -> None:
+    source = """
+for b in loader:
+    for k in b:
+        b[k] = b[k].cuda()  # -> warning unsafe
+for b in loader:
+    b[0] = b[0].cuda()  # -> warning unsafe
+    b["x"] = b["x"].to(conf.device)  # -> info unsafe
+"""
+    program = IMPORTS + MODEL + "import conf\nloader = DataLoader(conf.data, num_workers=2, pin_memory=True)\n" + source
+    check_one("ACC201", program, tmp_path)
+
+
+def test_one_way_to_reach_a_copy_does_not_silence_the_others(tmp_path: Path) -> None:
+    source = """
+for x, y in loader:
+    for flipped in range(2):
+        if flipped:
+            x = torch.flip(x, (3,))
+        z = x.cuda()  # -> warning safe
+def move(t): return t.cuda()  # -> warning safe
+fixed = move(torch.zeros(8))
+for x, y in loader:
+    step(move(x), fixed)
+"""
+    check_one("ACC201", PHOTOS + MODEL + PINNED + source, tmp_path)
+
+
+def test_a_cast_on_the_host_belongs_behind_the_copy(tmp_path: Path) -> None:
+    source = """
+for x, y in loader:
+    y = y.type(torch.LongTensor).cuda()  # -> info none
+    step(x.float().cuda(), y)  # -> info none
+for x, y in loader:
+    step(x.cuda().float(), y)  # -> warning safe
+"""
+    found = check_one("ACC201", PHOTOS + MODEL + PINNED + source, tmp_path)
+    assert found[0].message.endswith(
+        "copy first, with `non_blocking=True`, and cast on the GPU: what a cast makes is not pinned"
+    )
+    assert found[0].message.startswith("for the batches of `loader`,")
