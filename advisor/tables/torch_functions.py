@@ -27,7 +27,8 @@ TENSOR_FUNCTIONS = frozenset(
         "softmax log_softmax sin cos pow where sort topk argmax argmin flatten reshape transpose permute "
         "squeeze unsqueeze split chunk zeros_like ones_like rand_like randn_like empty_like full_like "
         "bernoulli normal einsum cumsum logical_and logical_or logical_not isnan isfinite norm outer ger "
-        "floor round sign eq ne gt lt ge le isinf any all argsort nonzero argwhere unique masked_select std var prod"
+        "floor round sign eq ne gt lt ge le isinf any all argsort nonzero argwhere unique masked_select std var prod "
+        "flip fliplr flipud roll rot90 tile clone"
     ).split()
 )
 """Functions that make a tensor of tensors."""

@@ -130,6 +130,7 @@ def _merge(left: Value, right: Value) -> Value | None:
                 left.grown | right.grown,
                 left.pending if left.pending is right.pending else None,
                 left.mask and right.mask,
+                left.recast and right.recast,
                 left.basis | right.basis,
             )
         return None

@@ -75,7 +75,10 @@ class DataLoaderMissingPinMemory(Rule):
 
     def _report(self, facts: Facts, unpinned: UnpinnedLoader) -> Finding:
         loader, basis = unpinned.loader, unpinned.basis
-        name, moved = loader.label, f"{self._mover(facts, unpinned)} copies its batches to the GPU{basis.clause}{',' if basis.grounds else ''}"
+        name, moved = (
+            loader.label,
+            f"{self._mover(facts, unpinned)} copies its batches to the GPU{basis.clause}{',' if basis.grounds else ''}",
+        )
         if loader.gives("pin_memory", False):
             waits = " and waits for it all the same" if unpinned.copy and unpinned.copy.asynchronous else ""
             message = (
