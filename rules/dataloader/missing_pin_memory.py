@@ -75,21 +75,18 @@ class DataLoaderMissingPinMemory(Rule):
 
     def _report(self, facts: Facts, unpinned: UnpinnedLoader) -> Finding:
         loader, basis = unpinned.loader, unpinned.basis
-        name, moved = (
-            loader.label,
-            f"{self._mover(facts, unpinned)} copies its batches to the GPU{basis.clause}{',' if basis.grounds else ''}",
-        )
+        name, moved = loader.label, f"{self._mover(facts, unpinned)} copies its batches to the GPU from pageable memory"
         if loader.gives("pin_memory", False):
             waits = " and waits for it all the same" if unpinned.copy and unpinned.copy.asynchronous else ""
             message = (
-                f"`{name}` has `pin_memory=False`: {moved} from pageable memory{waits}; unless that is on purpose, "
-                f"let it pin its batches"
+                f"`{name}` has `pin_memory=False`, and {moved}{waits}{basis.clause}; unless that is on purpose, let it "
+                f"pin its batches"
             )
             return self.finding(facts, loader.node, message, severity=Severity.INFO, basis=basis)
         workers, certain = loader.default_count("num_workers"), not loader.moved_by and basis.proven
         expression = self._expression(facts, loader, certain)
         remedy = f"pass `pin_memory={expression}`" if expression else "pass `pin_memory=True` where there is a GPU"
-        message = f"`{name}` does not pin its batches: {moved} from pageable memory, which blocks; {remedy}"
+        message = f"`{name}` does not pin its batches, and {moved}, which blocks{basis.clause}; {remedy}"
         if not workers:
             message += " (it pays with worker processes: without them pinning runs in the main process)"
         safe = certain and loader.plain_samples and loader.destination_kinds <= {"cuda", "cpu"}

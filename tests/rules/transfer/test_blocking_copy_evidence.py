@@ -101,7 +101,7 @@ for x, y in loader:
     for flipped in range(2):
         if flipped:
             x = torch.flip(x, (3,))
-        z = x.cuda()  # -> warning safe
+        z = x.cuda()  # -> warning unsafe
 def move(t): return t.cuda()  # -> warning safe
 fixed = move(torch.zeros(8))
 for x, y in loader:
