@@ -28,7 +28,10 @@ def assemble(machine: Interpreter, consulted: frozenset[str]) -> None:
         facts.layers, facts.program = layers, program
         facts.handed_over = frozenset(recorder.handed_over)
         facts.consulted = consulted
+        for operation in facts.operations:
+            operation.varies = id(operation.node) in recorder.varying
         for loader in facts.loaders:
+            loader.varies = id(loader.node) in recorder.varying
             if loader.moved_by is not None and loader.moved_by in program.on_host:
                 loader.moved_by = None
             # what was described along the way may have been written to since

@@ -157,6 +157,7 @@ def call(machine: Machine, node: cst.Call) -> Value:
     discarded = machine.frame.discarded is node
     machine.frame.discarded = None
     callee = machine.evaluate(node.func)
+    machine.recorder.callee(node, callee)
     arguments = evaluate_arguments(machine, node)
     frame = machine.frame
     frame.discarding = discarded

@@ -32,6 +32,7 @@ from accel_advisor.values.values import (
     ABSENT,
     UNKNOWN,
     Birth,
+    Choice,
     Class,
     Constant,
     Device,
@@ -72,6 +73,7 @@ class Recorder:
         samples: what data sets of the project give for an index.
         transfers, operations: what the program does, by the identity of the node.
         imports: the files of the project that a document imports, by its path.
+        varying: the calls whose callee is not always the same function or class, by the identity of the node.
     """
 
     def __init__(self) -> None:
@@ -90,6 +92,8 @@ class Recorder:
         self._module_calls: dict[int, ModuleCall] = {}
         self.operations: dict[tuple[int, Action], Operation] = {}
         self._devices: dict[int, DeviceName] = {}
+        self._callees: dict[int, Value | None] = {}
+        self.varying: set[int] = set()
         self.imports: dict[str, set[str]] = {}
         self._touching: dict[int, bool] = {}
         self._moving: dict[int, bool] = {}
@@ -298,6 +302,12 @@ class Recorder:
             self.facts[frame.document.filename].operations.append(known)
         if context not in known.contexts:
             known.contexts.append(context)
+
+    def callee(self, node: cst.Call, callee: Value) -> None:
+        """What a call calls, in one more way."""
+        known = callee if isinstance(callee, (Qualified, Class)) else None
+        if isinstance(callee, Choice) or self._callees.setdefault(id(node), known) != known:
+            self.varying.add(id(node))
 
     def module_call(self, frame: Frame, node: cst.Call, loss: bool, context: ModuleCallContext) -> None:
         """A module is called, in one more way."""

@@ -92,6 +92,7 @@ class LoaderCall(BatchSource):
         feeds_gpu: whether a document that builds, iterates or moves it shows that an accelerator is meant.
         batches: what its collate function, if it is one of the project, makes of samples.
         basis: what shows that it is a loader.
+        varies: whether the call may build something else, so that it is never rewritten.
     """
 
     document: Document
@@ -113,6 +114,7 @@ class LoaderCall(BatchSource):
     feeds_gpu: bool = False
     batches: tuple[Value, ...] = ()
     basis: Evidence = PROVEN
+    varies: bool = False
 
     def get(self, name: str) -> Value:
         """What is known of an argument over all contexts; :data:`ABSENT` where no context gives it; Unknown where a
@@ -270,8 +272,8 @@ class LoaderCall(BatchSource):
         return found
 
     def keyword_edit(self, name: str, expression: str) -> Edit | None:
-        """The edit that gives the call one more keyword; None where it splats arguments."""
-        return add_keyword(self.document, self.node, name, expression)
+        """The edit that gives the call one more keyword; None where it splats arguments or may build something else."""
+        return None if self.varies else add_keyword(self.document, self.node, name, expression)
 
 
 def loader_of(what: Given | Value | BatchSource | None) -> LoaderCall | None:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.editing.edits import add_keyword
+from accel_advisor.editing.edits import add_keyword, replace_node
 from accel_advisor.records.actions import Action, Asked, Call, calls
 from accel_advisor.records.given import Given
+from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import assigned_value
+from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.values import ABSENT, Constant, Opaque, Qualified, Unknown, Value, join_all, options_of
@@ -157,6 +159,7 @@ class Operation:
         framework: the framework whose class it stands in, if any.
         statement: the statement that it stands in.
         function: the innermost function that it stands in; None at the top of a module.
+        varies: whether what a call calls may be something else, so that it is never rewritten.
     """
 
     document: Document
@@ -167,6 +170,7 @@ class Operation:
     statement: cst.CSTNode
     function: cst.CSTNode | None = None
     contexts: list[OperationContext] = field(default_factory=list)
+    varies: bool = False
 
     def does(self, *asked: Asked) -> bool:
         """Whether it is one of these actions, or one of these patterns covers it."""
@@ -226,6 +230,21 @@ class Operation:
         runs = [context.run for context in other.contexts]
         return any(context.run in runs for context in self.contexts)
 
+    @property
+    def names_it(self) -> bool:
+        """Whether a call or decorator spells the library's own name, as an import binds it, and no variable."""
+        full = full_name(self.document.imported, self.node.func if isinstance(self.node, cst.Call) else self.node)
+        return bool(full) and canonical(full) == f"{self.what.owner}.{self.what.name}"
+
     def keyword_edit(self, name: str, expression: str) -> Edit | None:
-        """The edit that gives a call one more keyword; None where it splats arguments or is no call."""
-        return add_keyword(self.document, self.node, name, expression) if isinstance(self.node, cst.Call) else None
+        """The edit that gives a call one more keyword; None where it splats arguments, is no call, or may call
+        something else."""
+        if self.varies or not isinstance(self.node, cst.Call):
+            return None
+        return add_keyword(self.document, self.node, name, expression)
+
+    def callee_edit(self, name: str) -> Edit | None:
+        """The edit that calls another function, or decorates with it; None where a variable is called, which may hold
+        something else."""
+        callee = self.node.func if isinstance(self.node, cst.Call) else self.node
+        return replace_node(self.document, callee, name) if self.names_it else None

@@ -124,6 +124,13 @@ class Document:
         return syntax_of(self._parsed, self.filename)
 
     @cached_property
+    def imported(self) -> dict[str, str]:
+        """The full names of what only imports bind (:func:`~accel_advisor.syntax.imports.imported_names`)."""
+        from accel_advisor.syntax.imports import imported_names
+
+        return imported_names(self.tree)
+
+    @cached_property
     def python(self) -> str:
         """The text without what is not Python, the magics of a notebook: as long as :attr:`text`, line by line."""
         return self.text if self.notebook is None else self.notebook.python

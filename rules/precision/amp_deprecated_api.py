@@ -10,7 +10,7 @@ from accel_advisor.finding import Applicability, Edit, Finding, Fix, Frequency, 
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.old_precision_names import old_names
-from accel_advisor.rule import Rule, replace_node
+from accel_advisor.rule import Rule
 
 _POSITIONS = ("enabled", "dtype", "cache_enabled")
 
@@ -47,7 +47,8 @@ class AmpDeprecatedApi(Rule):
         put their own in the place of the old ones (torch_xla, torch_npu).
 
     Fix safety
-        Safe: the new names do the same. Positional arguments of `autocast` are given by name.
+        Safe: the new names do the same. Positional arguments of `autocast` are given by name. A call through a
+        variable, which may hold something else, is left alone.
 
     References
         - https://docs.pytorch.org/docs/stable/amp.html
@@ -74,16 +75,15 @@ class AmpDeprecatedApi(Rule):
             yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation, last, device))
 
     def _fix(self, facts: Facts, operation: Operation, last: str, device: str) -> Fix | None:
-        torch, document, node = facts.torch_name, facts.document, operation.node
+        torch, node = facts.torch_name, operation.node
         if torch is None:
             return None
         new = f"{torch}.autocast" if last == "autocast" else f"{torch}.amp.{last}"
-        if not isinstance(node, cst.Call):
-            edits = [replace_node(document, node, f'{new}(device_type="{device}")')]
-        elif any(arg.star for arg in node.args):
+        call = node if isinstance(node, cst.Call) else None
+        renamed = operation.callee_edit(new if call is not None else f'{new}(device_type="{device}")')
+        if renamed is None or (call is not None and any(arg.star for arg in call.args)):
             return None
-        else:
-            edits = [replace_node(document, node.func, new), *_arguments(facts, node, last, device)]
+        edits = [renamed, *(_arguments(facts, call, last, device) if call is not None else ())]
         return Fix(f"Use `{new}`", tuple(edits), Applicability.SAFE)
 
 

@@ -75,11 +75,9 @@ class ScalarTensorOnGpu(Rule):
         assert isinstance(call, cst.Call)
         first = call.args[0]
         fix = None
-        if first.keyword is None and not first.star:
-            edits = (
-                replace_node(document, call.func, document.code(call.func).removesuffix("tensor") + "full"),
-                replace_node(document, first.value, f"(), {document.code(first.value)}"),
-            )
+        filled = operation.callee_edit(document.code(call.func).removesuffix("tensor") + "full")
+        if filled is not None and isinstance(call.func, cst.Attribute) and first.keyword is None and not first.star:
+            edits = (filled, replace_node(document, first.value, f"(), {document.code(first.value)}"))
             fix = Fix("Fill it on the device with `torch.full`", edits, Applicability.SAFE)
         message = (
             f"`{document.code(call)}` copies a number from the host each time; `torch.full((), ...)` fills it in "

@@ -58,7 +58,7 @@ class TorchTensorOfTensor(Rule):
                 simple = isinstance(call.args[0].value, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
                 instead = f"{source}.detach().clone()" if simple else f"({source}).detach().clone()"
                 fix = None
-                if len(call.args) == 1:
+                if len(call.args) == 1 and operation.names_it:
                     fix = Fix(f"Write `{instead}`", (replace_node(document, call, instead),), Applicability.SAFE)
                 message = (
                     f"`{document.code(call)}` copies a tensor that `{source}` is already, and warns; write `{instead}`"

@@ -181,3 +181,33 @@ with amp.autocast(enabled=True):  # -> info safe
 @pytest.mark.parametrize("case", REPORTED_PROGRAMS)
 def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC402", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
+
+
+VARIABLES = {
+    "switched on by a flag": (
+        "def train(args):\n    cast = suppress\n    if args.amp:\n        cast = torch.cuda.amp.autocast\n"
+        "    with cast():  # -> info none\n        pass"
+    ),
+    "one of two": ("cast = torch.cuda.amp.autocast if args.amp else suppress\nwith cast():  # -> info none\n    pass"),
+    "a parameter": (
+        "def step(cast=suppress):\n    with cast():  # -> info none\n        pass\nstep(torch.cuda.amp.autocast)\nstep()"
+    ),
+    "an attribute": (
+        "class Trainer:\n    def __init__(self):\n        self.cast = torch.cuda.amp.autocast\n"
+        "    def step(self):\n        with self.cast():  # -> info none\n            pass\nTrainer().step()"
+    ),
+    "set elsewhere": (
+        "cast = suppress\ndef switch():\n    global cast\n    cast = torch.cuda.amp.autocast\nswitch()\n"
+        "with cast():  # -> info none\n    pass"
+    ),
+    "an import": "from torch.cuda.amp import autocast as cast\nwith cast():  # -> info safe\n    pass",
+    "a module": "import torch.cuda.amp as amp\nwith amp.autocast():  # -> info safe\n    pass",
+    "a decorator that is a variable": (
+        "cast = torch.cuda.amp.autocast\n@cast()  # -> info none\ndef step():\n    pass\nstep()"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", VARIABLES.values(), ids=VARIABLES.keys())
+def test_a_call_through_a_variable_is_never_rewritten(source: str, tmp_path: Path) -> None:
+    check_one("ACC402", f"import torch\nfrom contextlib import suppress\n{source}\n", tmp_path)

@@ -1,0 +1,69 @@
+"""What the names of a module mean that only its imports bind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.walking import descendants
+
+_WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)
+_WITH_NAME = (cst.AsName, cst.Param, cst.FunctionDef, cst.ClassDef)
+
+
+def imported_names(module: cst.Module) -> dict[str, str]:
+    """The full dotted name that each imported name stands for, wherever in the module it is used.
+
+    A name that means several things, or that is bound in another way anywhere in the module, is left out.
+    """
+    found: dict[str, set[str]] = {}
+    aliases: set[int] = set()
+    for node in descendants(module, cst.Import, cst.ImportFrom):
+        assert isinstance(node, (cst.Import, cst.ImportFrom))
+        for name, full in _bound_by(node):
+            found.setdefault(name, set()).add(full)
+        aliases |= {id(one.asname) for one in descendants(node, cst.ImportAlias) if isinstance(one, cst.ImportAlias)}
+    rebound = {
+        name.value
+        for one in descendants(module, *_WITH_TARGET, *_WITH_NAME)
+        if id(one) not in aliases
+        for name in _targets(one)
+    }
+    return {name: next(iter(full)) for name, full in found.items() if len(full) == 1 and name not in rebound}
+
+
+def full_name(names: dict[str, str], expression: cst.CSTNode) -> str:
+    """What a dotted expression stands for where ``names`` are imported; empty for any other expression."""
+    first, dot, rest = dotted(expression).partition(".")
+    return f"{names[first]}{dot}{rest}" if first in names else ""
+
+
+def _bound_by(node: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, str]]:
+    if isinstance(node.names, cst.ImportStar):
+        return
+    package = ""
+    if isinstance(node, cst.ImportFrom):
+        package = "." * len(node.relative) + (f"{dotted(node.module)}." if node.module is not None else "")
+    for alias in node.names:
+        full = dotted(alias.name)
+        if alias.asname is not None:
+            yield dotted(alias.asname.name), package + full
+        elif package:
+            yield full, package + full
+        else:
+            yield full.partition(".")[0], full.partition(".")[0]
+
+
+def _targets(node: cst.CSTNode) -> Iterator[cst.Name]:
+    """The names that a piece of syntax binds by itself."""
+    pending: list[cst.CSTNode] = [node.target] if isinstance(node, _WITH_TARGET) else []
+    if isinstance(node, _WITH_NAME):
+        pending.append(node.name)
+    while pending:
+        one = pending.pop()
+        if isinstance(one, cst.Name):
+            yield one
+        elif isinstance(one, (cst.Tuple, cst.List)):
+            pending += [element.value for element in one.elements]
