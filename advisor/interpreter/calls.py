@@ -67,7 +67,7 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
     if isinstance(owner, (Qualified, SourceModule, Namespace)):
         return member_of(machine, owner, name)
     if isinstance(owner, Choice):
-        return join_all(attribute(machine, one, name) for one in owner.options)
+        return join_all(attribute(machine, one, name) for one in _without_none(owner))
     if isinstance(owner, Configured):
         return UNKNOWN
     if isinstance(owner, (Instance, Module)):
@@ -142,6 +142,11 @@ def _of_base(machine: Machine, receiver: Value, below: Value, name: str) -> Valu
     return _bind_member(machine, receiver, found)
 
 
+def _without_none(value: Choice) -> list[Value]:
+    """What a value can be where it is called, or asked for an attribute: None would raise."""
+    return [one for one in value.options if not (isinstance(one, Constant) and one.value is None)]
+
+
 def _bind_member(machine: Machine, owner: Value, member: Value) -> Value:
     if not isinstance(member, Function):
         return member
@@ -192,10 +197,10 @@ def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.
     if isinstance(callee, Opaque) and callee.name == "functools.partial" and callee.arguments:
         return _call_partial(machine, callee, arguments, node)
     if isinstance(callee, Choice):
-        modules = [one for one in callee.options if isinstance(one, Module)]
-        if modules and len(modules) == len(callee.options):
-            return call_module(machine, callee, arguments, node)
-        return join_all(call_value(machine, one, arguments, node) for one in callee.options)
+        options = _without_none(callee)
+        if all(isinstance(one, Module) for one in options):
+            return call_module(machine, join_all(options), arguments, node)
+        return join_all(call_value(machine, one, arguments, node) for one in options)
     return call_unknown(machine, arguments.values())
 
 

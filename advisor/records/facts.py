@@ -273,6 +273,18 @@ class Program(tuple[Facts, ...]):
         """All that is done, and the patterns that cover it."""
         return frozenset().union(*(facts.places for facts in self))
 
+    @cached_property
+    def calls_in(self) -> dict[Loop, list[tuple[ModuleCall, ModuleCallContext]]]:
+        """The calls of modules and losses in each loop: those for which it is the innermost over a loader, or the
+        innermost of all."""
+        found: dict[Loop, list[tuple[ModuleCall, ModuleCallContext]]] = {}
+        for call in (call for facts in self for call in facts.module_calls):
+            for context in call.contexts:
+                for loop in dict.fromkeys((context.loop, context.inner)):
+                    if loop is not None:
+                        found.setdefault(loop, []).append((call, context))
+        return found
+
     def operations_of(self, *asked: Asked) -> list[Operation]:
         """The operations of all documents that do one of these."""
         return [operation for facts in self for operation in facts.operations_of(*asked)]

@@ -181,6 +181,8 @@ class ModuleCallContext:
     """The innermost loop of any kind."""
     moves_inputs: bool = False
     """Whether a wrapper moves the inputs to where the module is."""
+    graphs: bool = True
+    """Whether autograd certainly records what it computes."""
 
     @property
     def called(self) -> Given:

@@ -21,6 +21,7 @@ class Ground(Enum):
     DOCSTRING = "its docstring"
     DEFAULT = "the default of an option"
     KEPT = "what it was before an unknown call"
+    MODE = "its `eval()`"
 
 
 _ORDER = {ground: at for at, ground in enumerate(Ground)}

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
-from accel_advisor.records.facts import Facts, Loop
+from accel_advisor.records.facts import Facts
 from accel_advisor.records.loaders import loaders_in
-from accel_advisor.records.queries.evaluation import evaluations_with_graphs
+from accel_advisor.records.queries.evaluation import Evaluation, evaluations_with_graphs
 from accel_advisor.rule import Rule, indentation_at, insert_after, newline_of
 
 
@@ -19,7 +19,9 @@ class EvalWithoutNoGrad(Rule):
     What it does
         Finds loops over a DataLoader that call a model, never call `backward()`, are clearly an evaluation (the model
         is in `eval()` mode, or the function is named for it), and run under neither `torch.no_grad()` nor
-        `torch.inference_mode()`, in themselves or in their callers.
+        `torch.inference_mode()`, in themselves, in their callers or in the model. Loops over single samples are found
+        where the model is in `eval()` mode. Where all that is seen of the model is its `eval()` and its call, this is
+        reported as information.
 
     Why it costs time
         Every activation is kept for a backward pass that never comes: memory that would allow far larger batches, and
@@ -78,25 +80,27 @@ class EvalWithoutNoGrad(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each function once, at its first such loop, and each such loop outside of functions."""
-        for loop in evaluations_with_graphs(facts):
-            yield self._report(facts, loop)
+        for evaluation in evaluations_with_graphs(facts):
+            yield self._report(facts, evaluation)
 
-    def _report(self, facts: Facts, loop: Loop) -> Finding:
-        torch = facts.torch_name or "torch"
-        loader = loaders_in(loop)[0].label
+    def _report(self, facts: Facts, evaluation: Evaluation) -> Finding:
+        torch, loop, basis = facts.torch_name or "torch", evaluation.loop, evaluation.basis
+        severity = Severity.WARNING if basis.proven else Severity.INFO
+        loaders = loaders_in(loop)
+        over = f" over `{loaders[0].label}`" if loaders else ""
+        what = f"evaluates `{evaluation.model}`{over}{basis.clause}"
         cost = "keeps every activation for a backward pass that never comes"
-        if not isinstance(loop.function, cst.FunctionDef):
-            message = f"the evaluation over `{loader}` {cost}; put the loop under `with {torch}.no_grad():`"
-            return self.finding(facts, loop.node, message)
-        name = loop.function.name.value
+        apart = f"put the loop under `with {torch}.no_grad():`"
         fix = None
-        if not any(name in other.functions for one in facts.program for other in one.loops if other.backward):
-            message = f"`{name}` evaluates over `{loader}` and {cost}; decorate it with `@{torch}.no_grad()`"
-            if facts.torch_name is not None:
-                fix = self._fix(facts, loop.function)
+        if not isinstance(loop.function, cst.FunctionDef):
+            message = f"this loop {what}, and {cost}; {apart}"
         else:
-            message = f"`{name}` evaluates over `{loader}` and {cost}; put the loop under `with {torch}.no_grad():`"
-        return self.finding(facts, loop.node, message, fix=fix)
+            name = loop.function.name.value
+            trains = any(name in other.functions for one in facts.program for other in one.loops if other.backward)
+            fix = self._fix(facts, loop.function) if not trains and facts.torch_name is not None else None
+            remedy = apart if trains else f"decorate it with `@{torch}.no_grad()`"
+            message = f"`{name}` {what}, and {cost}; {remedy}"
+        return self.finding(facts, loop.node, message, severity=severity, fix=fix, basis=basis)
 
     def _fix(self, facts: Facts, function: cst.FunctionDef) -> Fix:
         document, decorator = facts.document, f"@{facts.torch_name}.no_grad()"

@@ -326,6 +326,7 @@ def _loss_function(machine: Machine, arguments: Arguments, node: cst.Call) -> Va
         loop=machine.frame.batch_loop,
         around=machine.frame.around,
         inner=machine.frame.loop,
+        graphs=machine.frame.graphs,
     )
     machine.recorder.module_call(machine.frame, node, True, context)
     return Tensor(place, scalar=True, grown=machine.grown(node))

@@ -65,6 +65,7 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
         evaluating=all(machine.store.get(one, "\0evaluating") == Constant(True) for one in modules),
         around=machine.frame.around,
         inner=machine.frame.loop,
+        graphs=machine.frame.graphs,
     )
     loss = module.kind.startswith("torch.nn.") and module.kind.endswith("Loss")
     machine.recorder.module_call(machine.frame, node, loss, context)

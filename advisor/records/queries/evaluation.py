@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from accel_advisor.records.actions import AnyCall, AnySets, Call, any_calls, calls, within
+from accel_advisor.syntax.shapes import methods_of, names_read_in
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
-    from accel_advisor.records.given import Given
+    from accel_advisor.records.given import Given, Module
     from accel_advisor.records.operations import Operation, OperationContext
-    from accel_advisor.records.transfers import ModuleCallContext
+    from accel_advisor.records.transfers import ModuleCall, ModuleCallContext
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _EVALUATES = frozenset("eval evaluate evaluation val valid validate validation test".split())
 _DIFFERENTIATES = frozenset(
     (
-        "train training fit attack adversarial adv fgsm pgd perturb saliency explain attribute maml meta penalty grad "
+        "attack adversarial adv fgsm pgd perturb saliency explain attribute maml meta penalty grad "
         "gradcam cam gradient gradients tta adapt adaptation export onnx"
     ).split()
 )
@@ -32,85 +38,139 @@ _GRADIENTS = (
     *within("torch.func", "torch.autograd.functional"),
 )
 _EXPORTS = within("torch.onnx", "torch.export")
+_VARIABLE = Call("torch.autograd.Variable")
+_SINCE_0_4 = (*any_calls("no_grad", "item", "detach"), *calls("torch.device", "torch.tensor"))
+"""What tells that a program runs with a torch that ignores ``volatile``."""
+_STOPS = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
+_Calls = list[tuple["ModuleCall", "ModuleCallContext"]]
 
 
-def evaluations_with_graphs(facts: Facts) -> Iterator[Loop]:
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A loop that evaluates a model while autograd records for nothing.
+
+    Attributes:
+        model: the code of what is called.
+        basis: what shows that it is a model in evaluation.
+    """
+
+    loop: Loop
+    model: str
+    basis: Evidence = PROVEN
+
+
+def evaluations_with_graphs(facts: Facts) -> Iterator[Evaluation]:
     """The loops of a document that evaluate a model while autograd records for nothing: the first of each function, and
     each one outside of functions."""
     if facts.does(*_SETS_RECORDING):
         return
     seen: set[int] = set()
+    found: list[Loop] = []
     for loop in facts.loops:
-        if not (loop.loaders and loop.graphs) or loop.graph_free or loop.backward or id(loop.function) in seen:
+        if loop.graph_free or loop.backward or id(loop.function) in seen:
             continue
-        if _evaluates(facts, loop) and not _needs_gradients(facts, loop):
-            if loop.function is not None:
-                seen.add(id(loop.function))
-            yield loop
+        evaluation = _evaluation(facts, loop)
+        if evaluation is None or _needs_gradients(facts, loop) or any(loop.is_within(one) for one in found):
+            continue
+        if loop.function is not None:
+            seen.add(id(loop.function))
+        found.append(loop)
+        yield evaluation
 
 
-def _evaluates(facts: Facts, loop: Loop) -> bool:
-    """Whether a loop over a loader evaluates a model: the model was put in evaluation mode, the function does so before
-    the loop, or is named for it and trains nothing."""
+def _evaluation(facts: Facts, loop: Loop) -> Evaluation | None:
+    """How a loop evaluates a model, if it does: the model is in evaluation mode, or the function is named for it and
+    trains nothing."""
     words = _words(loop.functions[-1]) if loop.functions else frozenset[str]()
-    if words & _DIFFERENTIATES:
-        return False
-    contexts = _model_calls(facts, loop)
-    if any(context.evaluating for context in contexts):
-        return True
-    learning = any(outer.backward for outer in loop.outer)
-    return _is_put_in_evaluation(facts, loop) or bool(contexts and words & _EVALUATES and not learning)
+    made = facts.program.calls_in.get(loop, [])
+    if words & _DIFFERENTIATES or any(not context.graphs for _, context in made):
+        return None
+    models = [(call, one) for call, one in made if not call.loss and one.model is not None and one.model.has_state]
+    if any(_records_nothing(one.model) for _, one in models if one.model is not None):
+        return None
+    if not loop.loaders:
+        return _over_samples(facts, loop, models)
+    evaluating = next((call for call, one in models if one.evaluating), None)
+    if evaluating is None and models and words & _EVALUATES and not _learns_beside(loop):
+        evaluating = models[0][0]
+    if evaluating is not None:
+        return Evaluation(loop, _callee(evaluating))
+    model = _called_after_eval(facts, loop) if loop.graphs or models else None
+    if model is None:
+        return None
+    return Evaluation(loop, model, PROVEN if models else Evidence.of(Ground.MODE))
+
+
+def _over_samples(facts: Facts, loop: Loop, models: _Calls) -> Evaluation | None:
+    """How a loop that takes no batches evaluates a model: sample by sample, in evaluation mode, and in no training
+    step. A loop over the parts of a model is none."""
+    within_module = not {"forward", "__call__"}.isdisjoint(loop.functions)
+    if not isinstance(loop.node, cst.For) or within_module or any(outer.backward for outer in loop.outer):
+        return None
+    bound = names_read_in(loop.node.target)
+    for call, context in models:
+        if context.evaluating and context.inner is loop and bound.isdisjoint(names_read_in(call.node.func)):
+            return Evaluation(loop, _callee(call))
+    return None
+
+
+def _learns_beside(loop: Loop) -> bool:
+    """Whether the function of a loop trains in a loop around it."""
+    return any(outer.backward and outer.function is loop.function for outer in loop.outer)
+
+
+def _callee(call: ModuleCall) -> str:
+    return call.document.code(call.node.func)
+
+
+def _records_nothing(model: Module) -> bool:
+    """Whether a model itself may stop autograd in its ``forward``."""
+    for cls in model.cls.lineage() if model.cls is not None else ():
+        methods = methods_of(cls.node)
+        for method in (methods[name] for name in ("forward", "__call__") if name in methods):
+            if any(one.value in _STOPS for one in descendants(method, cst.Name)):
+                return True
+    return False
+
+
+def _called_after_eval(facts: Facts, loop: Loop) -> str | None:
+    """What the loop itself calls after its function put it in evaluation mode, and not in training mode again."""
+    code, start = facts.document.code, facts.document.span(loop.node).start.offset
+    evaluating: dict[str, bool] = {}
+    for operation in facts.operations_of(*_SWITCHES):
+        node = operation.node
+        if not (isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute)):
+            continue
+        here = any(context.functions == loop.functions for context in operation.contexts)
+        if here and facts.document.span(node).start.offset < start:
+            stays = operation.what.name == "eval" or operation.gives("mode", False, 0)
+            evaluating[code(node.func.value)] = stays
+    if not any(evaluating.values()):
+        return None
+    called = (code(one.func) for one in descendants(loop.node, cst.Call))
+    return next((one for one in called if evaluating.get(one.removesuffix(".forward"))), None)
 
 
 def _needs_gradients(facts: Facts, loop: Loop) -> bool:
     """Whether something may want gradients of what a loop computes: a backward pass may start from it, it takes some
-    itself, an export traces it, or a framework runs it."""
+    itself, an export traces it, or a framework runs it; or it is written for a torch without ``no_grad``."""
     if (facts.does(*_FREEZES) and not facts.trains) or _is_learnt_from(facts, loop):
         return True
     for operation in (operation for one in facts.program for operation in one.operations):
         inside = any(loop in context.loops for context in operation.contexts)
         if inside and (operation.framework or operation.does(*_GRADIENTS) or operation.gives("requires_grad", True)):
             return True
+        if inside and operation.what is _VARIABLE and not operation.lacks("volatile") and not facts.does(*_SINCE_0_4):
+            return True
         beside = loop.functions and any(context.functions == loop.functions for context in operation.contexts)
         if beside and operation.does(*_EXPORTS):
             return True
-    return any(
-        call.framework and context.loop is loop
-        for one in facts.program
-        for call in one.module_calls
-        for context in call.contexts
-    )
-
-
-def _model_calls(facts: Facts, loop: Loop) -> list[ModuleCallContext]:
-    """The calls of models with state on the batches of a loop."""
-    return [
-        context
-        for one in facts.program
-        for call in one.module_calls
-        for context in call.contexts
-        if not call.loss and context.loop is loop and context.model is not None and context.model.has_state
-    ]
-
-
-def _is_put_in_evaluation(facts: Facts, loop: Loop) -> bool:
-    """Whether the function of a loop puts a model in evaluation mode before it, and not in training mode again."""
-    start, evaluating = facts.document.span(loop.node).start.offset, False
-    for operation in facts.operations_of(*_SWITCHES):
-        here = any(context.functions == loop.functions for context in operation.contexts)
-        if here and facts.document.span(operation.node).start.offset < start:
-            evaluating = operation.what.name == "eval" or operation.gives("mode", False, 0)
-    return evaluating
+    return any(call.framework for call, _ in facts.program.calls_in.get(loop, ()))
 
 
 def _is_learnt_from(facts: Facts, loop: Loop) -> bool:
     """Whether what the loop computes reaches a backward pass, or a ``forward`` differentiates by itself."""
-    computed = {
-        call.node
-        for one in facts.program
-        for call in one.module_calls
-        if any(context.loop is loop for context in call.contexts)
-    }
+    computed = {call.node for call, _ in facts.program.calls_in.get(loop, ())}
     for operation in facts.program.operations_of(_BACKWARD, _GRAD):
         if operation.what is _GRAD and any("forward" in context.functions for context in operation.contexts):
             return True

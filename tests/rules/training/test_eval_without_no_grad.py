@@ -133,6 +133,12 @@ def test_loader():
     for (x,) in loader:
         show(x)
 """,
+    "another model was put in evaluation mode": """
+def distill(teacher, student):
+    teacher.eval()
+    for (x,) in loader:
+        student(x)
+""",
     "in a framework": """
 import lightning as L
 class Net(L.LightningModule):
@@ -318,6 +324,61 @@ def evaluate():
     return total
 loss = evaluate()
 """
+SAMPLE = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 2)
+{0}    def forward(self, x):
+{1}        return self.fc(x)
+def scan(net, data):
+    boxes = []
+    for i in range(len(data)):
+        image, target = data[i]
+        {2}boxes.append(net({3}).data)
+    return boxes
+net = Net()
+net.{4}()
+scan(net, conf.data)
+"""
+DECORATED, INSIDE = "    @torch.no_grad()\n", "        with torch.no_grad():\n            return self.fc(x)\n"
+
+
+def samples(at: int, condition: str, instead: str) -> Pair:
+    """An evaluation sample by sample, which is silent for what stands in one of five places."""
+    parts = ["", "", "", "image.unsqueeze(0)", "eval"]
+    parts[at] = condition
+    return Pair(PAIR_HEAD + SAMPLE.format(*parts), condition, instead)
+
+
+LAYERS = """
+net = nn.Linear(8, 2)
+net.eval()
+for epoch in range(9):
+    for i in range(3):
+        net(conf.parts[i])
+    model(conf.x).sum().backward()
+"""
+BY_ITSELF = {
+    "the model's forward is decorated": samples(0, DECORATED, ""),
+    "the model's forward stops autograd": samples(1, INSIDE, ""),
+    "single samples in training mode": samples(4, "train", "eval"),
+    "a sample that wants a gradient": samples(3, "image.requires_grad_()", "image"),
+    "parts of a training step": Pair(PAIR_HEAD + LAYERS, "    model(conf.x).sum().backward()\n"),
+    "parts of a model": Pair(
+        PAIR_HEAD + "def stack(parts):\n    for net in parts:\n        net(conf.x)\nmodel.eval()\nstack([model])\n",
+        "for net in parts:",
+        "for i in range(9):\n        net = parts[0]",
+    ),
+    "volatile": loop("x = torch.autograd.Variable(x, volatile=True)"),
+    "another model is called than the one in evaluation mode": Pair(
+        PAIR_HEAD + "def fit(net):\n    net.eval()\n    for (x,) in loader:\n        conf.show(x)\n", "conf.show", "net"
+    ),
+    "trained again": Pair(
+        PAIR_HEAD + "def fit(net):\n    net.eval()\n    net.train()\n    for (x,) in loader:\n        net(x)\n",
+        "    net.train()\n",
+    ),
+}
 LEARNT_FROM = {
     "backward": loop("model(x).sum().backward()"),
     "the input wants a gradient": loop("x.requires_grad_()"),
@@ -342,7 +403,7 @@ LEARNT_FROM = {
         "accelerator.backward(loss)", before="from accelerate import Accelerator\naccelerator = Accelerator()\n"
     ),
 }
-PAIRS = WITHOUT_GRADIENTS | LEARNT_FROM
+PAIRS = WITHOUT_GRADIENTS | LEARNT_FROM | BY_ITSELF
 
 
 @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
@@ -371,7 +432,7 @@ def scan():
     import engine
     net = engine.build()
     net.eval()
-    for i, (x,) in enumerate(loader):  # -> warning unsafe
+    for i, (x,) in enumerate(loader):  # -> info unsafe
         net(x)
 
 def main():
@@ -417,6 +478,95 @@ def test_the_remedy_is_never_inference_mode(tmp_path: Path) -> None:
 
 
 REPORTED_PROGRAMS = {
+    "a model that a function builds, or none": """
+import conf
+def build(phase):
+    if phase != "test":
+        return
+    return nn.Linear(8, 2)
+def test_net(net, data):
+    for i in range(len(data)):  # -> warning unsafe
+        print(net(torch.from_numpy(data[i])).data)
+def main():
+    net = build(conf.phase)
+    net.eval()
+    if conf.cuda:
+        net = net.cuda()
+    test_net(net, conf.data)
+main()
+""",
+    "volatile in a program for a torch that ignores it": """
+model = nn.Linear(8, 2)
+def test(loader):
+    model.eval()
+    for (x,) in loader:  # -> warning unsafe
+        print(model(torch.autograd.Variable(x, volatile=True)).sum().item())
+test(DataLoader(TensorDataset(torch.zeros(8, 8))))
+""",
+    "a validation phase of a function that trains": """
+def fit(train, val=None):
+    model = nn.Linear(8, 2)
+    val_loader = None
+    if val is not None:
+        val_loader = DataLoader(val, batch_size=16)
+    for epoch in range(3):
+        model.train()
+        for (x,) in DataLoader(train):
+            model(x).sum().backward()
+        model.eval()
+        if val_loader is not None:
+            total = 0.0
+            for (x,) in val_loader:  # -> warning none
+                total += model(x).sum()
+""",
+    "one of two loaders": """
+def evaluate(data, fast):
+    model = nn.Linear(8, 2)
+    model.eval()
+    if fast:
+        loader = DataLoader(data, batch_size=64)
+    else:
+        loader = DataLoader(data, batch_size=16)
+    total = 0.0
+    for (x,) in loader:  # -> warning unsafe
+        total += model(x).sum().item()
+    return total
+""",
+    "a batch that a function prepares": """
+def prepare(names):
+    return torch.tensor([len(one) for one in names]).float()
+def test(names):
+    model = nn.Linear(8, 2)
+    correct = 0
+    for batch in DataLoader(names, batch_size=16):  # -> warning unsafe
+        correct += model(prepare(batch)).max()
+    return correct
+""",
+    "sample by sample": """
+def test_net(dataset, net):
+    found = []
+    for i in range(len(dataset)):  # -> warning unsafe
+        image, target = dataset[i]
+        found.append(net(image.unsqueeze(0)).data)
+    return found
+def main(dataset):
+    net = nn.Linear(8, 2)
+    net.eval()
+    test_net(dataset, net)
+""",
+    "beside training, by name": """
+model = nn.Linear(8, 2)
+loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
+def train():
+    for (x,) in loader:
+        model(x).sum().backward()
+def test():
+    for (x,) in loader:  # -> warning unsafe
+        print(model(x).argmax(1))
+for epoch in range(9):
+    train()
+    test()
+""",
     "plain evaluate": """
 model = nn.Linear(8, 2)
 loader = DataLoader(TensorDataset(torch.zeros(8, 8), torch.zeros(8)))
