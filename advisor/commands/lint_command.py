@@ -103,6 +103,7 @@ def lint(
     Exits with 0 where nothing at or above --fail-on remains, with 1 where something does, and with 2 for wrong use,
     a wrong configuration or an internal error.
     """
+    from accel_advisor.lint.joining import joined
     from accel_advisor.project.discovery import Discoverer, Found
 
     if STDIN in paths and len(paths) > 1:
@@ -190,6 +191,7 @@ def lint(
         report = held.without_known(report, filenames)
     else:
         report = replace(report, findings=_shown(configurations, report))
+    report = replace(report, findings=joined(report.findings))
     if statistics:
         from accel_advisor.commands import rule_counts
 

@@ -44,6 +44,7 @@ class HfNonBlocking(Rule):
     code = "ACC606"
     name = "hf-non-blocking"
     severity = Severity.INFO
+    enabled = False
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""

@@ -67,6 +67,7 @@ class FusedOptimizer(Rule):
     code = "ACC415"
     name = "fused-optimizer"
     severity = Severity.INFO
+    enabled = False
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a document once, at its first such optimizer, with the others as related places."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Frequency, Severity
-from accel_advisor.records.facts import Facts
+from accel_advisor.records.facts import Facts, LoaderCall, Loop
 from accel_advisor.records.queries.loaders.start_method import loop_that_workers_run, start_methods
 from accel_advisor.rule import Rule, also_at
 
@@ -50,18 +50,27 @@ class MissingMainGuard(Rule):
     frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
-        """Reports each loader once, at its call."""
+        """Reports a document once, at its first such loader, with its loops and the other loaders as related places."""
         if facts.document.notebook is not None:
             return
+        found: list[tuple[LoaderCall, str, Loop]] = []
         for loader in facts.loaders:
             started = start_methods(facts, loader).fresh if (loader.fixed_workers or 0) > 0 else ""
             loop = loop_that_workers_run(facts, loader) if started else None
             if loop is not None:
-                line = facts.document.span(loop.node).start.line
-                what = f"the call of `{loop.functions[0]}`" if loop.functions else "it"
-                message = (
-                    f"the workers of `{loader.label}` are started by {started} and run this script again, down to the "
-                    f'loop in {line}, which fails; put {what} under `if __name__ == "__main__":`'
-                )
-                related = [also_at(facts.document, loop.node, "runs in every worker")]
-                yield self.finding(facts, loader.node, message, related=related)
+                found.append((loader, started, loop))
+        if found:
+            yield self._report(facts, found)
+
+    def _report(self, facts: Facts, found: list[tuple[LoaderCall, str, Loop]]) -> Finding:
+        (loader, started, loop), *others = found
+        line = facts.document.span(loop.node).start.line
+        what = f"the call of `{loop.functions[0]}`" if loop.functions else "it"
+        message = (
+            f"the workers of `{loader.label}` are started by {started} and run this script again, down to the "
+            f'loop in {line}, which fails; put {what} under `if __name__ == "__main__":`'
+        )
+        loops = dict.fromkeys(loop.node for _, _, loop in found)
+        related = [also_at(facts.document, node, "runs in every worker") for node in loops]
+        related += [also_at(facts.document, one.node, "its workers are started likewise") for one, _, _ in others]
+        return self.finding(facts, loader.node, message, related=related)

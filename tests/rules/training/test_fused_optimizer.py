@@ -108,4 +108,4 @@ p = torch.optim.Adam(two.parameters(), betas=(0.5, 0.9))
 """
     (found,) = check_one("ACC415", IMPORTS + NETWORK + source + STEP, tmp_path)
     assert len(found.related) == 1
-    assert fixed("ACC415", IMPORTS + NETWORK + source + STEP, tmp_path).count("fused=True") == 2
+    assert fixed("ACC415", IMPORTS + NETWORK + source + STEP + "# ACC415", tmp_path).count("fused=True") == 2

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check, check_pair, fixed
+from accel_advisor.finding import Frequency
+
+from ..checks import Pair, check, check_one, check_pair, fixed
 from ..programs import IMPORTS
 
 SILENT = {
@@ -56,7 +58,10 @@ PAIRS: dict[str, tuple[str, ...]] = {
     "to the host": ("x = torch.zeros(4).to('cpu')", "cpu", "cuda"),
     "pinned": ("x = torch.zeros(4, pin_memory=True).to('cuda')", ", pin_memory=True"),
     "into another tensor": ("y = torch.zeros(4)\nx = torch.zeros(4, out=y).to('cuda')", ", out=y"),
-    "with a generator": ("g = torch.Generator()\nx = torch.randn(4, generator=g).to('cuda')", ", generator=g"),
+    "with a generator": (
+        "for y in DataLoader([1]):\n    g = torch.Generator()\n    x = torch.randn(4, generator=g).to('cuda')",
+        ", generator=g",
+    ),
     "through numpy": ("x = torch.zeros(4).numpy().to('cuda')", ".numpy()"),
     "through numpy and back": (
         "x = torch.from_numpy(torch.zeros(4).numpy()).to('cuda')",
@@ -87,19 +92,12 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair("ACC205", Pair(IMPORTS + "import conf\n" + source, *change), tmp_path)
 
 
-def test_reported(tmp_path: Path) -> None:
-    source = """
-a = torch.zeros(4).cuda()  # -> ACC205 info safe
+EVERY_STEP = """
 class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        for i in range(3):
-            self.z = torch.zeros(4).cuda()  # -> ACC205 info safe
     def forward(self, x):
         return x + torch.zeros(4).cuda()  # -> ACC205 warning safe
 net = Net()
-for i in range(9):
-    b = torch.ones(4).to("cuda")  # -> ACC205 info safe
+a = torch.zeros(4, device="cuda")
 for x in DataLoader(TensorDataset(a)):
     b = torch.ones(4).to("cuda")  # -> ACC205 warning safe
     c = torch.arange(0, 4).to("cuda")  # -> ACC205 warning safe
@@ -108,14 +106,49 @@ for x in DataLoader(TensorDataset(a)):
     for part in x.split(2):
         net(part).sum().backward()
 for epoch in range(9):
-    f = torch.zeros(4).to("cuda")  # -> ACC205 info safe
     for i in range(9):
         g = torch.zeros(4).to("cuda")  # -> ACC205 warning safe
         net(g).sum().backward()
-def noise(x):
-    return torch.randn(4).to(x.device)  # -> ACC205 info unsafe
 """
-    check(IMPORTS + source, tmp_path)
-    text = fixed("ACC205", IMPORTS + source, tmp_path)
+NOW_AND_THEN = """
+a = torch.zeros(4).cuda()  # -> ACC205 info safe
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        for i in range(3):
+            self.z = torch.zeros(4).cuda()  # -> ACC205 info safe
+for i in range(9):
+    b = torch.ones(4).to("cuda")  # -> ACC205 info safe
+for epoch in range(9):
+    f = torch.arange(4).to("cuda")  # -> ACC205 info safe
+    for i in range(9):
+        Net()(f).sum().backward()
+def mask(x):
+    return torch.ones(4).to(x.device)  # -> ACC205 info safe
+"""
+
+
+def test_each_place_is_reported_that_every_step_comes_to(tmp_path: Path) -> None:
+    found = check(IMPORTS + EVERY_STEP, tmp_path)
+    assert {one.frequency for one in found} == {Frequency.STEP}
+
+
+def test_what_is_made_now_and_then_is_advice(tmp_path: Path) -> None:
+    found = check(IMPORTS + NOW_AND_THEN, tmp_path)
+    assert {one.frequency for one in found} == {Frequency.ONCE}
+    text = fixed("ACC205", IMPORTS + NOW_AND_THEN, tmp_path)
     assert 'a = torch.zeros(4, device="cuda")  #' in text
-    assert "return torch.randn(4, device=x.device)  #" in text
+    assert "return torch.ones(4, device=x.device)  #" in text
+
+
+RARE = {
+    "random numbers": "x = torch.randn(4).cuda()",
+    "a range of floats": "x = torch.arange(0, 4, 0.5).cuda()",
+    "a range of floats, by its nature": "x = torch.linspace(0, 1, 4).cuda()",
+}
+
+
+@pytest.mark.parametrize("source", RARE.values(), ids=RARE.keys())
+def test_other_numbers_are_worth_it_at_every_step_only(source: str, tmp_path: Path) -> None:
+    check_one("ACC205", f"{IMPORTS}{source}\n", tmp_path)
+    check_one("ACC205", f"{IMPORTS}for y in DataLoader([1]):\n    {source}  # -> warning unsafe\n", tmp_path)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_one, check_pair, severities
+from ..checks import Pair, check_one, check_pair, findings_of, severities
 from ..programs import FILES
 from .programs import WORKERS
 
@@ -73,3 +73,13 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
 
 def test_reports_a_loop_that_workers_would_run_again(tmp_path: Path) -> None:
     assert severities("ACC114", WORKERS + SPAWNING + "for x in loader:\n    print(x)\n", tmp_path) == ["error"]
+
+
+def test_one_guard_settles_all_loaders_of_a_script(tmp_path: Path) -> None:
+    other = SPAWNED.replace("loader", "other")
+    (one,) = findings_of("ACC114", HEAD + SPAWNED + other + OVER + OVER.replace("loader", "other"), tmp_path)
+    assert [place.message for place in one.related] == [
+        "runs in every worker",
+        "runs in every worker",
+        "its workers are started likewise",
+    ]
