@@ -191,14 +191,22 @@ class LoaderCall(BatchSource):
 
     @property
     def serves_memory(self) -> bool:
-        """Whether it certainly only takes samples out of memory, in the main process: nothing is gained by pinning."""
-        return self.without_workers and self.dataset is not None and self.dataset.cost == "memory"
+        """Whether it only takes samples out of memory, in the main process, where nothing is gained by pinning: so its
+        data set says, or so graphs are kept."""
+        dataset = self.dataset
+        if not self.without_workers or dataset is None:
+            return False
+        return dataset.cost == "memory" or (self.constructor.name.startswith("torch_geometric.") and not dataset.reason)
 
     @property
     def may_gain_by_pinning(self) -> bool:
-        """Whether something can pin its batches beside the program: it has workers, or may gain by them, as far as its
-        data set is known."""
-        return not self.without_workers or not (self.serves_memory or (self.dataset and self.dataset.vetoes))
+        """Whether something can pin its batches beside the program: it has workers, or would gain by them. A data set
+        that nothing is known of may gain where the program itself copies what it gives: so it gives tensors."""
+        if not self.without_workers or self.dataset is None:
+            return True
+        if self.serves_memory or self.dataset.vetoes:
+            return False
+        return bool(self.dataset.reason) or not self.moved_by
 
     @property
     def trains(self) -> bool:

@@ -40,6 +40,20 @@ PAIRS = {
         "conf.device",
         "torch.device('cuda' if conf.gpu else 'cpu')",
     ),
+    "graphs in memory": Pair(
+        IMPORTS
+        + MODEL
+        + "import conf\nimport torch_geometric.loader as G\nfor b in G.DataLoader(conf.data): step(b.to('cuda').x, 1)",
+        "G.DataLoader(conf.data)",
+        "G.DataLoader(conf.data, num_workers=2)",
+    ),
+    "what a framework moves may be text": Pair(
+        IMPORTS
+        + "import conf\nimport lightning as L\nclass Data(L.LightningDataModule):\n"
+        + "    def train_dataloader(self): return DataLoader(conf.data)\n",
+        "DataLoader(conf.data)",
+        "DataLoader(conf.data, num_workers=2)",
+    ),
     "its workers are not known": Pair(
         IMPORTS + MODEL + "import conf\nloader = DataLoader(conf.data, **conf.kw)" + LOOP, ", **conf.kw"
     ),
