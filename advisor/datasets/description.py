@@ -11,6 +11,7 @@ import libcst as cst
 from accel_advisor.datasets.sample_cost import sample_cost
 from accel_advisor.datasets.sample_places import is_elsewhere, made_on_host, read_on_host, uses_accelerator
 from accel_advisor.datasets.streams import knows_its_rank, may_differ_by_rank, reads_everything, stream_veto
+from accel_advisor.datasets.transformed_samples import describe_transformed
 from accel_advisor.datasets.worker_state import held_objects, state_vetoes
 from accel_advisor.records.dataset_facts import Cost, DatasetFacts, Veto
 from accel_advisor.syntax.walking import descendants
@@ -131,7 +132,7 @@ def _library(machine: Machine, value: Opaque) -> DatasetFacts:
         if "transform" in dict(value.keywords):
             return DatasetFacts(value, "light", f"`{name}` is in memory and runs its transform for each sample")
         return DatasetFacts(value, "memory", f"`{name}` is in memory", (IN_MEMORY,))
-    return DatasetFacts(value)
+    return describe_transformed(value) or DatasetFacts(value)
 
 
 def _project(machine: Machine, value: Instance) -> DatasetFacts:

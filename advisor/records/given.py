@@ -78,6 +78,13 @@ class Given:
         return isinstance(self._value, Configured)
 
     @property
+    def decided_by(self) -> str:
+        """The option of the command line that decides it (``--workers``), or else the environment's variable; empty
+        where neither does."""
+        known = self._value
+        return (known.options[-1] if known.options else known.variable) if isinstance(known, Configured) else ""
+
+    @property
     def default(self) -> Given:
         """What it is where the command line and the environment say nothing."""
         return Given(self._value.default) if isinstance(self._value, Configured) else self

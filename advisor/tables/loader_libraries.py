@@ -17,7 +17,8 @@ class Constructor:
     Attributes:
         name: its full name.
         positional: its parameters by position, under DataLoader's own names.
-        default_workers: ``num_workers`` where it is not given; None where the constructor decides by itself.
+        default_workers: ``num_workers`` where it is not given; None where the constructor decides by itself, or
+            prepares batches in a thread.
         advises: whether the rules about missing arguments hold for it.
         delivers: where its batches come out: ``host``, or ``device`` where it moves them itself.
         shards: whether an iterable data set is divided among workers by it.
@@ -68,7 +69,7 @@ CONSTRUCTORS: dict[str, Constructor] = {
         Constructor("torch_geometric.loader.PrefetchLoader", ("loader", "device"), None, False, "device"),
         Constructor("torch_geometric.loader.CachedLoader", ("loader", "device"), None, False, "device"),
         Constructor("monai.data.DataLoader", ("dataset", "num_workers")),
-        Constructor("monai.data.ThreadDataLoader", ("dataset", "buffer_size", "buffer_timeout", "repeats")),
+        Constructor("monai.data.ThreadDataLoader", ("dataset", "buffer_size", "buffer_timeout", "repeats"), None),
         Constructor("torchio.SubjectsLoader", ("dataset", "collate_fn")),
         Constructor("litdata.StreamingDataLoader", ("dataset",), shards=True),
         Constructor("webdataset.WebLoader", _TORCH, shards=True),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.loaders.wanting_workers import loaders_wanting_workers
-from accel_advisor.rule import Rule, pass_argument
+from accel_advisor.rule import Rule, also_at, pass_argument, replace_node
 
 FALLBACK = 4
 """Workers that a fix writes where nothing was measured; `accel-advisor tune` finds the number for a machine."""
@@ -17,7 +17,8 @@ class DataLoaderNumWorkersZero(Rule):
     """A DataLoader prepares its samples in the training process, while the accelerator waits.
 
     What it does
-        Finds a DataLoader without worker processes that feeds a training or evaluation loop on an accelerator.
+        Finds a DataLoader without worker processes that feeds a training or evaluation loop on an accelerator; also
+        where an option of the command line decides, which is 0 unless it is given.
 
     Why it costs time
         Without workers the samples of the next batch are read, decoded and augmented by the training process itself,
@@ -95,14 +96,23 @@ class DataLoaderNumWorkersZero(Rule):
             yield self._report(facts, loader)
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
-        dataset, absent = loader.dataset, loader.given("num_workers").absent
+        dataset, given = loader.dataset, loader.given("num_workers")
         assert dataset is not None
-        how = "has no worker processes" if absent else "is told to use no worker processes"
-        message = (
-            f"`{loader.label}` {how}, so its samples are prepared while the GPU waits: {dataset.reason}; pass "
-            f"`num_workers` (`accel-advisor tune` finds the best number)"
-        )
-        clear = absent and dataset.cost == "costly"
+        costs = f"so its samples are prepared while the GPU waits: {dataset.reason}"
+        best = "(`accel-advisor tune` finds the best number)"
+        if given.decided_by:
+            option, defaults = given.decided_by, loader.origins("num_workers")
+            message = (
+                f"the workers of `{loader.label}` are decided by `{option}`, 0 by default, {costs}; raise the default "
+                f"{best}"
+            )
+            edits = tuple(replace_node(one.document, one.node, str(FALLBACK)) for one in defaults)
+            fix = Fix(f"Let `{option}` be {FALLBACK} by default", edits, Applicability.DISPLAY) if edits else None
+            related = [also_at(one.document, one.node, "the default") for one in defaults]
+            return self.finding(facts, loader.node, message, severity=Severity.INFO, fix=fix, related=related)
+        how = "has no worker processes" if given.absent else "is told to use no worker processes"
+        message = f"`{loader.label}` {how}, {costs}; pass `num_workers` {best}"
+        clear = given.absent and dataset.cost == "costly"
         fix = pass_argument(loader, "num_workers", str(FALLBACK)) if clear else None
         severity = Severity.WARNING if clear else Severity.INFO
         return self.finding(facts, loader.node, message, severity=severity, fix=fix)

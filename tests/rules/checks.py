@@ -21,7 +21,7 @@ from accel_advisor.rule import registry
 from accel_advisor.source.document import Document
 
 _NAMED = re.compile(r"# -> (.*)$")
-_MARKED = re.compile(r"# -> ((?:error|warning|info)(?: (?:safe|unsafe|none))?)$")
+_MARKED = re.compile(r"# -> ((?:error|warning|info)(?: (?:safe|unsafe|display|none))?)$")
 
 
 def findings_in(source: str, folder: Path, others: dict[str, str] | None = None) -> tuple[Document, list[Finding]]:

@@ -78,11 +78,11 @@ def test_silent_where_workers_would_break_or_gain_nothing(dataset: str, tmp_path
 SILENT = {
     "given": "loader = DataLoader(photos, pin_memory=True, num_workers=2)",
     "from an option": (
-        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--workers', default=0, type=int)\n"
+        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--workers', default=2, type=int)\n"
         "args = p.parse_args()\nloader = DataLoader(photos, pin_memory=True, num_workers=args.workers)"
     ),
     "from the environment": (
-        "import os\nloader = DataLoader(photos, pin_memory=True, num_workers=int(os.environ.get('W', 0)))"
+        "import os\nloader = DataLoader(photos, pin_memory=True, num_workers=int(os.environ.get('W', 2)))"
     ),
     "zero with a reason": "loader = DataLoader(photos, pin_memory=True, num_workers=0)  # the cluster forbids more",
     "unknown dict": "import conf\nloader = DataLoader(photos, pin_memory=True, **conf.loader)",

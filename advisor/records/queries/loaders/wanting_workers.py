@@ -28,14 +28,18 @@ _CODE = (ast.Call, ast.Assign, ast.Attribute, ast.Constant, ast.keyword, ast.Imp
 
 def loaders_wanting_workers(facts: Facts) -> Iterator[LoaderCall]:
     """The loaders of a document whose samples take work, which the main process does, while an accelerator waits:
-    without ``num_workers``, or with a 0 that nobody explained."""
+    without ``num_workers``, or with a 0 that nobody explained, or with an option that is 0 unless it is given; of
+    several with one option the first."""
+    options: set[str] = set()
     for loader in facts.loaders:
         if not loader.constructor.advises or loader.constructor.default_workers != 0:
             continue
         given = loader.given("num_workers")
-        if not given.absent and (not loader.gives("num_workers", 0) or _is_deliberate(loader)):
+        zero = loader.gives("num_workers", 0) or given.default.is_literal(0)
+        if not given.absent and (not zero or _is_deliberate(loader) or given.decided_by in options):
             continue
         if loader.feeds_gpu and (loader.works or loader.moved_by) and _works_in_workers(facts, loader):
+            options |= {given.decided_by} - {""}
             yield loader
 
 

@@ -1,0 +1,69 @@
+"""What samples cost that a data set of a library makes with the transform that it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.records.dataset_facts import Cost, DatasetFacts, Veto
+from accel_advisor.tables.known_datasets import SAMPLE_TRANSFORMS, TRANSFORMING_DATASETS
+from accel_advisor.values.values import ABSENT, Constant, Opaque, Sequence, Value, options_of
+
+_KEPT = Veto("memory", "its samples are kept in memory")
+
+
+def describe_transformed(value: Opaque) -> DatasetFacts | None:
+    """What a data set of a library costs that runs a transform for each sample; None where it is not known to."""
+    name = value.name.rpartition(".")[2]
+    known = TRANSFORMING_DATASETS.get(value.name)
+    if known is None:
+        transforms = [one for given in (*value.arguments, *dict(value.keywords).values()) for one in _steps(given)]
+        if any(isinstance(one, Opaque) and one.name.startswith(SAMPLE_TRANSFORMS) for one in transforms):
+            return DatasetFacts(value, "light", f"`{name}` is given a transform that prepares each sample")
+        return None
+    if known.keeps == "disk":
+        return DatasetFacts(value, "costly", f"`{name}` reads what it keeps on disk for each sample")
+    steps = list(_steps(_argument(value, "transform", known.transform)))
+    if known.keeps == "memory" and _keeps_all(value):
+        return _kept(value, name, steps)
+    if not steps:
+        return DatasetFacts(value)
+    reads = any(isinstance(one, Opaque) and one.name.rpartition(".")[2].startswith("Load") for one in steps)
+    cost: Cost = "costly" if reads else "light"
+    words = "reads a file and runs all its transforms" if reads else "runs its transform"
+    return DatasetFacts(value, cost, f"`{name}` {words} for each sample")
+
+
+def _kept(value: Opaque, name: str, steps: list[Value]) -> DatasetFacts:
+    """Of a data set that keeps in memory what comes before its first random transform."""
+    names = [one.name.rpartition(".")[2] if isinstance(one, Opaque) else "" for one in steps]
+    if any(one.startswith("Rand") for one in names):
+        return DatasetFacts(value, "light", f"`{name}` runs its random transforms for each sample")
+    if steps and all(names):
+        return DatasetFacts(value, "memory", f"`{name}` keeps its samples in memory", (_KEPT,))
+    return DatasetFacts(value)
+
+
+def _keeps_all(value: Opaque) -> bool:
+    """Whether nothing says that a cache in memory holds only a part of the samples, or none."""
+    rates = options_of(_argument(value, "cache_rate", None))
+    return all(one == ABSENT or (isinstance(one, Constant) and one.value != 0) for one in rates)
+
+
+def _argument(value: Opaque, name: str, position: int | None) -> Value:
+    given = dict(value.keywords)
+    if name in given:
+        return given[name]
+    return value.arguments[position] if position is not None and position < len(value.arguments) else ABSENT
+
+
+def _steps(transform: Value) -> Iterator[Value]:
+    """The transforms that a transform is made of; itself where it is made of none."""
+    for one in options_of(transform):
+        if isinstance(one, Sequence):
+            for item in one.items:
+                yield from _steps(item)
+        elif isinstance(one, Opaque) and one.name.endswith((".Compose", ".OneOf", ".SomeOf", ".Sequential")):
+            for given in one.arguments[:1]:
+                yield from _steps(given)
+        elif one != ABSENT and one != Constant(None):
+            yield one
