@@ -28,7 +28,8 @@ from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import DATASET_WRAPPERS
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
 from accel_advisor.tables.torch_modules import MODULE_BASES
-from accel_advisor.values.places import SOMEWHERE
+from accel_advisor.values.places import SOMEWHERE, union_of
+from accel_advisor.values.store import ESCAPED
 from accel_advisor.values.values import (
     UNKNOWN,
     Bound,
@@ -78,7 +79,7 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
             return stored
         found = class_member(machine, owner.cls, name) if owner.cls is not None else None
         if found is None:
-            return Method(owner, name)
+            return _device_of(machine, owner, name) or Method(owner, name)
         return _bind_member(machine, owner, found)
     if isinstance(owner, Class):
         stored = machine.store.get(owner, name)
@@ -97,12 +98,12 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
             kinds: frozenset[str] = frozenset()
             for one in owner.place:
                 kinds |= one
-            return Device(kinds)
+            return Device(kinds, basis=owner.basis)
         if name in ("data", "grad", "T", "mT"):
             return replace(owner, grown=frozenset()) if name == "data" else Tensor(owner.place, proven=owner.proven)
         return Method(owner, name)
     if isinstance(owner, Device) and name == "type":
-        return UNKNOWN
+        return replace(owner, first=False, text=True)
     if isinstance(owner, Mapping):
         held = machine.store.get(owner, name)
         return held if held is not None else Method(owner, name)
@@ -116,7 +117,17 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         return loader.get("dataset") if loader is not None else UNKNOWN
     if isinstance(owner, Opaque) and name == "dataset" and len(owner.arguments) > DATASET_WRAPPERS.get(owner.name, 99):
         return owner.arguments[DATASET_WRAPPERS[owner.name]]
-    return Method(owner, name)
+    return _device_of(machine, owner, name) or Method(owner, name)
+
+
+def _device_of(machine: Machine, owner: Value, name: str) -> Device | None:
+    """Where a module is, or something that it holds (``model.device``, ``model.fc.weight.device``)."""
+    while isinstance(owner, Method):
+        owner = owner.receiver
+    if name != "device" or not isinstance(owner, Module):
+        return None
+    escaped = machine.store.get(owner, ESCAPED) is not None
+    return Device(union_of(SOMEWHERE if escaped else machine.place_of(owner)))
 
 
 def _of_bases(machine: Machine, bases: Opaque, name: str) -> Value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -13,10 +12,12 @@ from accel_advisor.interpreter.calls import attribute, call
 from accel_advisor.interpreter.iteration import element_at, element_of
 from accel_advisor.interpreter.library.dicts import merged_mapping, update_mapping
 from accel_advisor.interpreter.library.external_settings import settings_in
+from accel_advisor.interpreter.library.texts import formatted_text, text
 from accel_advisor.records.actions import Act, Reads
 from accel_advisor.records.clock import Moment
 from accel_advisor.syntax.shapes import self_attribute
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS
+from accel_advisor.values.devices import device_text, formatted
 from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import ANY, OPEN
@@ -24,6 +25,7 @@ from accel_advisor.values.values import (
     UNKNOWN,
     Configured,
     Constant,
+    Device,
     Function,
     Iterated,
     Mapping,
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 
 MOST_GROWN = 24
 """Calls and sums whose graphs a value is known to carry; one that carries more is not followed."""
-_PLAIN_STRING = re.compile(r"""(['"])([^\\'"\r\n]*)\1""")
+_COUNTS_GPUS = frozenset({"torch.cuda.device_count", "torch.accelerator.device_count"})
 _CONSTANTS = {"True": True, "False": False, "None": None}
 
 
@@ -69,31 +71,6 @@ def _integer(machine: Machine, node: cst.Integer) -> Value:
 
 def _float(machine: Machine, node: cst.Float) -> Value:
     return Constant(node.evaluated_value, Origin(machine.document, node))
-
-
-def _string(machine: Machine, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
-    value = _text(node)
-    return UNKNOWN if value is None else Constant(value, Origin(machine.document, node))
-
-
-def _text(node: cst.SimpleString | cst.ConcatenatedString) -> str | bytes | None:
-    if isinstance(node, cst.SimpleString):
-        plain = _PLAIN_STRING.fullmatch(node.value)  # most are, and to have them compiled takes ten times as long
-        if plain is not None:
-            return plain[2]
-    return node.evaluated_value
-
-
-def _formatted(machine: Machine, node: cst.FormattedString) -> Value:
-    first = node.parts[0] if node.parts else None
-    for part in node.parts:
-        if isinstance(part, cst.FormattedStringExpression):
-            value = machine.evaluate(part.expression)
-            if isinstance(value, Tensor):
-                machine.recorder.operation(machine.frame, part.expression, Act.FORMATS, value)
-    if isinstance(first, cst.FormattedStringText) and first.value.startswith("cuda:"):
-        return Constant("cuda:0")
-    return UNKNOWN
 
 
 def _sequence(machine: Machine, node: cst.Tuple | cst.List | cst.Set) -> Value:
@@ -216,7 +193,14 @@ def _combine(machine: Machine, node: cst.BinaryOperation, left: Value, right: Va
         for one in right.items if isinstance(right, Sequence) else (right,):
             if isinstance(one, Tensor):
                 machine.recorder.operation(machine.frame, node, Act.FORMATS, one)
-        return UNKNOWN
+        return formatted(left.value, right.items[0] if isinstance(right, Sequence) and right.items else right)
+    if isinstance(node.operator, cst.Modulo) and isinstance(right, Opaque) and right.name in _COUNTS_GPUS:
+        return Opaque("int")
+    if isinstance(node.operator, cst.Add) and isinstance(left, Constant) and isinstance(left.value, str):
+        more = right.value if isinstance(right, Constant) and isinstance(right.value, str) else ""
+        return device_text(left.value + more)
+    if isinstance(node.operator, cst.Add) and isinstance(left, Device):
+        return left
     if isinstance(node.operator, cst.Add) and machine.frame.graphs and (graph_of(left) or graph_of(right)):
         machine.recorder.operation(machine.frame, node, Act.ADDS, left, value=right)
     if isinstance(left, Tensor) and isinstance(right, Tensor):
@@ -363,9 +347,9 @@ EVALUATE: dict[type[cst.CSTNode], Callable[..., Value]] = {
     cst.Attribute: _attribute,
     cst.Integer: _integer,
     cst.Float: _float,
-    cst.SimpleString: _string,
-    cst.ConcatenatedString: _string,
-    cst.FormattedString: _formatted,
+    cst.SimpleString: text,
+    cst.ConcatenatedString: text,
+    cst.FormattedString: formatted_text,
     cst.Tuple: _sequence,
     cst.List: _sequence,
     cst.Set: _sequence,

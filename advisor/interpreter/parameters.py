@@ -11,6 +11,7 @@ from accel_advisor.interpreter.library.external_settings import is_command
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.wrappers import TRANSPARENT_DECORATORS
+from accel_advisor.values.devices import device_by_default
 from accel_advisor.values.store import OPEN
 from accel_advisor.values.values import (
     ABSENT,
@@ -133,7 +134,8 @@ def bind_parameters(
         elif name not in bound and name in options:
             bound[name] = options[name]
         elif name not in bound:
-            bound[name] = UNKNOWN if arguments.open or name not in defaults else defaults[name]
+            default = defaults.get(name, UNKNOWN)
+            bound[name] = device_by_default(default) if arguments.open else default
     if isinstance(params.star_arg, cst.Param):
         rest_values = tuple(one.value for one in positional[len(names) :])
         bound[params.star_arg.name.value] = UNKNOWN if arguments.starred else Sequence(rest_values)

@@ -26,8 +26,8 @@ from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Argument, Operation, OperationContext
 from accel_advisor.syntax.shapes import moves_itself, touches_devices
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
+from accel_advisor.tables.gpu_signs import names_gpu
 from accel_advisor.tables.loader_libraries import Constructor
-from accel_advisor.tables.torch_functions import HARMLESS_CUDA
 from accel_advisor.values.values import (
     ABSENT,
     UNKNOWN,
@@ -115,9 +115,8 @@ class Recorder:
 
     def name_used(self, document: Document, name: str) -> None:
         """A library object was named."""
-        cuda = name.startswith("torch.cuda.") and name not in HARMLESS_CUDA and not name.startswith("torch.cuda.amp")
-        if cuda or name.startswith("torch.accelerator."):
-            self.facts[document.filename].names_gpu = True
+        if names_gpu(name):
+            self.gpu_named(document)
 
     def framework(self, document: Document, name: str) -> None:
         """A framework that moves batches is in use."""

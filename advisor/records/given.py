@@ -187,14 +187,14 @@ class Given:
     @property
     def is_device(self) -> bool:
         """Whether it is a ``torch.device``."""
-        return isinstance(self._value, Device)
+        return isinstance(self._value, Device) and not self._value.text
 
     @property
     def means_device(self) -> bool:
         """Whether, as the target of a move, it is certainly a device, and no dtype or tensor; where a command line
         decides, its default is."""
         one = self.default
-        return one.is_device or one.attribute == "device" or isinstance(one.literal, (str, int))
+        return isinstance(one._value, Device) or one.attribute == "device" or isinstance(one.literal, (str, int))
 
     @property
     def device_kinds(self) -> frozenset[str]:

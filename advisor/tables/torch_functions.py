@@ -72,8 +72,23 @@ ENABLED_AT = {
 }
 """The position of ``enabled`` in the calls that make an autocast region or a gradient scaler."""
 
-DEVICE_KINDS = frozenset({"cpu", "cuda", "mps", "xpu", "xla", "hpu", "meta"})
+DEVICE_KINDS = frozenset("cpu cuda mps xpu xla hpu meta npu mlu musa ipu mtia vulkan privateuseone".split())
 """Kinds of devices, as torch writes them."""
+
+DEVICE_FUNCTIONS = {
+    "torch.accelerator.current_accelerator": frozenset({"cuda", "mps", "xpu"}),
+    "torch.accelerator.current_device_idx": frozenset({"cuda", "mps", "xpu"}),
+    "torch.accelerator.current_device_index": frozenset({"cuda", "mps", "xpu"}),
+    "torch_xla.device": frozenset({"xla"}),
+    "torch_xla.core.xla_model.xla_device": frozenset({"xla"}),
+    "torch_directml.device": frozenset({"privateuseone"}),
+}
+"""Functions that return a device, and the kinds that it can be."""
+
+INDICES = frozenset(
+    {"int", "torch.distributed.get_rank", "torch.distributed.get_node_local_rank", "torch.cuda.current_device"}
+)
+"""Functions that return a whole number: as a device, the number of an accelerator."""
 
 DRAWS = ("numpy.random.", "torch.rand", "torch.utils.data.random_split")
 """Beginnings of names of functions that draw at random."""

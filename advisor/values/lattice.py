@@ -172,17 +172,19 @@ class Qualified(Value):
 
 @immutable
 class Device(Value):
-    """A ``torch.device``.
+    """A ``torch.device``, or the text that names one.
 
     Attributes:
         kinds: the kinds of accelerator that it can be on some machine, ``unknown`` among them.
         first: whether it is certainly the first GPU wherever it is one, since no number is given, or 0.
         basis: what shows that it is one of these.
+        text: whether it may be a text.
     """
 
     kinds: frozenset[str]
     first: bool = False
     basis: Evidence = PROVEN
+    text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,7 @@ def _merge(left: Value, right: Value) -> Value | None:
             )
         return None
     if isinstance(left, Device) and isinstance(right, Device):
-        return Device(left.kinds | right.kinds, basis=left.basis | right.basis)
+        return Device(left.kinds | right.kinds, basis=left.basis | right.basis, text=left.text or right.text)
     if isinstance(left, Sequence) and isinstance(right, Sequence) and len(left.items) == len(right.items):
         return Sequence(tuple(join(one, two) for one, two in zip(left.items, right.items, strict=True)))
     if isinstance(left, Iterated) and isinstance(right, Iterated):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.records.facts import TransferContext
 from accel_advisor.records.loaders import loader_of
-from accel_advisor.values.devices import device_kinds
+from accel_advisor.values.devices import device_basis, device_kinds
 from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.places import HOST, SOMEWHERE, Place
 from accel_advisor.values.values import UNKNOWN, Choice, Constant, Device, Module, Qualified, Tensor, Value
@@ -24,7 +22,7 @@ def transfer(machine: Machine, receiver: Value, name: str, arguments: Arguments,
     """Records a call that moves something, and returns where it goes; None where it moves nothing."""
     device_node: cst.BaseExpression | None = None
     if name in ("cuda", "xpu", "npu"):
-        target: Value = Device(frozenset({name if name != "npu" else "unknown"}))
+        target: Value = Device(frozenset({name}))
         given = arguments.get("device", 0)
         destination = frozenset({"cuda"}) if name == "cuda" else device_kinds(target)
         if given is not None and name == "cuda" and arguments.positional:
@@ -38,7 +36,8 @@ def transfer(machine: Machine, receiver: Value, name: str, arguments: Arguments,
             return None
         target, device_node = found
         destination = type_kinds(target) if name == "type" else device_kinds(target)
-    if name == "cuda" or "cuda" in destination:
+    non_blocking = _non_blocking(arguments, name)
+    if name == "cuda" or "cuda" in destination or _is_on(non_blocking):
         machine.recorder.gpu_named(machine.document)
     source = receiver.place if isinstance(receiver, Tensor) else SOMEWHERE
     proven = False
@@ -47,7 +46,6 @@ def transfer(machine: Machine, receiver: Value, name: str, arguments: Arguments,
         proven, path = receiver.proven, receiver.path
     elif isinstance(receiver, Module):
         source = machine.place_of(receiver)
-    non_blocking = _non_blocking(arguments, name)
     casts = name == "type" or "dtype" in arguments.keywords
     casts |= any(_is_dtype(one.value) for one in arguments.positional)
     context = TransferContext(
@@ -70,15 +68,16 @@ def transfer(machine: Machine, receiver: Value, name: str, arguments: Arguments,
 
 
 def _basis(receiver: Value, target: Value) -> Evidence:
-    known = [one.basis for one in (receiver, target) if isinstance(one, (Tensor, Device))]
-    return reduce(or_, known, PROVEN)
+    return (receiver.basis if isinstance(receiver, Tensor) else PROVEN) | device_basis(target)
 
 
 def arrives_later(place: Place, name: str, arguments: Arguments) -> bool:
     """Whether a move is an asynchronous copy to the host: its result must not be read before it is done."""
-    given = _non_blocking(arguments, name)
-    asynchronous = isinstance(given, Constant) and given.value is True
-    return asynchronous and name == "to" and place == HOST
+    return _is_on(_non_blocking(arguments, name)) and name == "to" and place == HOST
+
+
+def _is_on(given: Value | None) -> bool:
+    return isinstance(given, Constant) and given.value is True
 
 
 def _non_blocking(arguments: Arguments, name: str) -> Value | None:

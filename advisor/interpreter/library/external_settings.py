@@ -17,6 +17,7 @@ from accel_advisor.interpreter.library.settings_classes import (
 )
 from accel_advisor.interpreter.resolution import FLAGS
 from accel_advisor.records.operations import Argument
+from accel_advisor.tables.gpu_signs import option_names_gpu
 from accel_advisor.tables.settings_libraries import FILE_READERS, NAMESPACES, OPTION_DECORATORS, PARSERS, RUNNERS
 from accel_advisor.values.values import (
     UNKNOWN,
@@ -182,6 +183,8 @@ def _add_argument(machine: Machine, receiver: Parser, arguments: Arguments) -> N
         for one in arguments.positional
         if isinstance(one.value, Constant) and isinstance(one.value.value, str)
     )
+    if any(map(option_names_gpu, options)):
+        machine.recorder.gpu_named(machine.document)
     given = arguments.get("dest")
     destination: str | None = None
     if isinstance(given, Constant) and isinstance(given.value, str):

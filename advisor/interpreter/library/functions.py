@@ -25,6 +25,7 @@ from accel_advisor.tables.python_functions import COMPUTES_NUMBERS, HARMLESS_CAL
 from accel_advisor.tables.settings_libraries import DICTS
 from accel_advisor.tables.tensor_methods import MASKS
 from accel_advisor.tables.torch_functions import (
+    DEVICE_FUNCTIONS,
     LOSS_FUNCTIONS,
     READS_TENSOR,
     SAVES,
@@ -35,7 +36,8 @@ from accel_advisor.tables.torch_functions import (
     TENSOR_FUNCTIONS,
 )
 from accel_advisor.tables.torch_modules import MODULE_ALIASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS
-from accel_advisor.values.devices import device_kinds, is_first
+from accel_advisor.values.devices import device_basis, device_kinds, is_first
+from accel_advisor.values.evidence import PROVEN
 from accel_advisor.values.places import HOST, SOMEWHERE, Place
 from accel_advisor.values.store import ESCAPED, TAKES_AS_GIVEN
 from accel_advisor.values.values import (
@@ -89,8 +91,8 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
         take_loaders(taker, arguments.values())
     if name == "torch.device":
         return _device(machine, arguments)
-    if name in ("torch.accelerator.current_accelerator", "torch.accelerator.current_device_idx"):
-        return Device(frozenset({"cuda", "mps", "xpu"}))
+    if name in DEVICE_FUNCTIONS:
+        return Device(DEVICE_FUNCTIONS[name])
     if name in SETS_DEFAULT_DEVICE:
         machine.frame.run.default_place = SOMEWHERE
         return Constant(None)
@@ -106,7 +108,10 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
     if name == "map":
         return _map(machine, arguments, node)
     if name == "next" and arguments.positional:
-        element = element_of(machine, arguments.positional[0].value)
+        iterated = arguments.positional[0].value
+        if isinstance(iterated, Opaque) and iterated.name == "module.parameters":
+            return _parameter(machine, iterated.arguments[0])
+        element = element_of(machine, iterated)
         _note_first_batch(machine, arguments, node)
         recorder.take_one(machine.frame, element)
         return element
@@ -205,6 +210,12 @@ def _birth(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
     )
 
 
+def _parameter(machine: Machine, module: Value) -> Value:
+    """One of a module's parameters: it lives where the module does."""
+    known = isinstance(module, Module) and machine.store.get(module, ESCAPED) is None
+    return Tensor(machine.place_of(module) if known and isinstance(module, Module) else SOMEWHERE)
+
+
 def _note_first_batch(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
     """Records ``next(iter(loader))``, which begins the loader again."""
     given = arguments.positional[0].node
@@ -274,7 +285,8 @@ def _device(machine: Machine, arguments: Arguments) -> Value:
     if "cuda" in kinds:
         machine.recorder.gpu_named(machine.document)
     numbered = len(arguments.values()) > 1 or arguments.open
-    return Device(kinds, not numbered and value is not None and is_first(value))
+    basis = device_basis(value) if value is not None else PROVEN
+    return Device(kinds, not numbered and value is not None and is_first(value), basis)
 
 
 def _factory_place(machine: Machine, name: str, arguments: Arguments) -> Place:

@@ -18,6 +18,7 @@ from accel_advisor.records import actions
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.tables.tensor_methods import CASTS, GRAPHLESS, MASKS, MOVES, SHAPES, TENSOR_METHODS
 from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE
+from accel_advisor.values.devices import formatted
 from accel_advisor.values.places import SOMEWHERE, is_host
 from accel_advisor.values.store import ANY, ESCAPED
 from accel_advisor.values.values import (
@@ -99,7 +100,8 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
         for value in arguments.values():
             if isinstance(value, Tensor):
                 machine.recorder.operation(machine.frame, node, actions.Act.FORMATS, value)
-        return UNKNOWN
+        first = arguments.positional[0].value if arguments.positional else UNKNOWN
+        return formatted(receiver.value, first) if isinstance(receiver.value, str) else UNKNOWN
     return call_unknown(machine, arguments.values())
 
 

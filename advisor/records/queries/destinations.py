@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from accel_advisor.records.loaders import loader_of
+from accel_advisor.tables.torch_functions import DEVICE_KINDS
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
@@ -16,15 +17,15 @@ if TYPE_CHECKING:
 def reaches_gpu(facts: Facts, context: TransferContext) -> Evidence | None:
     """What speaks for a copy to a CUDA device, on some machine; None where nothing does.
 
-    A device that nothing is known of is a GPU where the program names one: nobody moves what stays.
+    A device that nothing is known of is a GPU where the program names one, or pins what is copied: nobody moves what
+    stays. So is the device of a model or of a tensor of which that is not known.
     """
-    kinds = context.kinds
-    basis = context.basis | _source(context)
-    if "cuda" in kinds and "unknown" not in kinds:
+    kinds, loader = context.kinds, loader_of(context.loader)
+    basis = context.basis | (loader.basis if loader is not None else PROVEN)
+    if "cuda" in kinds and ("unknown" not in kinds or Ground.DEFAULT in basis.grounds):
         return basis
-    if "unknown" in kinds and facts.names_gpu_anywhere:
-        return basis | Evidence.of(Ground.GPU, Ground.MOVE)
-    return None
+    named = facts.names_gpu_anywhere or (loader is not None and loader.pins)
+    return basis | Evidence.of(Ground.GPU, Ground.MOVE) if named and not kinds <= DEVICE_KINDS else None
 
 
 def loader_reaches_gpu(facts: Facts, loader: LoaderCall) -> Evidence | None:
@@ -33,8 +34,3 @@ def loader_reaches_gpu(facts: Facts, loader: LoaderCall) -> Evidence | None:
     contexts = [context for transfer in loader.transfers for context in transfer.contexts]
     bases = [reaches_gpu(facts, one) for one in contexts if one.loader is loader]
     return min((one for one in bases if one is not None), key=lambda one: len(one.grounds), default=None)
-
-
-def _source(context: TransferContext) -> Evidence:
-    loader = loader_of(context.loader)
-    return loader.basis if loader is not None else PROVEN
