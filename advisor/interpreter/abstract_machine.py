@@ -17,6 +17,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.frames import Frame, Modules
 from accel_advisor.interpreter.recorder import Recorder
+from accel_advisor.records.conditions import Condition
 from accel_advisor.values.places import SOMEWHERE, Place
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import Store
@@ -90,13 +91,23 @@ class Machine(ABC):
     def looping(self, node: cst.CSTNode) -> Iterator[Loop]:
         """A loop that is being interpreted."""
         frame = self.frame
-        loops, guards, every = frame.loops, frame.guards, frame.every
+        loops, conditions, every = frame.loops, frame.conditions, frame.every
         loop = self.recorder.loop(frame, node)
-        frame.loops, frame.guards, frame.every = (*loops, loop), 0, None
+        frame.loops, frame.every = (*loops, loop), None
         try:
             yield loop
         finally:
-            frame.loops, frame.guards, frame.every = loops, guards, every
+            frame.loops, frame.conditions, frame.every = loops, conditions, every
+
+    @contextmanager
+    def under(self, condition: Condition) -> Iterator[None]:
+        """Interprets what happens on a condition; the exits in it are conditions of what follows, too."""
+        frame, before = self.frame, self.frame.conditions
+        frame.conditions = (*before, condition)
+        try:
+            yield
+        finally:
+            frame.conditions = before + tuple([one for one in frame.conditions[len(before) + 1 :] if one.exits])
 
     # -- names
 
@@ -128,8 +139,9 @@ class Machine(ABC):
         """
 
     @abstractmethod
-    def branches(self, bodies: list[Statements | None]) -> Left:
-        """Interprets alternative bodies, each from here, and joins them; None is a body that does nothing."""
+    def branches(self, bodies: list[Statements | None], condition: Condition | None = None) -> Left:
+        """Interprets alternative bodies, each from here and on a condition, if one is given, and joins them; None is a
+        body that does nothing."""
 
     @abstractmethod
     def repeat(self, body: Statements, bind: Value | None, target: cst.CSTNode | None) -> None:

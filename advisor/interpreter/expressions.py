@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -139,18 +140,18 @@ def truth(machine: Machine, node: cst.BaseExpression) -> Value:
 
 def _conditional(machine: Machine, node: cst.IfExp) -> Value:
     truth(machine, node.test)
-    machine.frame.guards += 1
-    value = join(machine.evaluate(node.body), machine.evaluate(node.orelse))
-    machine.frame.guards -= 1
-    return value
+    condition = machine.frame.condition(node, node.test, branches=2)
+    with machine.under(replace(condition, branch=0)):
+        value = machine.evaluate(node.body)
+    with machine.under(replace(condition, branch=1)):
+        return join(value, machine.evaluate(node.orelse))
 
 
 def _boolean(machine: Machine, node: cst.BooleanOperation) -> Value:
     left = truth(machine, node.left)
     # what stands behind `and` and `or` happens on a condition
-    machine.frame.guards += 1
-    right = machine.evaluate(node.right)
-    machine.frame.guards -= 1
+    with machine.under(machine.frame.condition(node, node.left)):
+        right = machine.evaluate(node.right)
     if isinstance(left, Constant) and left.value is None and isinstance(node.operator, cst.Or):
         return right
     if isinstance(left, Configured) and isinstance(node.operator, cst.Or):

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+import libcst as cst
+
 from accel_advisor.records.clock import Clock
+from accel_advisor.records.conditions import Condition
+from accel_advisor.syntax.variation import Passes
 from accel_advisor.tables.wrappers import LEAVES_AUTOGRAD, STOPS_AUTOGRAD
 from accel_advisor.values.places import HOST, Place
 from accel_advisor.values.scope import Scope
@@ -13,8 +17,6 @@ from accel_advisor.values.store import Layer
 from accel_advisor.values.values import Choice, Constant, Device, Function, Iterated, Loader, Opaque, Qualified, Value
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from accel_advisor.records.facts import CallSite, Loop
     from accel_advisor.source.document import Document
 
@@ -56,7 +58,7 @@ class Frame:
         depth: how many calls it is within.
         chain: the calls that led here, outermost first.
         loops: the loops around the statement, outermost first, those of the callers among them.
-        guards: the conditions within the innermost loop that decide whether the statement happens.
+        conditions: the conditions around it, and the exits before it, outermost first, those of the callers among them.
         every: the modulus in these conditions, where the statement happens once in so many passes of the loop.
         place: where a context manager has tensors made that are given no device; None under no such manager.
         outside: the context managers of the callers, and the decorators of the functions, outermost first.
@@ -67,6 +69,7 @@ class Frame:
         returned, yielded: what came out so far.
         exits: what was written on the paths that have returned.
         loop_exits: for each loop of this frame, the level of its body and what was written on the paths that left it.
+        caller: the frame that the function is called in, and site: the call, where the source spells it out.
     """
 
     scope: Scope
@@ -76,7 +79,7 @@ class Frame:
     depth: int = 1
     chain: tuple[CallSite, ...] = ()
     loops: tuple[Loop, ...] = ()
-    guards: int = 0
+    conditions: tuple[Condition, ...] = ()
     every: Value | None = None
     place: Place | None = None
     outside: tuple[Value, ...] = ()
@@ -88,6 +91,8 @@ class Frame:
     yielded: list[Value] = field(default_factory=list)
     exits: list[Layer] = field(default_factory=list)
     loop_exits: list[tuple[int, list[Layer]]] = field(default_factory=list)
+    caller: Frame | None = None
+    site: CallSite | None = None
 
     def of_call(self, function: Function, scope: Scope, level: int, site: CallSite | None) -> Frame:
         """The frame of a function that is called here; no site for a call that the source does not spell out."""
@@ -99,11 +104,13 @@ class Frame:
             depth=self.depth + 1,
             chain=self.chain if site is None else (*self.chain, site),
             loops=self.loops,
-            guards=self.guards,
+            conditions=self.conditions,
             every=self.every,
             place=self.place,
             outside=(*self.around, *function.decorators),
             statement=self.statement,
+            caller=self,
+            site=site,
         )
 
     def of_block(self, scope: Scope) -> Frame:
@@ -144,6 +151,44 @@ class Frame:
     def batch_loop(self) -> Loop | None:
         """The innermost loop over a loader around the statement."""
         return next((loop for loop in reversed(self.loops) if loop.loaders), None)
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a condition, inside of the innermost loop, decides whether the statement happens."""
+        loop = self.loop
+        return any(one.within is loop for one in self.conditions)
+
+    @property
+    def passes(self) -> Passes:
+        """The loops around the statement, as the text shows them."""
+        function, caller, site = self.function, self.caller, self.site
+        inherited = len(caller.loops) if caller is not None else 0
+        owner = function.owner if function is not None else None
+        static = function is not None and Qualified("staticmethod") in function.decorators
+        return Passes(
+            tuple([one.node for one in self.loops[inherited:]]),
+            function.node if function is not None else None,
+            owner.node if owner is not None else None,
+            site.node if site is not None and isinstance(site.node, cst.Call) else None,
+            caller.passes if caller is not None else None,
+            bound=owner is not None and not static,
+            nested=function is not None and function.scope.kind == "function",
+        )
+
+    def condition(
+        self,
+        node: cst.CSTNode,
+        test: cst.BaseExpression | None,
+        decided: cst.CSTNode | None = None,
+        branch: int | None = None,
+        branches: int = 0,
+    ) -> Condition:
+        """The condition that a test is here; without a test, one that no two passes share."""
+        if not self.loops:
+            return Condition(node, None, None, branch, branches)
+        level = self.passes.level(test, decided) if test is not None else len(self.loops)
+        varies = self.loops[level - 1] if level else None
+        return Condition(node, self.loops[-1], varies, branch, branches)
 
     @property
     def default_place(self) -> Place:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -42,6 +43,7 @@ from accel_advisor.values.values import (
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.arguments import Arguments
+    from accel_advisor.records.conditions import Condition
     from accel_advisor.records.dataset_facts import DatasetFacts
     from accel_advisor.records.loaders import CallSite, LoaderCall
 
@@ -228,15 +230,17 @@ class Interpreter(Machine):
                 return True
         return False
 
-    def branches(self, bodies: list[Statements | None]) -> Left:
-        """Interprets alternative bodies, each from here, and joins them; None is a body that does nothing."""
+    def branches(self, bodies: list[Statements | None], condition: Condition | None = None) -> Left:
+        """Interprets alternative bodies, each from here and on a condition, if one is given, and joins them; None is a
+        body that does nothing."""
         ends: list[Layer] = []
-        for body in bodies:
+        for at, body in enumerate(bodies):
             if body is None:
                 ends.append({})
                 continue
             self.store.push()
-            ended = self.execute(body)
+            with nullcontext() if condition is None else self.under(replace(condition, branch=at)):
+                ended = self.execute(body)
             layer = self.store.pop()
             if not ended:
                 ends.append(layer)
@@ -293,8 +297,9 @@ class Interpreter(Machine):
     def repeat(self, body: Statements, bind: Value | None, target: cst.CSTNode | None) -> None:
         """Interprets a loop's body until what it knows stands still: twice at the most."""
         frame, body = self.frame, list(body)
+        conditions = frame.conditions
         for _ in range(2):
-            frame.guards = 0  # an exit in one pass puts no condition on the start of the next
+            frame.conditions = conditions  # an exit in one pass puts no condition on the start of the next
             exits: list[Layer] = []
             frame.loop_exits.append((self.store.level, exits))
             self.store.push()

@@ -173,7 +173,7 @@ class Recorder:
             self.facts[frame.document.filename].loops.append(known)
         known.parent = known.parent or frame.loop
         known.function = frame.function.node if frame.function is not None else None
-        known.guarded |= bool(frame.loops) and frame.guards > 0
+        known.guarded |= any(one.varies is not None and one.varies is frame.loop for one in frame.conditions)
         return known
 
     def take(self, loop: Loop, loaders: list[LoaderCall]) -> None:
@@ -204,6 +204,8 @@ class Recorder:
 
     def backward(self, loops: tuple[Loop, ...]) -> None:
         """The model learns here: every loop around it, down to the innermost that takes batches, trains."""
+        for loop in loops[-1:]:
+            loop.learns = True
         for loop in reversed(loops):
             loop.backward = True
             if loop.loaders:
@@ -286,7 +288,7 @@ class Recorder:
             open=arguments is not None and arguments.open,
             loop=frame.batch_loop,
             inner=frame.loop,
-            guarded=frame.guards > 0,
+            conditions=frame.conditions,
             around=frame.around,
             functions=frame.function_names,
             every=frame.every,

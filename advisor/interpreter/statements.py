@@ -136,27 +136,32 @@ def _global(machine: Machine, node: cst.Global) -> bool:
 
 def _if(machine: Machine, node: cst.If) -> bool:
     truth(machine, node.test)
-    tests: list[list[cst.BaseStatement | cst.BaseSmallStatement] | None] = [list(node.body.body)]
+    tests: list[cst.BaseExpression] = [node.test]
+    bodies: list[list[cst.BaseStatement | cst.BaseSmallStatement] | None] = [list(node.body.body)]
     orelse = node.orelse
     while isinstance(orelse, cst.If):
-        machine.frame.guards += 1
-        truth(machine, orelse.test)
-        machine.frame.guards -= 1
-        tests.append(list(orelse.body.body))
+        with machine.under(machine.frame.condition(node, tests[-1])):
+            truth(machine, orelse.test)
+        tests.append(orelse.test)
+        bodies.append(list(orelse.body.body))
         orelse = orelse.orelse
-    tests.append(list(orelse.body.body) if orelse is not None else None)
+    bodies.append(list(orelse.body.body) if orelse is not None else None)
     if _runs_as_script(node.test):
-        return machine.branches(list(tests)) is Left.ALWAYS
-    machine.frame.guards += 1
-    every = machine.frame.every
-    machine.frame.every = _modulus(machine, node.test) or every
-    left = machine.branches(list(tests))
-    machine.frame.every = every
+        return machine.branches(list(bodies)) is Left.ALWAYS
+    frame = machine.frame
+    conditions = [
+        frame.condition(node, test, node, branches=len(bodies) if orelse is not None else 0) for test in tests
+    ]
+    condition = max(conditions, key=lambda one: frame.loops.index(one.varies) + 1 if one.varies is not None else 0)
+    every = frame.every
+    frame.every = _modulus(machine, node.test) or every
+    left = machine.branches(list(bodies), condition)
     if left is Left.SOMETIMES:
         _note_exit(machine, node.test)
-    # where one branch leaves the loop or the function, what follows happens on a condition too
-    if left is not Left.SOMETIMES:
-        machine.frame.guards -= 1
+        # what follows an exit happens in most passes, but for those that are counted off
+        varies = condition.varies if frame.every is not None and frame.every is not every else None
+        frame.conditions += (replace(condition, varies=varies, branches=0, exits=True),)
+    frame.every = every
     return left is Left.ALWAYS
 
 
@@ -275,12 +280,11 @@ def _try(machine: Machine, node: cst.Try | cst.TryStar) -> bool:
         machine.store.merge([{}, tried])
         if handler.name is not None:
             assign(machine, handler.name.name, UNKNOWN)
-        machine.frame.guards += 1
-        if not machine.execute(handler.body.body):
-            after.append(machine.store.pop())
-        else:
-            machine.store.pop()
-        machine.frame.guards -= 1
+        with machine.under(machine.frame.condition(handler, None)):
+            ended = machine.execute(handler.body.body)
+        caught = machine.store.pop()
+        if not ended:
+            after.append(caught)
     if after:
         machine.store.merge(after)
     if node.finalbody is not None and machine.execute(node.finalbody.body.body):
@@ -291,7 +295,7 @@ def _try(machine: Machine, node: cst.Try | cst.TryStar) -> bool:
 def _match(machine: Machine, node: cst.Match) -> bool:
     machine.evaluate(node.subject)
     bodies: list[list[cst.BaseStatement | cst.BaseSmallStatement] | None] = [list(c.body.body) for c in node.cases]
-    return machine.branches([*bodies, None]) is Left.ALWAYS
+    return machine.branches([*bodies, None], machine.frame.condition(node, node.subject)) is Left.ALWAYS
 
 
 def _function(machine: Machine, node: cst.FunctionDef) -> bool:

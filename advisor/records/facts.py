@@ -251,6 +251,12 @@ class Program(tuple[Facts, ...]):
         return any(facts.names_gpu for facts in self)
 
     @cached_property
+    def moves_somewhere(self) -> bool:
+        """Whether anything is moved to a device of which nothing is known."""
+        contexts = (context for facts in self for one in facts.transfers for context in one.contexts)
+        return any("unknown" in context.kinds for context in contexts)
+
+    @cached_property
     def trains(self) -> bool:
         """Whether any loop runs ``backward`` and an optimizer."""
         return any(loop.backward for facts in self for loop in facts.loops)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from accel_advisor.records.clock import Moment
 from accel_advisor.values.devices import device_kinds, is_first
-from accel_advisor.values.places import is_cuda_capable, is_host
+from accel_advisor.values.evidence import PROVEN, Evidence
+from accel_advisor.values.places import is_cuda_capable, is_host, union_of
 from accel_advisor.values.tensors import BatchSource
 from accel_advisor.values.values import (
     Absent,
@@ -245,6 +246,17 @@ class Given:
     def on_accelerator(self) -> bool:
         """Whether it is a tensor that is certainly on a CUDA device where the machine has one."""
         return isinstance(self._value, Tensor) and bool(self._value.place) and is_cuda_capable(self._value.place)
+
+    @property
+    def may_be_on_gpu(self) -> bool:
+        """Whether it is a tensor that may be on a CUDA device, for all that is known."""
+        elsewhere = ("cpu", "mps", "xpu", "hpu", "meta")
+        return isinstance(self._value, Tensor) and not union_of(self._value.place) <= frozenset(elsewhere)
+
+    @property
+    def basis(self) -> Evidence:
+        """What shows that it is a tensor in its place; :data:`~accel_advisor.values.evidence.PROVEN` for all else."""
+        return self._value.basis if isinstance(self._value, Tensor) else PROVEN
 
     @property
     def born(self) -> Birth | None:

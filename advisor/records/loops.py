@@ -27,12 +27,13 @@ class Loop:
             :func:`~accel_advisor.records.loaders.loaders_in` gives the records of them.
         from_host: whether batches come to it that no wrapper of their loader has moved.
         backward: whether ``backward()`` or an optimizer's ``step()`` happens in it.
+        learns: whether that happens in its own passes, and not only in those of a loop within it.
         calls_model: whether a module, or something that may be one, is called on its batches.
         graphs: whether a model is called on its batches while autograd records, and graph_free: while it may not.
         rows_of: the tensor whose rows it counts, if it is known to do so.
         function: the innermost function that it stands in; None at the top of a module.
         functions: names of the functions that it was reached through, outermost first.
-        guarded: whether a condition, inside of the loop around it, decides whether it begins.
+        guarded: whether some passes of the loop around it skip it, as a condition says that varies there.
         counts: whether it goes over numbers (``while``, ``range``), as a loop over epochs does, more than once.
         repeats: whether a second pass may follow the first: its body does not end in ``break`` whatever happens.
     """
@@ -45,6 +46,7 @@ class Loop:
     loaders: list[BatchSource] = field(default_factory=list)
     from_host: bool = False
     backward: bool = False
+    learns: bool = False
     calls_model: bool = False
     graphs: bool = False
     graph_free: bool = False

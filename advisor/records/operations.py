@@ -19,6 +19,7 @@ from accel_advisor.values.values import ABSENT, Constant, Opaque, Qualified, Unk
 
 if TYPE_CHECKING:
     from accel_advisor.finding import Edit
+    from accel_advisor.records.conditions import Condition
     from accel_advisor.records.loops import Loop
     from accel_advisor.source.document import Document
     from accel_advisor.values.values import Mapping
@@ -56,7 +57,7 @@ class OperationContext:
         open: whether there may be other arguments.
         loop: the innermost loop over a loader that it happens in.
         inner: the innermost loop of any kind; None outside of loops.
-        guarded: whether a condition inside of the innermost loop decides whether it happens.
+        conditions: the conditions around it, and the exits before it, outermost first.
         every: the number of passes of the loop in which it happens once: the modulus in that condition, if it has one.
         around: the context managers and decorators around it, outermost first.
         functions: names of the project's functions around it, outermost first.
@@ -67,7 +68,7 @@ class OperationContext:
     open: bool
     loop: Loop | None
     inner: Loop | None
-    guarded: bool
+    conditions: tuple[Condition, ...]
     around: tuple[Value, ...]
     functions: tuple[str, ...]
     every: Value | None = None
@@ -123,10 +124,30 @@ class OperationContext:
         return tuple(found)
 
     @property
+    def guarded(self) -> bool:
+        """Whether a condition in the innermost loop decides whether it happens, be it the same for all passes."""
+        return any(one.within is self.inner for one in self.conditions)
+
+    def is_skipped_in(self, loop: Loop) -> bool:
+        """Whether some passes of a loop around it, or of one in between, skip it, as a condition says that varies
+        there, or all do unless somebody looks for a fault."""
+        inside = self.loops[: self.loops.index(loop) + 1]
+        conditions = [one for one in self.conditions if one.within in inside or one.varies in inside]
+        return any(one.varies in inside or one.for_debugging for one in conditions)
+
+    def alternative_in(self, loop: Loop) -> Condition | None:
+        """The branch that it stands in, where that is all that makes some passes of a loop skip it, and one of the
+        branches is taken in each."""
+        inside = self.loops[: self.loops.index(loop) + 1]
+        varying = [one for one in self.conditions if one.varies in inside]
+        return varying[0] if len(varying) == 1 and varying[0].branches else None
+
+    @property
     def at_every_step(self) -> bool:
-        """Whether it happens for each batch of a loader: in no loop within that over the batches, under no condition,
-        and not where that loop always ends after its first pass."""
-        return self.loop is not None and self.inner is self.loop and not self.guarded and self.loop.repeats
+        """Whether it happens for each batch of a loader: in no loop within that over the batches, under no condition
+        that varies from batch to batch, and not where that loop always ends after its first pass."""
+        loop = self.loop
+        return loop is not None and self.inner is loop and loop.repeats and not self.is_skipped_in(loop)
 
     @property
     def run(self) -> Loop | tuple[str, ...]:
@@ -217,8 +238,14 @@ class Operation:
 
     @property
     def guarded(self) -> bool:
-        """Whether a condition decides, in some context, whether it happens."""
+        """Whether a condition decides, in some context, whether it happens, be it the same for all passes."""
         return any(context.guarded for context in self.contexts)
+
+    @property
+    def chosen(self) -> bool:
+        """Whether an option asks for it, in some context, in the innermost loop around it."""
+        conditions = ((one, context) for context in self.contexts for one in context.conditions)
+        return any(one.is_choice and one.within is context.inner for one, context in conditions)
 
     @property
     def at_every_step(self) -> bool:

@@ -72,7 +72,7 @@ class EmptyCacheInLoop(Rule):
         if facts.does(*MEASURES):
             return
         for operation in facts.operations_of(*CLEANERS):
-            if operation.at_every_step and self._uses_a_model(operation):
+            if operation.at_every_step and not operation.chosen and self._uses_a_model(operation):
                 yield self._report(facts, operation)
 
     def _uses_a_model(self, operation: Operation) -> bool:

@@ -1,4 +1,4 @@
-"""Training loops that wait for the GPU several times a step."""
+"""Training loops that wait for the GPU at every step."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.steps.host_waits import waits_of_each_step
+from accel_advisor.records.queries.steps.host_waits import LoopWaits, Wait, waits_of_each_step
 from accel_advisor.rule import Rule, also_at
 
 WARN_FROM = 3
 
 
 class HostSyncEveryStep(Rule):
-    """Every step of a training loop waits for the GPU several times to read single values.
+    """Every step of a training loop waits for the GPU to read values.
 
     What it does
-        Finds what reads a tensor that is on the GPU, where a training loop does two or more of it at every step:
+        Finds what reads a tensor that is on the GPU at every step of the innermost loop in which the model learns:
         `.item()`, `.tolist()`, `.cpu()`, `float(loss)`, `print(loss)`, a tensor in an f-string, `if loss > 3:`, and
         what has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing with a mask
-        (`out[labels > 0]`) do.
+        (`out[labels > 0]`) do. What a step reads twice counts once. Functions that the loop calls are a part of it:
+        each file reports what stands in it. From three waits on, and where every step reads a value that is used only
+        every hundredth, it is a warning. A tensor on a device that is not known counts where the program names a GPU.
 
     Why it costs time
         The host runs ahead of the GPU and queues its work. To read a value it has to wait until everything queued is
@@ -60,9 +61,10 @@ class HostSyncEveryStep(Rule):
         total, largest = torch.stack(losses).sum().item(), torch.stack(maxima).max().item()
 
     When to ignore it
-        Where a step is long: a wait costs little then. The rule is silent about one wait at each step, about what a
-        condition guards (`if step % 100 == 0`), about evaluation, where the optimizer is LBFGS, and where the loop
-        steps an environment (`state, reward, ... = env.step(action)`), which has to know what the model decided.
+        Where a step is long: a wait costs little then. The rule is silent about what a condition guards that changes
+        from step to step (`if step % 100 == 0`) or that is about debugging, about evaluation and `no_grad`, where the
+        optimizer is LBFGS, and where the loop steps an environment (`state, reward, ... = env.step(action)`), which has
+        to know what the model decided. An option (`if args.amp`), the rank and an early end of the loop guard nothing.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
@@ -73,19 +75,28 @@ class HostSyncEveryStep(Rule):
     severity = Severity.INFO
 
     def check(self, facts: Facts) -> Iterator[Finding]:
-        """Reports each loop once, at the first wait."""
+        """Reports each loop once, at the first wait in this document."""
         for found in waits_of_each_step(facts):
-            if len(found) > 1:
-                yield self._report(facts, found)
+            yield self._report(facts, found)
 
-    def _report(self, facts: Facts, found: list[Operation]) -> Finding:
-        document = facts.document
-        first, *others = found
+    def _report(self, facts: Facts, found: LoopWaits) -> Finding:
+        document, loop = facts.document, found.loop
+        first, *others = found.waits
+        times = f"{len(found.waits)} times at every step, first" if others else "at every step,"
+        late = any(one.late for one in found.waits)
         message = (
-            f"this training loop waits for the GPU {len(found)} times at every step, first at "
-            f"`{document.code(first.node)}`; keep the values as tensors (`.detach()`) and read them "
-            f"once an epoch or every few hundred steps"
+            f"this training waits for the GPU {times} at `{document.code(first.operation.node)}`{found.basis.clause}; "
+            f"{self._remedy(first)}"
         )
-        related = [also_at(document, one.node, "it waits here too") for one in others]
-        severity = Severity.WARNING if len(found) >= WARN_FROM else Severity.INFO
-        return self.finding(facts, first.node, message, severity=severity, related=related)
+        related = [also_at(document, one.operation.node, "it waits here too") for one in others]
+        if loop.document is not document:
+            related.append(also_at(loop.document, loop.node, "the loop of the training"))
+        severity = Severity.WARNING if late or len(found.waits) >= WARN_FROM else Severity.INFO
+        return self.finding(facts, first.operation.node, message, severity=severity, related=related, basis=found.basis)
+
+    def _remedy(self, first: Wait) -> str:
+        if first.checks:
+            return "check that the value is finite every few hundred steps"
+        if first.late:
+            return "read the value in the steps that use it, and keep it as a tensor (`.detach()`) until then"
+        return "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps"

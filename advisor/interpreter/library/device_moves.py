@@ -59,7 +59,7 @@ def transfer(machine: Machine, receiver: Value, name: str, arguments: Arguments,
         target=target,
         casts=casts,
         functions=machine.frame.function_names,
-        guarded=machine.frame.guards > 0,
+        guarded=machine.frame.guarded,
         basis=_basis(receiver, target),
     )
     machine.recorder.transfer(machine.frame, node, name, device_node, non_blocking, context, arguments.open)

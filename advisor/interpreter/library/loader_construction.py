@@ -84,7 +84,7 @@ def _may_differ(machine: Machine, call: cst.Call) -> bool:
 
 def _repeats(machine: Machine, node: cst.Call) -> bool:
     """Whether the call stands in a loop of which no pass changes a name that the call reads."""
-    if not machine.frame.loops or machine.frame.guards:
+    if not machine.frame.loops or machine.frame.guarded:
         return False
     loop = machine.frame.loops[-1]
     if loop.document is not machine.document or not isinstance(loop.node, (cst.For, cst.While)):

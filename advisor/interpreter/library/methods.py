@@ -50,7 +50,7 @@ CHANGES = frozenset({"append", "extend", "insert", "add", "update", "setdefault"
 
 TELLING = frozenset(
     {"backward", "step", "zero_grad", "item", "set_epoch", "update", "eval", "train", "empty_cache", "synchronize"}
-    | {"wait", "query", "numpy", "tolist", "requires_grad_", "no_sync", "detach_"}
+    | {"wait", "query", "numpy", "tolist", "requires_grad_", "no_sync", "detach_", "cpu"}
 )
 """Methods that are recorded even where the receiver is not known."""
 

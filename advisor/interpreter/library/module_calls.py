@@ -47,7 +47,7 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     touches = any(machine.recorder.touches_devices(one.cls) for one in modules if one.cls is not None)
     given = tuple(_given(machine, modules, arguments))
     for one in modules:
-        if not machine.frame.guards and machine.place_of(one) == WITH_MODEL:
+        if not machine.frame.guarded and machine.place_of(one) == WITH_MODEL:
             machine.recorder.inputs.follow(given)
         machine.recorder.called |= set(one.cls.lineage()) if one.cls is not None else set()
     machine.frame.run.clock.work(place, machine.frame.loops)

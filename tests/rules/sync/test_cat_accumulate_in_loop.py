@@ -30,8 +30,8 @@ PAIRS: dict[str, tuple[str, ...]] = {
     ),
     "one pass": (FILLED + "kept = torch.cat([kept, x])\n    break", "break", "pass"),
     "condition": (
-        FILLED + "if conf.keep:\n        kept = torch.cat([kept, x])",
-        "if conf.keep",
+        FILLED + "if conf.keeps(x):\n        kept = torch.cat([kept, x])",
+        "if conf.keeps(x)",
         "with torch.enable_grad()",
     ),
     "others": (FILLED + "both = torch.cat([x, y])", "both = torch.cat([x", "kept = torch.cat([kept"),

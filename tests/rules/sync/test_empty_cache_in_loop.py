@@ -26,6 +26,11 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "if conf.low",
         "with torch.enable_grad()",
     ),
+    "as an option says": (
+        REGRESSION_STEP + "    if conf.low:\n        torch.cuda.empty_cache()",
+        "if conf.low",
+        "if torch.cuda.is_available()",
+    ),
     "now and then": (
         (
             "for i, (x, y) in enumerate(loader):\n    out = model(x.cuda(non_blocking=True))\n"
@@ -134,13 +139,16 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair("ACC214", Pair(LOADED + source, *change), tmp_path)
 
 
-def test_an_exit_puts_no_condition_on_what_stands_before_it(tmp_path: Path) -> None:
+def test_an_early_end_of_the_loop_is_no_condition_and_passes_that_are_counted_off_are(tmp_path: Path) -> None:
     exit_ = "    steps += 1\n    if steps == 9:\n        break\n"
     cleaned = "    torch.cuda.empty_cache()\n"
     head, step = REGRESSION + "steps = 0\n", REGRESSION_STEP.split("\n", 1)
     loop = f"{step[0]}\n"
     assert len(findings_of("ACC214", head + loop + cleaned + step[1] + exit_, tmp_path)) == 1
-    check_one("ACC214", head + loop + step[1] + exit_ + cleaned, tmp_path)
+    assert len(findings_of("ACC214", head + loop + step[1] + exit_ + cleaned, tmp_path)) == 1
+    counted = exit_.replace("== 9", "% 9").replace("break", "continue")
+    assert len(findings_of("ACC214", head + loop + cleaned + step[1] + counted, tmp_path)) == 1
+    check_one("ACC214", head + loop + step[1] + counted + cleaned, tmp_path)
 
 
 def test_reported(tmp_path: Path) -> None:

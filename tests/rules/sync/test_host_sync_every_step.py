@@ -6,22 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check, check_one, check_pair
+from ..checks import Pair, check, check_one, check_pair, findings_of
 from ..programs import REGRESSION, REGRESSION_STEP
 from .programs import BATCH, CLASSIFIER
 
-FEW_WAITS = {
-    "one f-string": "print(f'{loss:.3f}')",
-    "a number in an f-string": "print(f'{loss.item():.3f}')",
-    "one progress bar": "conf.bar.set_postfix(loss=loss.item())",
-    "a chain": "a = out.detach().cpu().numpy().tolist()",
-    "after the copy": "host = out.detach().cpu()\n    a, b, c = host.max().item(), host.min().item(), f'{host}'",
+NO_WAITS = {
     "slices": "a, b, c = out[:2], out[-1], out[0, 0]",
     "indices": "picked = out[out.argmax(1)]\n    again = x[y]",
     "where with three arguments": "a = torch.where(y > 0, y, y)\n    b = torch.where(out > 0, out, 0)",
     "masked on the device": "a = out.masked_fill(y > 0, 0)\n    b = out * (y > 0)",
     "every hundredth": "if i % 100 == 0:\n        print(loss.item(), f'{loss}', float(out.max()))",
-    "where one loop in many ends": "if i > 9:\n        break\n    print(loss.item(), float(out.max()))",
     "in the only step": "print(loss.item(), float(out.max()))\n    break",
     "whether there is one": "if loss is None or out is None or y is None:\n        pass",
     "a mask that became numbers": "a = out[(y > 0).long()]\n    b = out[(y > 0).int()]",
@@ -29,13 +23,37 @@ FEW_WAITS = {
 }
 
 
-@pytest.mark.parametrize("body", FEW_WAITS.values(), ids=FEW_WAITS.keys())
-def test_silent_where_a_step_waits_once_at_most(body: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("body", NO_WAITS.values(), ids=NO_WAITS.keys())
+def test_silent_where_a_step_does_not_wait(body: str, tmp_path: Path) -> None:
     check_one("ACC208", f"{CLASSIFIER}{BATCH}    {body}\n", tmp_path)
 
 
+ONE_WAIT = {
+    "one f-string": "print(f'{loss:.3f}')",
+    "a number in an f-string": "print(f'{loss.item():.3f}')",
+    "one progress bar": "conf.bar.set_postfix(loss=loss.item())",
+    "a chain": "a = out.detach().cpu().numpy().tolist()",
+    "after the copy": "host = out.detach().cpu(); a, b, c = host.max().item(), host.min().item(), f'{host}'",
+    "the same value again": "a = loss.item(); print(loss.item(), float(loss), loss.detach().cpu())",
+    "behind an early end": "if i > 9: break\n    a = loss.item()",
+    "behind an error": "if out is None: raise ValueError\n    a = loss.item()",
+    "behind short batches": "if len(x) < 4: continue\n    a = loss.item()",
+    "as an option says": "if conf.amp: a = loss.item()",
+    "on one rank": "if conf.rank == 0: a = loss.item()",
+    "in either branch": "a = loss.item() if i < 3 else 2 * loss.item()",
+    "in a loop within": "for k in range(3): a = loss.item()",
+    "a check": "if not math.isfinite(loss.item()): raise SystemExit",
+}
+
+
+@pytest.mark.parametrize("body", ONE_WAIT.values(), ids=ONE_WAIT.keys())
+def test_reports_one_wait(body: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", f"{CLASSIFIER}{BATCH}    {body}\n", tmp_path)
+    assert str(found.severity) == "info"
+    assert not found.related or "either" in body or "2 *" in body
+
+
 SILENT = {
-    "once at each step": REGRESSION_STEP + "    total = loss.item()\n",
     "now and then": REGRESSION_STEP.replace("for x, y in loader", "for i, (x, y) in enumerate(loader)")
     + "    if i % 100 == 0:\n        print(loss.item(), out.max().item(), out.min().item())\n",
     "once an epoch": REGRESSION_STEP + "print(loss.item(), out.max().item(), out.min().item())\n",
@@ -55,7 +73,7 @@ SILENT = {
 
 
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
-def test_silent_about_few_waits(source: str, tmp_path: Path) -> None:
+def test_silent_about_what_does_not_wait(source: str, tmp_path: Path) -> None:
     check_one("ACC208", REGRESSION + source, tmp_path)
 
 
@@ -74,8 +92,11 @@ PAIRS: dict[str, tuple[str, ...]] = {
     ),
     "early continue": ("    if i % 100:\n        continue\n    " + WAITS, "continue", "pass"),
     "epoch level": (WAITS, "a, b", "    a, b"),
-    "one wait": ("    a = loss.item()", " = loss.item", ", b = loss.item(), out.max().item"),
-    "eval after cpu": ("    host = out.detach().cpu()\n    a, b = host.max().item(), host.min().item()", ".cpu()"),
+    "a copy that was there": (
+        "    host = torch.zeros(3)\n    a = host.sum().item()",
+        "host.",
+        "out.",
+    ),
     "sizes": (
         "    a, b, c = out.size(0), len(out), out.dim()",
         "out.size(0), len(out",
@@ -96,34 +117,32 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "out.numel()), float(out.size(0",
         "out.max()), float(out.sum(",
     ),
-    "where with three arguments": ("    a = loss.item()\n    z = torch.where(y > 0, y, y)", ", y, y"),
-    "repeated as often": ("    a = loss.item()\n    z = torch.repeat_interleave(out, 3)", ", 3", ", y"),
+    "where with three arguments": ("    z = torch.where(y > 0, y, y)", ", y, y"),
+    "repeated as often": ("    z = torch.repeat_interleave(out, 3)", ", 3", ", y"),
     "repeated to a known size": (
-        "    a = loss.item()\n    z = torch.repeat_interleave(out, y, output_size=9)",
+        "    z = torch.repeat_interleave(out, y, output_size=9)",
         ", output_size=9",
     ),
     "repeated to a known size, method": (
-        "    a = loss.item()\n    z = out.repeat_interleave(y, output_size=9)",
+        "    z = out.repeat_interleave(y, output_size=9)",
         ", output_size=9",
     ),
     "a logged shape": (
-        "    import logging\n    a = loss.item()\n    logging.info('%s', out.shape)",
+        "    import logging\n    logging.info('%s', out.shape)",
         "out.shape",
         "out",
     ),
     "a logger's shape": (
-        ("    import logging\n    log = logging.getLogger('a')\n    a = loss.item()\n    log.info('%s', out.shape)"),
+        ("    import logging\n    log = logging.getLogger('a')\n    log.info('%s', out.shape)"),
         "out.shape",
         "out",
     ),
-    "inner loop": ("    for k in range(3):\n        " + WAITS, "for k in range(3", "with torch.enable_grad("),
     "whether there is one": (
         "    if loss is None or out is None: pass",
         "is None or out is None",
         "> 3 or out.sum() > 3",
     ),
     "under debug": ("    if conf.debug:\n        " + WAITS, "if conf.debug", "with torch.enable_grad()"),
-    "of one rank": ("    if conf.rank == 0:\n        " + WAITS, "if conf.rank == 0", "with torch.enable_grad()"),
     "numpy of host": (
         "    a, b = torch.zeros(3).numpy(), torch.zeros(3).tolist()",
         "torch.zeros(3).numpy(), torch.zeros(3).tolist",
@@ -138,7 +157,6 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "    log = i % 10 == 0\n    if log: " + WAITS,
         "log = i % 10 == 0\n    if log: ",
     ),
-    "one check": ("    assert not torch.isnan(loss)", "loss)", "loss)\n    a = loss.item()"),
     "in a conditional expression": (
         "    a, b = (loss.item(), out.max().item()) if i % 10 == 0 else (0, 0)",
         "(loss.item(), out.max().item()) if i % 10 == 0 else (0, 0",
@@ -154,15 +172,6 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
 
 
 PAIRS_IN_OTHER_LOOPS: dict[str, tuple[str, ...]] = {
-    "one progress bar": (
-        (
-            "from tqdm import tqdm\nbar = tqdm(loader)\n\nfor i, (x, y) in enumerate(bar):\n"
-            "    x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)\n    out = model(x)\n"
-            "    loss = criterion(out, y)\n    loss.backward()\n    bar.set_postfix(loss=loss.item())"
-        ),
-        "())",
-        "(), m=out.max().item())",
-    ),
     "evaluation": (
         (
             "model.eval()\nwith torch.no_grad():\n    for x, y in loader:\n        out = model(x.cuda())\n"
@@ -219,15 +228,6 @@ PAIRS_IN_OTHER_LOOPS: dict[str, tuple[str, ...]] = {
         "import lightning as L\nclass N(L.LightningModule)",
         "class N",
     ),
-    "a scaler's own wait": (
-        "s = torch.amp.GradScaler('cuda')\no = torch.optim.SGD(model.parameters(), lr=1)\n"
-        + BATCH
-        + "    s.step(o); s.update(); a = loss.item()\n",
-        "s = torch.amp.GradScaler('cuda')\no = torch.optim.SGD(model.parameters(), lr=1)\n"
-        + BATCH
-        + "    s.step(o); s.update(); a = loss.item",
-        BATCH + "    a, b = loss.item(), out.max().item",
-    ),
 }
 
 
@@ -237,8 +237,8 @@ def test_silent_for_one_reason_in_other_loops(case: str, tmp_path: Path) -> None
     check_pair("ACC208", Pair(CLASSIFIER + source, *change), tmp_path)
 
 
-@pytest.mark.parametrize("device", ['torch.device("cpu")', 'torch.device("mps")', "conf.device"])
-def test_silent_where_nothing_is_on_a_gpu_for_certain(device: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("device", ['torch.device("cpu")', 'torch.device("mps")'])
+def test_silent_where_nothing_is_on_a_gpu(device: str, tmp_path: Path) -> None:
     cuda = 'torch.device("cuda" if torch.cuda.is_available() else "cpu")'
     source = CLASSIFIER.replace(cuda, device) + BATCH + "    " + WAITS
     check_pair("ACC208", Pair(source, f"device = {device}", f"device = {cuda}"), tmp_path)
@@ -267,7 +267,8 @@ def test_silent_where_nothing_is_on_a_gpu_for_certain(device: str, tmp_path: Pat
     ],
 )
 def test_reports_all_that_waits(wait: str, tmp_path: Path) -> None:
-    check_one("ACC208", f"{CLASSIFIER}{BATCH}    a = loss.item()  # -> info none\n    {wait}\n", tmp_path)
+    (found,) = findings_of("ACC208", f"{CLASSIFIER}{BATCH}    {wait}\n", tmp_path)
+    assert found.span.start.row > CLASSIFIER.count("\n")
 
 
 def test_reports_the_waits_of_functions_that_the_loop_calls(tmp_path: Path) -> None:
@@ -292,4 +293,4 @@ def test_waits_at_every_step(tmp_path: Path) -> None:
     source = REGRESSION + REGRESSION_STEP + "    a = loss.item()  # -> ACC208 info none\n    b = float(out.max())\n"
     found = check(source, tmp_path)
     assert len(found[0].related) == 1
-    check(source.replace("ACC208 info", "ACC208 warning") + "    print(loss)\n", tmp_path)
+    check(source.replace("ACC208 info", "ACC208 warning") + "    print(out.mean())\n", tmp_path)

@@ -1,14 +1,19 @@
-"""What the host waits for the GPU at: reading a tensor that is there."""
+"""What the host waits for the GPU at, in each step of a training: reading a tensor that is there."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.records.actions import Act, Action, AnyCall, Call, Method, Within, calls, methods
+from accel_advisor.records.queries.steps.step_values import is_checked, is_on_host, read_by, used_now_and_then
+from accel_advisor.values.evidence import Evidence, Ground
 
 if TYPE_CHECKING:
+    from accel_advisor.records.conditions import Condition
     from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.given import Given
     from accel_advisor.records.operations import Operation, OperationContext
@@ -19,50 +24,151 @@ _OF_SUBJECT = (
 )
 """Operations that read what they are called on: its values, or how many of them there are."""
 _LEVELS = ("info", "warning", "error")
-_OF_ARGUMENTS = (
-    *calls("float", "int", "bool", "print", "math.isnan", "math.isfinite", "math.isinf"),
-    *calls("torch.nonzero", "torch.argwhere", "torch.unique", "torch.masked_select"),
+_SHOWS = (
+    *calls("float", "int", "print"),
     *calls(*(f"logging.{level}" for level in _LEVELS)),
     *methods("logging.getLogger", *_LEVELS),
+)
+_OF_ARGUMENTS = (
+    *_SHOWS,
+    *calls("bool", "math.isnan", "math.isfinite", "math.isinf"),
+    *calls("torch.nonzero", "torch.argwhere", "torch.unique", "torch.masked_select"),
 )
 _REPEATS: dict[Action, int] = {Call("torch.repeat_interleave"): 1, Method("Tensor", "repeat_interleave"): 0}
 """Where the counts stand that are added up on the host, unless ``output_size`` says what they come to."""
 _TO, _WHERE = Method("Tensor", "to"), Call("torch.where")
+_READS = (*methods("Tensor", "item", "tolist", "cpu"), Act.FORMATS)
+"""Operations that nobody does to a tensor but to have its values, wherever it is."""
+_OF_UNKNOWN = methods("?", "item", "cpu")
+"""Methods that only tensors have."""
+_WAITING = (*_OF_SUBJECT, *_OF_ARGUMENTS, *_REPEATS, _TO, _WHERE, *_OF_UNKNOWN)
+_STOPS = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
-def waiting_operations(facts: Facts) -> list[Operation]:
-    """The operations of a document that may wait for the GPU, for :func:`waits`."""
-    return facts.operations_of(*_OF_SUBJECT, *_OF_ARGUMENTS, *_REPEATS, _TO, _WHERE)
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A place where a step waits for the GPU.
+
+    Attributes:
+        operation: what waits.
+        basis: what shows that it does.
+        late: whether every step reads the value, but only one in so many uses it.
+        checks: whether the value is read to see whether it is finite.
+    """
+
+    operation: Operation
+    basis: Evidence
+    late: bool
+    checks: bool
 
 
-def waits(operation: Operation, context: OperationContext) -> bool:
-    """Whether one of :func:`waiting_operations` certainly reads a tensor on the GPU."""
-    read: tuple[Given, ...] = ()
-    if operation.does(*_OF_SUBJECT) or (operation.what is _TO and _goes_to_host(context)):
-        read = (context.subject,)
-    elif operation.does(*_OF_ARGUMENTS) or (operation.what is _WHERE and len(context.arguments) == 1):
-        read = context.values
-    elif operation.what in _REPEATS and context.given("output_size").absent:
-        read = (context.given("repeats", _REPEATS[operation.what]),)
-    return any(one.on_accelerator for one in read)
+@dataclass(frozen=True, slots=True)
+class LoopWaits:
+    """The places of one document where each step of a training loop waits for the GPU, in the order of the text."""
+
+    loop: Loop
+    waits: tuple[Wait, ...]
+
+    @property
+    def basis(self) -> Evidence:
+        """What the first of them rests on."""
+        return self.waits[0].basis
 
 
-def waits_of_each_step(facts: Facts) -> list[list[Operation]]:
-    """The operations of a document that certainly wait for the GPU at every step, by training loop; none where the loop
-    steps an environment, or the optimizer is LBFGS, which have to know the values."""
-    if facts.does(Call("torch.optim.LBFGS")):
-        return []
-    waiting: dict[Loop, list[Operation]] = {}
-    for operation in waiting_operations(facts):
-        loops = {context.loop for context in operation.contexts}
-        loop = loops.pop() if len(loops) == 1 else None
-        if loop is None or not loop.backward or operation.framework or not operation.at_every_step:
+def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
+    """Where a document makes each step of a training loop wait for the GPU; nothing where the loop steps an
+    environment, or the optimizer is LBFGS, which have to know the values."""
+    gpu = _gpu(facts)
+    if gpu is None or facts.does(Call("torch.optim.LBFGS")):
+        return
+    found: dict[Loop, list[Wait]] = {}
+    for operation, loop, basis in _at_every_step(facts, gpu):
+        found.setdefault(loop, []).append(
+            Wait(operation, basis, used_now_and_then(loop, operation), is_checked(loop, operation))
+        )
+    acting = _acting_loops(facts) if found else set()
+    for loop, waits in found.items():
+        if loop in acting:
             continue
-        if all(waits(operation, context) for context in operation.contexts):
-            waiting.setdefault(loop, []).append(operation)
-    steps = facts.operations_of(AnyCall("step")) if waiting else []
-    acting = {context.loop for one in steps if _acts(one) for context in one.contexts}
-    return [found for loop, found in waiting.items() if loop not in acting]
+        waits.sort(key=lambda one: facts.document.span(one.operation.node).start.offset)
+        once = {read_by(facts.document, one.operation): one for one in reversed(waits)}
+        yield LoopWaits(loop, tuple(one for one in waits if once[read_by(facts.document, one.operation)] is one))
+
+
+def _gpu(facts: Facts) -> Evidence | None:
+    """What shows that the program runs on a GPU; None where nothing does."""
+    if facts.names_gpu_anywhere:
+        return Evidence.of(Ground.GPU)
+    return Evidence.of(Ground.MOVE) if facts.program.moves_somewhere else None
+
+
+def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loop, Evidence]]:
+    """The operations that wait, the loop that does them in each of its passes, and what shows it. Two branches that
+    both wait make each pass wait."""
+    sides: dict[tuple[Loop, Condition], list[tuple[Operation, Evidence]]] = {}
+    for operation in facts.operations_of(*_WAITING):
+        if operation.framework:
+            continue
+        for context in operation.contexts:
+            loop = training_loop(context)
+            basis = _basis(operation, context, gpu) if loop is not None else None
+            if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
+                continue
+            if not context.is_skipped_in(loop):
+                yield operation, loop, basis
+                break
+            side = context.alternative_in(loop)
+            if side is not None:
+                sides.setdefault((loop, side), []).append((operation, basis))
+                break
+    for (loop, side), found in sides.items():
+        taken = {one.branch for other, one in sides if other is loop and one.node is side.node}
+        if len(taken) == side.branches:
+            yield from ((operation, loop, basis) for operation, basis in found)
+
+
+def training_loop(context: OperationContext) -> Loop | None:
+    """The innermost loop around an operation in whose own passes a model learns, where autograd records."""
+    if not _STOPS.isdisjoint(context.managers):
+        return None
+    return next((loop for loop in context.loops if loop.learns and loop.repeats), None)
+
+
+def _basis(operation: Operation, context: OperationContext, gpu: Evidence) -> Evidence | None:
+    """What shows that an operation reads a tensor on the GPU; None where nothing does."""
+    if operation.does(*_OF_UNKNOWN):
+        subject = context.subject
+        return gpu | Evidence.of(Ground.METHOD) if subject.unknown or subject.attribute else None
+    read = _read(operation, context)
+    for one in read:
+        if one.on_accelerator:
+            return one.basis
+    if operation.does(*_READS, *_SHOWS):
+        for one in read:
+            if one.may_be_on_gpu and one.born is None:
+                return one.basis | gpu
+    return None
+
+
+def _read(operation: Operation, context: OperationContext) -> tuple[Given, ...]:
+    """What an operation reads, if it is a tensor."""
+    if operation.does(*_OF_SUBJECT) or (operation.what is _TO and _goes_to_host(context)):
+        return (context.subject,)
+    if operation.does(*_OF_ARGUMENTS) or (operation.what is _WHERE and len(context.arguments) == 1):
+        return context.values
+    if operation.what in _REPEATS and context.given("output_size").absent:
+        return (context.given("repeats", _REPEATS[operation.what]),)
+    return ()
+
+
+def _goes_to_host(context: OperationContext) -> bool:
+    return context.given("device", 0).device_kinds == {"cpu"} and context.given("non_blocking").absent
+
+
+def _acting_loops(facts: Facts) -> set[Loop]:
+    """The loops that step an environment."""
+    steps = facts.program.operations_of(AnyCall("step"))
+    return {loop for one in steps if _acts(one) for context in one.contexts for loop in context.loops}
 
 
 def _acts(operation: Operation) -> bool:
@@ -72,7 +178,3 @@ def _acts(operation: Operation) -> bool:
     statement = operation.statement
     targets = [one.target for one in statement.targets] if isinstance(statement, cst.Assign) else []
     return any(isinstance(one, cst.Tuple) and len(one.elements) > 2 for one in targets)
-
-
-def _goes_to_host(context: OperationContext) -> bool:
-    return context.given("device", 0).device_kinds == {"cpu"} and context.given("non_blocking").absent

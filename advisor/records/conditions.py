@@ -1,0 +1,57 @@
+"""The conditions that a statement stands under."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.syntax.shapes import names_read_in
+from accel_advisor.values.immutable import immutable
+
+if TYPE_CHECKING:
+    from accel_advisor.records.loops import Loop
+
+_DEBUGGING = re.compile(r"debug|profil|bench|anomal|verbose", re.IGNORECASE)
+_GIVEN_BY_THE_RUN = re.compile(r"cuda|gpu|device|rank|main_process|master|distributed|is_available", re.IGNORECASE)
+
+
+@immutable
+class Condition:
+    """What decides whether a statement happens: the branch that it stands in, or an exit that it stands behind.
+
+    Attributes:
+        node: the statement or expression that decides.
+        within: the innermost loop around it, if any.
+        varies: the innermost loop whose passes it tells apart, as ``step % 10 == 0`` does; None where its answer is the
+            same in all passes of every loop, as that of ``if args.amp`` is.
+        branch: which of the branches it is, from 0; None for an exit, and where they are not alternatives.
+        branches: how many there are, if one of them is taken in any case; 0 otherwise.
+        exits: whether it leads out of the loop or the function, before the statement is reached.
+    """
+
+    node: cst.CSTNode
+    within: Loop | None
+    varies: Loop | None
+    branch: int | None = None
+    branches: int = 0
+    exits: bool = False
+
+    @property
+    def test(self) -> cst.BaseExpression | None:
+        """The expression that decides, where it is a single one."""
+        return self.node.test if isinstance(self.node, (cst.If, cst.IfExp)) else None
+
+    @property
+    def for_debugging(self) -> bool:
+        """Whether it is, by the names in it, met only by somebody who looks for a fault or measures."""
+        return self._reads(_DEBUGGING) and not self.exits
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether it is the same in all passes and no answer to where the program runs: an option asks for it."""
+        return self.test is not None and self.varies is None and not self.exits and not self._reads(_GIVEN_BY_THE_RUN)
+
+    def _reads(self, words: re.Pattern[str]) -> bool:
+        return self.test is not None and any(words.search(name) for name in names_read_in(self.test))

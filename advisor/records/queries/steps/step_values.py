@@ -1,0 +1,121 @@
+"""What a step does with the values that it reads, as its text shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.syntax.shapes import dotted, names_read_in
+from accel_advisor.syntax.variation import bindings
+from accel_advisor.syntax.walking import descendants
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.loops import Loop
+    from accel_advisor.records.operations import Operation
+    from accel_advisor.source.document import Document
+
+_TO_HOST = frozenset({"cpu", "numpy", "item", "tolist"})
+_SAME_VALUES = frozenset({"detach", "cpu", "float", "clone"})
+_FINITE = frozenset({"isfinite", "isnan", "isinf"})
+
+
+def read_by(document: Document, operation: Operation) -> str:
+    """The code of what an operation reads: what is read twice is waited for once."""
+    node = operation.node
+    if isinstance(node, cst.Call):
+        called = node.func
+        if isinstance(called, cst.Attribute) and operation.what.name != "FORMATS":
+            node = called.value
+        elif len(node.args) == 1:
+            node = node.args[0].value
+    while True:
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _SAME_VALUES:
+            node = node.func.value
+        elif isinstance(node, cst.Attribute) and node.attr.value == "data":
+            node = node.value
+        else:
+            return document.code(node)
+
+
+def is_on_host(facts: Facts, loop: Loop, operation: Operation) -> bool:
+    """Whether the text of the loop says that what a method is called on is on the host: it was copied there, or is a
+    part of a batch that was not moved yet."""
+    node = operation.node
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return False
+    inside = loop.document is facts.document and loop.holds(facts.document, node)
+    return _is_host(node.func.value, loop if inside else None, bool(facts.frameworks), set())
+
+
+def _is_host(node: cst.BaseExpression, loop: Loop | None, prepared: bool, seen: set[str]) -> bool:
+    while not isinstance(node, cst.Name):
+        if isinstance(node, cst.Call):
+            if dotted(node.func).startswith(("np.", "numpy.")):
+                return True
+            if not isinstance(node.func, cst.Attribute):
+                return False
+            if node.func.attr.value in _TO_HOST:
+                return True
+            if node.func.attr.value in ("to", "cuda"):
+                return False
+            node = node.func.value
+        elif isinstance(node, (cst.Attribute, cst.Subscript)):
+            node = node.value
+        else:
+            return False
+    if loop is None or node.value in seen:
+        return False
+    seen.add(node.value)
+    values = [one for one in bindings(loop.node).get(node.value, ()) if one is not None]
+    if values:
+        return all(_is_host(one, loop, prepared, seen) for one in values)
+    taken = isinstance(loop.node, cst.For) and node.value in names_read_in(loop.node.target)
+    return taken and not prepared
+
+
+def _holder(operation: Operation) -> str:
+    """The name or attribute that takes the value, or that it is added to or stored in; or empty."""
+    statement = operation.statement
+    target: cst.BaseExpression | None = None
+    if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0].target
+    elif isinstance(statement, cst.AugAssign):
+        target = statement.target
+    while isinstance(target, cst.Subscript):
+        target = target.value
+    return dotted(target)
+
+
+def used_now_and_then(loop: Loop, operation: Operation) -> bool:
+    """Whether a step keeps the value that an operation reads, and only one in so many steps uses what is kept."""
+    holder = _holder(operation)
+    if not holder or not loop.holds(operation.document, operation.node):
+        return False
+    counted: set[int] = set()
+    stored: set[int] = set()
+    for one in descendants(loop.node, cst.If, cst.Assign, cst.AugAssign):
+        if isinstance(one, cst.If):
+            if any(isinstance(each.operator, cst.Modulo) for each in descendants(one.test, cst.BinaryOperation)):
+                counted |= {id(each) for each in descendants(one.body)}
+        elif isinstance(one, cst.Assign):
+            stored |= {id(each) for target in one.targets for each in descendants(target)}
+        elif isinstance(one, cst.AugAssign):
+            stored |= {id(each) for each in descendants(one.target)}
+    uses = [one for one in descendants(loop.node, cst.Name, cst.Attribute) if dotted(one) == holder]
+    uses = [one for one in uses if id(one) not in stored]
+    return bool(uses) and all(id(one) in counted for one in uses)
+
+
+def is_checked(loop: Loop, operation: Operation) -> bool:
+    """Whether what an operation reads decides whether a value is finite."""
+    if not loop.holds(operation.document, operation.node):
+        return False
+    holder = _holder(operation)
+    for call in descendants(loop.node, cst.Call):
+        if dotted(call.func).rpartition(".")[2] in _FINITE:
+            parts = list(descendants(call))
+            if any(one is operation.node or (holder and dotted(one) == holder) for one in parts):
+                return True
+    return False

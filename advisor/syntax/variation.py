@@ -1,0 +1,223 @@
+"""Which conditions may turn out otherwise from one pass of a loop to the next, as far as the text shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+import libcst as cst
+
+from accel_advisor.syntax.shapes import dotted, names_read_in
+from accel_advisor.syntax.walking import children, descendants
+
+_STRUCTURE = frozenset({"shape", "ndim", "dtype", "device", "training", "requires_grad", "is_cuda"})
+"""Attributes of tensors and modules that are the same for every batch."""
+_SETTLED = frozenset(
+    {"len", "isinstance", "issubclass", "hasattr", "callable", "type", "size", "dim", "numel", "is_tensor"}
+    | {"get_rank", "get_world_size", "get_local_rank", "is_initialized", "is_available", "is_enabled"}
+    | {
+        "is_main_process",
+        "is_local_main_process",
+        "is_main",
+        "is_master",
+        "is_rank_zero",
+        "is_dist_avail_and_initialized",
+    }
+    | {"is_floating_point", "device_count"}
+)
+"""Functions and methods whose results belong to the run, or to the form of a batch, not to the step."""
+_PASSED_ON = frozenset(
+    {"bool", "int", "float", "str", "abs", "max", "min", "sum", "any", "all", "getattr", "get", "keys", "values"}
+    | {"items", "lower", "upper", "strip", "startswith", "endswith", "split"}
+)
+"""Functions and methods whose results change only where what they are given does."""
+_SCOPES: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
+
+Bindings = dict[str, list[cst.BaseExpression | None]]
+
+
+@lru_cache(maxsize=64)
+def bindings(node: cst.CSTNode) -> Bindings:
+    """What each name, and each attribute of one, is bound to in a piece of code; None where it is changed, or where
+    it takes a value of an iterable."""
+    found: Bindings = {}
+    kinds = (cst.Assign, cst.AnnAssign, cst.AugAssign, cst.NamedExpr, cst.For, cst.CompFor, cst.AsName)
+    for one in descendants(node, *kinds, but=_SCOPES):
+        if isinstance(one, cst.Assign):
+            for target in one.targets:
+                _bind(found, target.target, one.value)
+        elif isinstance(one, (cst.AnnAssign, cst.NamedExpr)):
+            _bind(found, one.target, one.value)
+        elif isinstance(one, cst.AsName):
+            _bind(found, one.name, None)
+        elif isinstance(one, (cst.AugAssign, cst.For, cst.CompFor)):
+            _bind(found, one.target, None)
+    return found
+
+
+def _bind(found: Bindings, target: cst.BaseExpression, value: cst.BaseExpression | None) -> None:
+    if isinstance(target, (cst.Tuple, cst.List)):
+        for one in target.elements:
+            _bind(found, one.value, value)
+        return
+    while isinstance(target, cst.Subscript):
+        target = target.value
+    name = dotted(target)
+    if name:
+        found.setdefault(name, []).append(value)
+
+
+@lru_cache(maxsize=64)
+def counted_attributes(cls: cst.ClassDef) -> frozenset[str]:
+    """The attributes of ``self`` that a method of a class, other than ``__init__``, adds to: counters of steps."""
+    methods = [one for one in descendants(cls, cst.FunctionDef) if one.name.value != "__init__"]
+    targets = (dotted(one.target) for method in methods for one in descendants(method, cst.AugAssign))
+    return frozenset(name for name in targets if name.startswith("self."))
+
+
+@dataclass
+class Passes:
+    """The loops that a piece of code runs in: its own, and those around the call of its function.
+
+    A level is the number of loops, counted from the outermost, down to the innermost one whose passes are told apart;
+    0 where nothing changes.
+
+    Attributes:
+        loops: the loops of the function, or of the module, around the code, outermost first.
+        function: the function; None at the top of a module.
+        owner: the class that it is a method of, if any.
+        call: the call that led here; None where the text does not spell it out.
+        caller: what that call runs in; None at the top of a module, and in a function that is read by itself.
+        bound: whether the first parameter is what the method is called on.
+        nested: whether the function stands in another one.
+    """
+
+    loops: tuple[cst.CSTNode, ...]
+    function: cst.FunctionDef | cst.Lambda | None = None
+    owner: cst.ClassDef | None = None
+    call: cst.Call | None = None
+    caller: Passes | None = None
+    bound: bool = False
+    nested: bool = False
+    _known: dict[str, int] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def outer(self) -> int:
+        """How many loops there are around the call of the function."""
+        return self.caller.depth if self.caller is not None else 0
+
+    @cached_property
+    def depth(self) -> int:
+        """How many loops there are in all."""
+        return self.outer + len(self.loops)
+
+    def level(self, test: cst.BaseExpression, decided: cst.CSTNode | None = None) -> int:
+        """The level of a condition; ``decided`` is the code that it decides about."""
+        return self._level(test, self.depth, bindings(decided) if decided is not None else {})
+
+    def _level(self, node: cst.CSTNode, top: int, renewed: Bindings) -> int:
+        if isinstance(node, cst.Name):
+            return self._of_name(node.value)
+        if isinstance(node, cst.Attribute):
+            return self._of_attribute(node, top, renewed)
+        if isinstance(node, cst.Comparison) and _asks_for_structure(node):
+            return 0 if dotted(node.left) not in renewed else top
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo):
+            return top
+        if isinstance(node, cst.Call):
+            name = dotted(node.func).rpartition(".")[2] or _last(node.func)
+            if name in _SETTLED:
+                return 0
+            if name not in _PASSED_ON:
+                return top
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Name):
+            parts = [one.value for one in node.args]
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            parts = [node.func.value, *(one.value for one in node.args)]
+        else:
+            parts = list(children(node))  # type: ignore[arg-type]
+        return max((self._level(one, top, renewed) for one in parts), default=0)
+
+    def _of_attribute(self, node: cst.Attribute, top: int, renewed: Bindings) -> int:
+        name = dotted(node)
+        if node.attr.value in _STRUCTURE:
+            return 0
+        if name and self._binding(name) is not None:
+            return self._of_name(name)
+        if self.owner is not None and name in counted_attributes(self.owner):
+            return self.depth
+        return self._level(node.value, top, renewed)
+
+    def _of_name(self, name: str) -> int:
+        if name not in self._known:
+            self._known[name] = 0  # what depends on itself alone
+            self._known[name] = self._found(name)
+        return self._known[name]
+
+    def _found(self, name: str) -> int:
+        found, given = self._binding(name), self._given(name)
+        if found is None and given is None and self.nested and self.caller is not None:
+            return self.caller._of_name(name)
+        bound = self._of_values(name, *found) if found is not None else 0
+        return max(bound, given or 0)
+
+    def _binding(self, name: str) -> tuple[list[cst.BaseExpression | None], int] | None:
+        """What a name is bound to in the innermost loop that binds it, and that loop's level."""
+        for at in reversed(range(len(self.loops))):
+            values = bindings(self.loops[at]).get(name)
+            if values is not None:
+                return values, self.outer + at + 1
+        if self.function is None or not self.outer:
+            return None
+        values = bindings(self.function.body).get(name)
+        return (values, self.outer) if values is not None else None
+
+    def _of_values(self, name: str, values: list[cst.BaseExpression | None], level: int) -> int:
+        only = values[0] if len(values) == 1 else None
+        if only is None or name in names_read_in(only) or _is_literal(only):
+            return level  # what is set to a literal was something else before
+        return self._level(only, level, {})
+
+    def _given(self, name: str) -> int | None:
+        """The level of what a parameter was given; None where no parameter has this name."""
+        if self.function is None:
+            return None
+        given = self.function.params
+        names = [one.name.value for one in (*given.posonly_params, *given.params)]
+        if self.bound and names[:1] == [name]:
+            return 0
+        names = names[1:] if self.bound else names
+        by_keyword = [one.name.value for one in given.kwonly_params]
+        if name not in names and name not in by_keyword:
+            return None
+        if self.caller is None or not self.outer:
+            return 0
+        if self.call is None:
+            return self.outer
+        positional = [one for one in self.call.args if one.keyword is None]
+        for one in self.call.args:
+            if one.keyword is not None and one.keyword.value == name:
+                return self.caller.level(one.value)
+        at = names.index(name) if name in names else len(positional)
+        if any(one.star for one in self.call.args):
+            return self.outer
+        return self.caller.level(positional[at].value) if at < len(positional) else 0
+
+
+def _is_literal(node: cst.BaseExpression) -> bool:
+    literals = (cst.Integer, cst.Float, cst.SimpleString, cst.List, cst.Dict)
+    return isinstance(node, literals) or dotted(node) in ("True", "False", "None")
+
+
+def _last(node: cst.BaseExpression) -> str:
+    return node.attr.value if isinstance(node, cst.Attribute) else ""
+
+
+def _asks_for_structure(node: cst.Comparison) -> bool:
+    """Whether a comparison asks whether there is something (``x is None``), or whether a key is there."""
+    if len(node.comparisons) != 1:
+        return False
+    only = node.comparisons[0]
+    if isinstance(only.operator, (cst.Is, cst.IsNot)):
+        return isinstance(only.comparator, cst.Name) and only.comparator.value == "None"
+    return isinstance(only.operator, (cst.In, cst.NotIn)) and isinstance(node.left, cst.SimpleString)
