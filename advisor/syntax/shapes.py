@@ -43,6 +43,16 @@ def moves_itself(cls: cst.ClassDef) -> bool:
     return False
 
 
+def makes_parts(cls: cst.ClassDef) -> bool:
+    """Whether the constructor of a module's class gives the module anything that a call has made: layers, weights."""
+    begin = methods_of(cls).get("__init__")
+    if begin is None:
+        return False
+    values: list[cst.BaseExpression | None] = [one.value for one in descendants(begin, cst.Assign)]
+    values += [one.value for one in descendants(begin, cst.AnnAssign)]
+    return any(next(descendants(one, cst.Call), None) is not None for one in values if one is not None)
+
+
 def methods_of(cls: cst.ClassDef) -> dict[str, cst.FunctionDef]:
     """The functions that a class body defines, by name."""
     body = cls.body.body

@@ -10,12 +10,13 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import AnyCall, Call, any_calls, calls, within
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.steps.host_waits import happens_in_each_step, loop_of_each_step
 from accel_advisor.rule import Rule, remove_statement
 
 WAITS = calls("torch.cuda.synchronize", "torch.accelerator.synchronize")
+READINGS = (*CLOCKS, *any_calls("process_time"), Call("datetime.datetime.now"))
 MEASURES = (
-    *any_calls("Event", "Stream", "stream", "Timer", "process_time"),
-    *(*CLOCKS, Call("datetime.datetime.now")),
+    *any_calls("Event", "Stream", "stream", "Timer"),
     *within("torch.profiler", "torch.autograd.profiler", "torch.cuda.profiler", "torch.cuda.nvtx", "nvtx"),
 )
 
@@ -24,8 +25,8 @@ class SynchronizeInLoop(Rule):
     """A training or evaluation loop waits for the GPU at every step.
 
     What it does
-        Finds `torch.cuda.synchronize()` in the loop over a loader, in a program that neither measures time nor copies
-        between streams.
+        Finds `torch.cuda.synchronize()` in the loop over a loader, or in that of a training, where the step itself
+        reads no clock, in a program that has no events and does not copy between streams.
 
     Why it costs time
         The host stops until the GPU has done everything that was queued, and the GPU then has nothing to do until the
@@ -51,8 +52,8 @@ class SynchronizeInLoop(Rule):
             model(x.cuda(non_blocking=True)).sum().backward()
 
     When to ignore it
-        The rule is silent where the program takes times, uses events, streams or a profiler, copies to the host
-        asynchronously, and where a condition decides about the call.
+        The rule is silent where each step reads the clock, where the program uses events, streams or a profiler or
+        copies to the host asynchronously, and where an option, or a condition that varies, decides about the call.
 
     Fix safety
         Unsafe: code that is not seen may rely on the wait.
@@ -67,23 +68,24 @@ class SynchronizeInLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        found = [one for one in facts.operations_of(*WAITS) if one.at_every_step]
+        found = [(one, loop) for one in facts.operations_of(*WAITS) if (loop := loop_of_each_step(one)) is not None]
         if not found or self._needed(facts):
             return
-        for operation in found:
+        for operation, loop in found:
+            if operation.chosen or happens_in_each_step(facts, loop, *READINGS):
+                continue
             message = (
                 f"`{facts.document.code(operation.node)}` lets the GPU run dry at every step; drop it, PyTorch keeps "
                 f"the order by itself"
             )
             edit = None
-            loop = operation.contexts[0].inner
-            if loop is not None and loop.document is facts.document and isinstance(loop.node, (cst.For, cst.While)):
+            if loop.document is facts.document and isinstance(loop.node, (cst.For, cst.While)):
                 edit = remove_statement(facts.document, operation.statement, loop.node.body)
             fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
             yield self.finding(facts, operation.node, message, fix=fix)
 
     def _needed(self, facts: Facts) -> bool:
-        """Whether the program measures, keeps several streams, or copies to the host asynchronously."""
+        """Whether the program measures by events, keeps several streams, or copies to the host asynchronously."""
         if facts.does(*MEASURES):
             return True
         staged = facts.program.operations_of(AnyCall("copy_"))

@@ -10,7 +10,8 @@ import libcst as cst
 from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import WEIGHTS
-from accel_advisor.tables.torch_modules import STATELESS, WRAPPERS_THAT_MOVE_INPUTS
+from accel_advisor.syntax.shapes import makes_parts
+from accel_advisor.tables.torch_modules import MODULE_BASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS
 from accel_advisor.values.places import HOST, SOMEWHERE, WITH_MODEL, Place, place_of_input, union_of
 from accel_advisor.values.store import ESCAPED, TAKES_AS_GIVEN
 from accel_advisor.values.values import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.interpreter.arguments import Arguments
     from accel_advisor.records.operations import Argument
+    from accel_advisor.values.values import Class
 
 _OWN_CALL = ("__call__", "to", "cuda", "_apply")
 """Methods with which a module may do something else to its inputs."""
@@ -76,9 +78,16 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     if module.kind in STATELESS and arguments.positional and isinstance(arguments.positional[0].value, Tensor):
         return Tensor(arguments.positional[0].value.place, proven=False, grown=machine.grown(node))
     known = not (escaped or touches) or wrapper is not None
-    if place == HOST and any(isinstance(one, Tensor) and one.place != HOST for one in arguments.values()):
+    stateless = module.cls is not None and _has_no_parts(module.cls)
+    elsewhere = (one.place != HOST if isinstance(one, Tensor) else stateless for one in arguments.values())
+    if place == HOST and any(elsewhere):
         known = False  # without weights it computes where its arguments are
     return Tensor(place if known else SOMEWHERE, proven=False, grown=machine.grown(node))
+
+
+def _has_no_parts(cls: Class) -> bool:
+    """Whether a module's class holds neither layers nor weights, as those of most losses do."""
+    return cls.library_bases() <= MODULE_BASES and not any(makes_parts(one.node) for one in cls.lineage())
 
 
 def _given(machine: Machine, modules: list[Module], arguments: Arguments) -> Iterator[ArgumentPlace]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import Act, Action, AnyCall, Call, Method, Within, calls, methods
+from accel_advisor.records.actions import Act, Action, AnyCall, Asked, Call, Method, Within, calls, methods
 from accel_advisor.records.queries.steps.step_values import is_checked, is_on_host, read_by, used_now_and_then
 from accel_advisor.values.evidence import Evidence, Ground
 
@@ -91,8 +91,10 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
         if loop in acting:
             continue
         waits.sort(key=lambda one: facts.document.span(one.operation.node).start.offset)
-        once = {read_by(facts.document, one.operation): one for one in reversed(waits)}
-        yield LoopWaits(loop, tuple(one for one in waits if once[read_by(facts.document, one.operation)] is one))
+        once: dict[object, Wait] = {}
+        for one in waits:
+            once.setdefault(read_by(loop, one.operation), one)
+        yield LoopWaits(loop, tuple(once.values()))
 
 
 def _gpu(facts: Facts) -> Evidence | None:
@@ -132,6 +134,26 @@ def training_loop(context: OperationContext) -> Loop | None:
     if not _STOPS.isdisjoint(context.managers):
         return None
     return next((loop for loop in context.loops if loop.learns and loop.repeats), None)
+
+
+def loop_of_each_step(operation: Operation) -> Loop | None:
+    """The loop of a training, or over a loader, that does an operation in each of its passes; None where some context
+    has none."""
+    found = [_loop_of(context) for context in operation.contexts]
+    return found[0] if found and all(found) else None
+
+
+def _loop_of(context: OperationContext) -> Loop | None:
+    loop = training_loop(context)
+    if loop is not None and not context.is_skipped_in(loop):
+        return loop
+    return context.loop if context.at_every_step else None
+
+
+def happens_in_each_step(facts: Facts, loop: Loop, *asked: Asked) -> bool:
+    """Whether each pass of a loop does one of these."""
+    contexts = (context for one in facts.program.operations_of(*asked) for context in one.contexts)
+    return any(loop in one.loops and not one.is_skipped_in(loop) for one in contexts)
 
 
 def _basis(operation: Operation, context: OperationContext, gpu: Evidence) -> Evidence | None:

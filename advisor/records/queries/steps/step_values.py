@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.loops import Loop
     from accel_advisor.records.operations import Operation
-    from accel_advisor.source.document import Document
 
 _TO_HOST = frozenset({"cpu", "numpy", "item", "tolist"})
 _SAME_VALUES = frozenset({"detach", "cpu", "float", "clone"})
 _FINITE = frozenset({"isfinite", "isnan", "isinf"})
 
 
-def read_by(document: Document, operation: Operation) -> str:
-    """The code of what an operation reads: what is read twice is waited for once."""
-    node = operation.node
+def read_by(loop: Loop, operation: Operation) -> tuple[str, int]:
+    """The code of what an operation reads, and how often its name was bound before in the text of the loop: what is
+    read twice is waited for once."""
+    node, document = operation.node, operation.document
     if isinstance(node, cst.Call):
         called = node.func
         if isinstance(called, cst.Attribute) and operation.what.name != "FORMATS":
@@ -36,7 +36,14 @@ def read_by(document: Document, operation: Operation) -> str:
         elif isinstance(node, cst.Attribute) and node.attr.value == "data":
             node = node.value
         else:
-            return document.code(node)
+            break
+    name, bound = dotted(node), 0
+    if name and loop.holds(document, node):
+        here = document.span(node).start.offset
+        targets = [one.target for one in descendants(loop.node, cst.AssignTarget)]
+        targets += [one.target for one in descendants(loop.node, cst.AugAssign)]
+        bound = sum(document.span(one).start.offset < here for one in targets if dotted(one) == name)
+    return document.code(node), bound
 
 
 def is_on_host(facts: Facts, loop: Loop, operation: Operation) -> bool:
