@@ -34,7 +34,7 @@ def make_samples(machine: Machine, loader: LoaderCall) -> None:
         if isinstance(dataset, Instance) and dataset not in machine.recorder.samples:
             made = [_call(machine, class_member(machine, dataset.cls, name), dataset) for name in ENTRANCES[:3]]
             machine.recorder.samples[dataset] = Sequence(tuple(made))
-    for collate in options_of(loader.get("collate_fn")):
+    for collate in loader.each("collate_fn"):
         if isinstance(collate, (Function, Bound, Class)):
             receiver = collate.receiver if isinstance(collate, Bound) else None
             function = collate.function if isinstance(collate, Bound) else collate

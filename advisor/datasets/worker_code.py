@@ -111,11 +111,10 @@ def _functions(machine: Machine, loader: LoaderCall) -> Iterator[WorkerFunction]
             for name, held in given.items():
                 yield from _transforms(held, "transform" if name.startswith("argument ") else name)
     for name in ("collate_fn", "worker_init_fn"):
-        for value in options_of(loader.get(name)):
-            function = _function(value)
-            if function is not None:
-                direct = isinstance(value, Function)
-                yield WorkerFunction(name, function.document, function.node, function.scope, direct)
+        made = {id(one.node): (one, value) for value in loader.each(name) if (one := _function(value)) is not None}
+        for function, value in made.values():
+            direct = isinstance(value, Function)
+            yield WorkerFunction(name, function.document, function.node, function.scope, direct)
 
 
 def _transforms(value: Value, label: str) -> Iterator[WorkerFunction]:

@@ -130,6 +130,11 @@ class LoaderCall(BatchSource):
                 values.append(Unknown() if context.open else ABSENT)
         return join_all(values)
 
+    def each(self, name: str) -> tuple[Value, ...]:
+        """All that an argument is known to be in some context, however many there are."""
+        given = [context.arguments[name].value for context in self.contexts if name in context.arguments]
+        return tuple(dict.fromkeys(one for value in given for one in options_of(value))) if not self.opaque else ()
+
     def given(self, name: str) -> Given:
         """What rules may know of an argument over all contexts; absent where no context gives it, unknown where one may
         give it unseen."""

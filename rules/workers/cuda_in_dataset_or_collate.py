@@ -53,8 +53,8 @@ class CudaInDatasetOrCollate(Rule):
 
     When to ignore it
         Where samples are made by the GPU on purpose, in a single process. A data set whose tensors were put on the GPU
-        in `__init__`, and that has no workers, is fine, and the rule is silent about it, as it is where a condition
-        decides whether the GPU is used.
+        in `__init__`, and that has no workers, is fine, and the rule is silent about it. Where a condition decides
+        whether the GPU is used, it is silent about loaders with workers, and gives information about others.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#poison-fork-in-multiprocessing
@@ -66,27 +66,32 @@ class CudaInDatasetOrCollate(Rule):
     severity = Severity.ERROR
 
     def check(self, facts: Facts) -> Iterator[Finding]:
-        """Reports each loader once, at its call."""
+        """Reports each loader once, at its call, with all places."""
         for loader in facts.loaders:
-            for issue in loader.issues:
-                if issue.kind == "device" and issue.certain and loader.constructor.advises:
-                    yield self._report(facts, loader, issue)
-                    break
+            without = loader.fixed_workers == 0 or loader.given("num_workers").absent
+            issues = [one for one in loader.issues if one.kind == "device" and (one.certain or without)]
+            if issues and loader.constructor.advises:
+                yield self._report(facts, loader, sorted(issues, key=lambda one: not one.certain))
 
-    def _report(self, facts: Facts, loader: LoaderCall, issue: WorkerIssue) -> Finding:
+    def _report(self, facts: Facts, loader: LoaderCall, issues: list[WorkerIssue]) -> Finding:
+        issue = issues[0]
         workers = (loader.fixed_workers or 0) > 0
         forks = workers and start_methods(facts, loader).forks
-        severity = Severity.ERROR if forks else Severity.WARNING
-        if not workers:
-            consequence = "copies every sample by itself, and could not run in workers"
-        elif forks:
+        severity = Severity.ERROR if forks else Severity.WARNING if issue.certain else Severity.INFO
+        collates = issue.label == "collate_fn"
+        if forks:
             consequence = "raises RuntimeError, because forked workers cannot use CUDA"
-        else:
+        elif workers:
             consequence = "gives every worker a CUDA context of its own"
-        code = issue.document.code(issue.node)
+        elif collates:
+            consequence = "keeps the loading in the main process, because workers could not run it"
+        else:
+            consequence = "copies every sample by itself, and could not run in workers"
+        makes = "batches" if collates else "samples"
         message = (
-            f"`{code}` in `{issue.label}`, which makes the samples of `{loader.label}`, {consequence}; move the batch "
-            f"to the GPU in the loop"
+            f"`{issue.document.code(issue.node)}` in `{issue.label}`, which makes the {makes} of `{loader.label}`, "
+            f"{consequence}; move the batch to the GPU in the loop"
         )
-        related = [also_at(issue.document, issue.node, "the GPU is used here")]
+        places = {id(one.node): one for one in issues}.values()
+        related = [also_at(one.document, one.node, "the GPU is used here") for one in places]
         return self.finding(facts, loader.node, message, severity=severity, related=related)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_one, check_pair, severities
+from ..checks import Pair, check_one, check_pair, findings_of, severities
 from ..programs import FILES, PHOTOS_AND_MODEL, data_set
 from .programs import WORKERS, points_data
 
@@ -208,3 +208,31 @@ def test_reports_samples_that_are_made_on_the_device(source: str, tmp_path: Path
         PHOTOS_AND_MODEL + source + "loader = DataLoader(data, num_workers=2)  # -> error none" + ONE,
         tmp_path,
     )
+
+
+BOUND = """
+class Rays:
+    def __init__(self, device):
+        self.device = device
+        self.images = conf.images()
+    def collate(self, index):
+        if index[0] > 9:
+            return conf.random(index)
+        poses = torch.zeros(9, 4)[index].to(self.device)
+        if self.images is not None:
+            images = torch.zeros(9, 3)[index].to(self.device)
+        return poses, images
+    def loader(self):
+        return DataLoader(list(range(9)), collate_fn=self.collate, num_workers=WORKERS)
+"""
+CALLS = "".join(f"Rays(torch.device('cuda')).loader()  # {one}\n" for one in range(9))
+
+
+def test_a_collate_function_on_a_condition_with_workers(tmp_path: Path) -> None:
+    assert findings_of("ACC109", WORKERS + BOUND.replace("WORKERS", "2") + CALLS, tmp_path) == []
+
+
+def test_lists_all_places_of_a_method_that_many_loaders_collate_with(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC109", WORKERS + BOUND.replace("WORKERS", "0") + CALLS, tmp_path)
+    assert len(found.related) == 2
+    assert "keeps the loading in the main process" in found.message
