@@ -120,3 +120,43 @@ def test_data_parallel_in_a_notebook_is_information(tmp_path: Path) -> None:
         path.write_text(content)
         facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
         assert [str(one.severity) for one in registry()["ACC501"].check(facts)] == [severity]
+
+
+LOADED = """
+def load(path):
+    model = nn.DataParallel(nn.Linear(2, 2))
+    model.cuda()
+    model.load_state_dict(torch.load(path))
+    if isinstance(model, nn.DataParallel):
+        model = model.module
+    return model(torch.zeros(2, 2).cuda())
+load("model.th").sum().backward()
+torch.optim.SGD([], 0.1).step()
+"""
+UNWRAPPED = {
+    "rebound": Pair(IMPORTS + LOADED, "        model = model.module\n", "        pass\n"),
+    "not called before": Pair(
+        IMPORTS + LOADED, "    model.cuda()\n", "    model.cuda()\n    model(torch.zeros(2, 2).cuda())\n"
+    ),
+    "returned": Pair(
+        IMPORTS
+        + LOADED.replace(
+            "        model = model.module\n    return model(torch.zeros(2, 2).cuda())", "        return model.module"
+        ),
+        "return model.module",
+        "return model",
+    ),
+    "under another name": Pair(
+        IMPORTS
+        + LOADED.replace(
+            "        model = model.module\n    return model(", "        inner = model.module\n    return inner("
+        ),
+        "    model.cuda()\n",
+        "    model.cuda()\n    train(model)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", UNWRAPPED.values(), ids=UNWRAPPED.keys())
+def test_silent_where_the_wrapper_is_taken_off_before_it_runs(pair: Pair, tmp_path: Path) -> None:
+    check_pair("ACC501", pair, tmp_path)
