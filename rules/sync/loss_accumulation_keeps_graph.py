@@ -17,7 +17,8 @@ class LossAccumulationKeepsGraph(Rule):
 
     What it does
         Finds `total += loss`, `total = total + loss` and `losses.append(loss)` in a loop in which `loss.backward()` is
-        called as well, where `total` or the list goes on from one batch to the next.
+        called as well, where `total` or the list goes on from one batch to the next. Where the loss comes out of
+        something that is not known, so that only its `backward()` shows what it is, this is reported as information.
 
     Why it costs time
         `backward()` frees the buffers of the graph, not its nodes and not what their tensors hold: what is kept grows
@@ -55,7 +56,8 @@ class LossAccumulationKeepsGraph(Rule):
         that is returned is reported: its graph was differentiated and cannot be once more.
 
     Fix safety
-        Safe: the loss was differentiated already, and `detach()` neither copies nor waits as `item()` would.
+        Safe: the loss was differentiated already, and `detach()` neither copies nor waits as `item()` would. Unsafe
+        where only its `backward()` shows that it is a tensor.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/faq.html
@@ -75,12 +77,16 @@ class LossAccumulationKeepsGraph(Rule):
         code = document.code(value)
         message = (
             f"`{kept.holder}` keeps the autograd graph of `{code}` alive for every batch, so that memory grows through "
-            f"the epoch; add `{code}.detach()`"
+            f"the epoch{kept.basis.clause}; add `{code}.detach()`"
         )
         simple = isinstance(value, (cst.Name, cst.Attribute, cst.Call, cst.Subscript))
         edit = insert_after(document, value, ".detach()") if simple else None
         if edit is None:
             message = message.replace(f"add `{code}.detach()`", "detach the loss first")
-        fix = Fix("Add `.detach()`", (edit,), Applicability.SAFE) if edit is not None else None
+        proven = kept.basis.proven
+        applicability = Applicability.SAFE if proven else Applicability.UNSAFE
+        fix = Fix("Add `.detach()`", (edit,), applicability) if edit is not None else None
         related = [also_at(document, kept.backward.node, "it is differentiated here")]
-        return self.finding(facts, kept.operation.node, message, fix=fix, related=related)
+        severity = Severity.WARNING if proven else Severity.INFO
+        at, basis = kept.operation.node, kept.basis
+        return self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis)
