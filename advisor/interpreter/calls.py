@@ -21,6 +21,7 @@ from accel_advisor.interpreter.parameters import (
     takes_what_it_is_given,
 )
 from accel_advisor.interpreter.resolution import class_member, inherited_member, member_of
+from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import CallSite
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Argument
@@ -245,6 +246,8 @@ def instantiate(machine: Machine, cls: Class, arguments: Arguments, node: cst.Ca
         return build_subclass(machine, cls, loader, arguments, node)
     if bases & MODULE_BASES or any(base.startswith("torch.nn.") for base in bases):
         module = Module(machine.document, node, f"project:{cls.name}", cls)
+        if "torch.nn.DataParallel" in map(canonical, bases):
+            machine.recorder.operation(machine.frame, node, Call("torch.nn.DataParallel"), None, arguments)
         by_itself = machine.recorder.moves_itself(cls)
         machine.move(module, SOMEWHERE if by_itself else machine.frame.default_place)
         for value in arguments.values():

@@ -97,7 +97,8 @@ class Call(Action):
     """Calls a function or a class of a library, or one that is built into Python, by its full name:
     ``Call("torch.utils.data.DataLoader")``, ``Call("print")``.
 
-    A class of the project that derives from one of ``threading`` counts as a call of that one.
+    A class of the project that derives from one of ``threading`` counts as a call of that one; where one is built that
+    derives from ``torch.nn.DataParallel``, this counts as a call of it.
     """
 
     __slots__ = ()

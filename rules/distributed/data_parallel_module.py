@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.actions import Call
+from accel_advisor.records.actions import AnyCall, Call, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.models.unwrapping import is_unwrapped
 from accel_advisor.rule import Rule
+
+WRAPPERS = (
+    *calls("torch.nn.DataParallel", "torch_geometric.nn.DataParallel", "torch_geometric.nn.data_parallel.DataParallel"),
+    *(Call("encoding.parallel.DataParallelModel"), AnyCall("DataParallelWithCallback")),
+)
+"""DataParallel, and what libraries derive from it."""
 
 
 class DataParallelModule(Rule):
     """A model is trained by DataParallel, which drives all GPUs from one process.
 
     What it does
-        Finds `nn.DataParallel(model)` in a program that uses CUDA.
+        Finds `nn.DataParallel(model)` in a program that uses CUDA, and classes that derive from it, in the program or
+        in libraries (`torch_geometric.nn.DataParallel`, `DataParallelWithCallback`).
 
     Why it costs time
         DataParallel copies the model to every GPU in every step, runs all replicas in threads of one Python process,
@@ -57,7 +64,7 @@ class DataParallelModule(Rule):
         """Reports each wrapper once."""
         if facts.wraps_in_parallel or not facts.names_gpu_anywhere:
             return
-        for operation in facts.operations_of(Call("torch.nn.DataParallel")):
+        for operation in facts.operations_of(*WRAPPERS):
             if not self._has_one_device(operation) and not is_unwrapped(operation):
                 message = (
                     f"`{facts.document.code(operation.node)}` drives all GPUs from one process and copies the model to "

@@ -160,3 +160,32 @@ UNWRAPPED = {
 @pytest.mark.parametrize("pair", UNWRAPPED.values(), ids=UNWRAPPED.keys())
 def test_silent_where_the_wrapper_is_taken_off_before_it_runs(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC501", pair, tmp_path)
+
+
+DERIVED = """
+class Balanced({base}):
+    def __init__(self, first, *args, **kwargs):
+        self.first = first
+        super().__init__(*args, **kwargs)
+model = Balanced(4, Net().cuda())
+"""
+
+
+def test_reports_classes_that_derive_from_it(tmp_path: Path) -> None:
+    derived, other = RANKS + DERIVED.format(base="nn.DataParallel"), RANKS + DERIVED.format(base="nn.Module")
+    assert len(severities("ACC501", derived, tmp_path)) == 1
+    check_one("ACC501", other, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        "torch_geometric.nn.DataParallel",
+        "encoding.parallel.DataParallelModel",
+        "sync_batchnorm.DataParallelWithCallback",
+    ],
+)
+def test_reports_wrappers_of_libraries(wrapper: str, tmp_path: Path) -> None:
+    module, _, name = wrapper.rpartition(".")
+    source = f"{RANKS}from {module} import {name}\nmodel = {name}(Net().cuda(), device_ids=[0])\n"
+    check_pair("ACC501", Pair(source, "[0]", "[0, 1]"), tmp_path)
