@@ -13,6 +13,9 @@ from accel_advisor.records.queries.loaders.start_method import loop_that_workers
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, LoaderCall
 
+FEW = 8
+"""Samples of a batch that one worker may well have ready in time."""
+
 _POOLS = (AnyCall("Pool"), Call("joblib.Parallel"))
 """What runs functions in processes that may have no children of their own, of whatever context it is a method."""
 _STARTERS = calls("multiprocessing.Process", "torch.multiprocessing.Process", "torch.multiprocessing.spawn")
@@ -39,6 +42,23 @@ def loaders_wanting_workers(facts: Facts) -> Iterator[LoaderCall]:
         if not given.absent and (not zero or _is_deliberate(loader) or given.decided_by in options):
             continue
         if loader.feeds_gpu and (loader.works or loader.moved_by) and _works_in_workers(facts, loader):
+            options |= {given.decided_by} - {""}
+            yield loader
+
+
+def loaders_with_one_worker(facts: Facts) -> Iterator[LoaderCall]:
+    """The loaders of a document from which a model learns, and whose batches one worker, as the program says or an
+    option does unless it is given, makes of samples that are read or decoded; of several with one option the first."""
+    options: set[str] = set()
+    for loader in facts.loaders:
+        given, batch, dataset = loader.given("num_workers"), loader.given("batch_size").default, loader.dataset
+        if not loader.constructor.advises or dataset is None or dataset.cost != "costly" or not loader.trains:
+            continue
+        one = loader.gives("num_workers", 1) or given.default.is_literal(1)
+        small = batch.absent or (isinstance(batch.literal, int) and batch.literal < FEW)
+        if not one or small or _is_deliberate(loader) or given.decided_by in options:
+            continue
+        if loader.feeds_gpu and _works_in_workers(facts, loader):
             options |= {given.decided_by} - {""}
             yield loader
 

@@ -1,0 +1,74 @@
+"""Costly samples that a single worker prepares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Frequency, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.loaders.wanting_workers import loaders_with_one_worker
+from accel_advisor.rule import Rule
+
+
+class OneWorker(Rule):
+    """A single worker prepares batches whose samples are read or decoded one by one.
+
+    What it does
+        Finds DataLoaders with `num_workers=1`, be it written there or the default of an option, from which a model on a
+        GPU learns, and whose data set reads or decodes a file for each sample.
+
+    Why it costs time
+        One process prepares all samples of a batch, one after the other. With a batch of 128 pictures of 10 ms each
+        this takes more than a second, and the GPU waits for whatever a step takes less.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader
+        from torchvision.datasets import ImageFolder
+
+        data = ImageFolder("photos")
+        loader = DataLoader(data, batch_size=64, num_workers=1, pin_memory=True, persistent_workers=True)
+        model = nn.Linear(8, 2).cuda()
+        for x, y in loader:
+            model(x.cuda(non_blocking=True)).sum().backward()
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader
+        from torchvision.datasets import ImageFolder
+
+        data = ImageFolder("photos")
+        loader = DataLoader(data, batch_size=64, num_workers=4, pin_memory=True, persistent_workers=True)
+        model = nn.Linear(8, 2).cuda()
+        for x, y in loader:
+            model(x.cuda(non_blocking=True)).sum().backward()
+
+    When to ignore it
+        On a machine with one core to spare, or where a step takes longer than its batch. The rule is silent about
+        batches of a few samples, loaders that nothing learns from, and where a comment explains the number, or more
+        workers would break something.
+
+    References
+        - https://docs.pytorch.org/docs/stable/data.html#single-and-multi-process-data-loading
+    """
+
+    code = "ACC125"
+    name = "one-worker"
+    severity = Severity.INFO
+    frequency = Frequency.STEP
+    knob = "num_workers"
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each loader once, at its call."""
+        for loader in loaders_with_one_worker(facts):
+            dataset = loader.dataset
+            reason = dataset.reason if dataset is not None else ""
+            option = loader.given("num_workers").decided_by
+            decided = f" (decided by `{option}`)" if option else ""
+            message = (
+                f"`{loader.label}` has one worker{decided}, which prepares all samples of a batch one after the "
+                f"other: {reason}; give it more (`accel-advisor tune` finds the number)"
+            )
+            yield self.finding(facts, loader.node, message)

@@ -1,0 +1,59 @@
+"""ACC125 one-worker, silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import Pair, check_one, check_pair, findings_of
+from ..programs import IMPORTS
+
+PROGRAM = """
+import argparse
+from torchvision.datasets import ImageFolder
+parser = argparse.ArgumentParser()
+parser.add_argument("--workers", type=int, default=1)
+args = parser.parse_args()
+data = ImageFolder("photos")
+loader = DataLoader(data, batch_size=64, num_workers=1)
+model = nn.Linear(8, 2).cuda()
+for x, y in loader:
+    model(x.cuda()).sum().backward()
+"""
+SOURCE = IMPORTS + PROGRAM
+PAIRS = {
+    "two workers": Pair(SOURCE.replace("workers=1", "workers=2"), "workers=2", "workers=1"),
+    "another default": Pair(
+        SOURCE.replace("workers=1", "workers=args.workers").replace("default=1", "default=4"), "default=4", "default=1"
+    ),
+    "a few samples": Pair(SOURCE.replace("=64", "=4"), "=4", "=64"),
+    "single samples": Pair(SOURCE.replace("batch_size=64, ", ""), "data, num", "data, batch_size=64, num"),
+    "a comment explains it": Pair(
+        SOURCE.replace("workers=1)", "workers=1)  # the file system hangs with more"),
+        "  # the file system hangs with more",
+    ),
+    "samples in memory": Pair(
+        SOURCE.replace('ImageFolder("photos")', "TensorDataset(torch.zeros(99, 8), torch.zeros(99))"),
+        "TensorDataset(torch.zeros(99, 8), torch.zeros(99))",
+        'ImageFolder("photos")',
+    ),
+    "nothing learns": Pair(SOURCE.replace(".sum().backward()", ".sum()"), ".sum()", ".sum().backward()"),
+    "no GPU": Pair(SOURCE.replace(".cuda()", ""), "model(x)", "model.cuda()(x.cuda())"),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC125", PAIRS[case], tmp_path)
+
+
+def test_reported(tmp_path: Path) -> None:
+    # beside the number itself the mark would explain it
+    written = "loader = DataLoader(  # -> info none\n    data, batch_size=64,\n    num_workers=1)"
+    check_one("ACC125", SOURCE.replace("loader = DataLoader(data, batch_size=64, num_workers=1)", written), tmp_path)
+
+
+def test_names_the_option_that_decides(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC125", SOURCE.replace("workers=1", "workers=args.workers"), tmp_path)
+    assert "one worker (decided by `--workers`)" in found.message
