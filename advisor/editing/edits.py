@@ -12,6 +12,8 @@ from accel_advisor.source.document import Document
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _COMMA = re.compile(r"(?:[ \t\r\n\f\\]|\#[^\r\n]*+)*+,")
 """The comma behind an argument or entry, and what stands in front of it."""
+_CLOSES = re.compile(r"[)\]}][)\]},:; \t]*")
+"""What may end a line behind the last argument."""
 
 
 def newline_of(document: Document) -> str:
@@ -39,7 +41,8 @@ def indentation_at(document: Document, offset: int) -> str:
 
 
 def add_keyword(document: Document, call: cst.Call, name: str, expression: str) -> Edit | None:
-    """The edit that gives a call one more keyword argument, laid out like the arguments it has.
+    """The edit that gives a call one more keyword argument, laid out like the arguments it has, and on a line of its
+    own where it would make the line longer than the document's lines are.
 
     Two such edits of one call compose where it has an argument. None where the call splats ``*args`` or ``**kw``: the
     keyword might be among them already, and Python raises TypeError for one that is given twice.
@@ -52,7 +55,8 @@ def add_keyword(document: Document, call: cst.Call, name: str, expression: str) 
         end = document.span(call).end.offset
         return document.edit(end - 1, end, f"{keyword})")
     last = call.args[-1]
-    return _append(document, last, document.span(call).end.offset - 1, keyword)
+    first = document.span(call.args[0]).start.offset
+    return _append(document, last, document.span(call).end.offset - 1, keyword, first)
 
 
 def add_before_splat(document: Document, call: cst.Call, name: str, expression: str) -> Edit | None:
@@ -83,7 +87,8 @@ def add_entry(document: Document, display: cst.CSTNode | None, name: str, expres
     end = document.span(display).end.offset - 1
     if not display.elements:
         return document.edit(end, end, entry)
-    return _append(document, display.elements[-1], end, entry)
+    first = document.span(display.elements[0]).start.offset
+    return _append(document, display.elements[-1], end, entry, first)
 
 
 def _append(
@@ -91,7 +96,14 @@ def _append(
     last: cst.Arg | cst.BaseDictElement,
     closing: int,
     content: str,
+    first: int,
 ) -> Edit:
+    """The edit that puts one more item behind the last.
+
+    Args:
+        first: where the first item starts.
+        closing: where the bracket stands that ends them.
+    """
     text = document.text
     start, end = document.span(last).start.offset, document.span(last).end.offset
     own_line = _begins_line(document, start)
@@ -103,8 +115,31 @@ def _append(
         if stop >= closing:
             return document.edit(comma.end(), comma.end(), f" {content},")
         return document.edit(stop, stop, f"{newline}{indent}{content},")
-    separator = f",{newline}{indent}" if own_line else ", "
+    if own_line:
+        separator = f",{newline}{indent}"
+    elif _is_too_long(document, end, closing, f", {content}"):
+        separator = f",{newline}{_below(document, first, end)}"
+    else:
+        separator = ", "
     return document.edit(end, end, separator + content)
+
+
+def _is_too_long(document: Document, offset: int, closing: int, content: str) -> bool:
+    """Whether a line that ends with a bracket would be longer than the document's lines are, with more in it."""
+    begin, stop = _line_around(document, offset)
+    rest = document.text[closing:stop].partition("#")[0]
+    if not begin <= closing < stop or _CLOSES.fullmatch(rest) is None:
+        return False
+    return len(document.text[begin:closing] + rest.rstrip() + content) > document.width
+
+
+def _below(document: Document, first: int, last: int) -> str:
+    """The white space in front of an item that stands below the others: as in front of those above it, or under the
+    first where all are on one line."""
+    begin, _ = _line_around(document, last)
+    if begin > first:
+        return indentation_at(document, last)
+    return "".join(one if one == "\t" else " " for one in document.text[begin:first])
 
 
 def remove_argument(document: Document, call: cst.Call, arg: cst.Arg) -> Edit:

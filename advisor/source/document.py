@@ -213,6 +213,11 @@ class Document:
         end = starts[row] if row < len(starts) else len(self.text)
         return self.text[starts[row - 1] : end].rstrip("\r\n")
 
+    @cached_property
+    def width(self) -> int:
+        """How long its lines may be, in characters: as long as its longest, from 79 to 120."""
+        return max(79, min(120, max(map(len, self.text.splitlines()), default=0)))
+
     def comment_beside(self, row: int) -> str:
         """What a line, counted from 1, holds from its first ``#`` on; empty where it has none."""
         line = self.line(row)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from accel_advisor.editing.edits import add_before_splat, add_entry, add_keyword, insert_statement
 from accel_advisor.editing.fixer import apply_edits
 from accel_advisor.source.document import Document
+from accel_advisor.syntax.walking import descendants
 
 
 def call_in(source: str) -> tuple[Document, cst.Call]:
@@ -60,6 +61,36 @@ def test_trailing_comma_with_a_comment() -> None:
 def test_windows_newlines() -> None:
     before = "f(\r\n\ta,\r\n\tb=2,\r\n)\r\n"
     assert with_keywords(before, ("x", "1")) == "f(\r\n\ta,\r\n\tb=2,\r\n\tx=1,\r\n)\r\n"
+
+
+LONG = "batch_size=config.batch_size_of_the_training, shuffle=True"
+
+
+def test_a_line_that_would_become_too_long_is_broken_below_the_arguments() -> None:
+    before = f"make(data, {LONG})\n"
+    after = with_keywords(before, ("num_workers", "4"), ("pin_memory", "True"))
+    assert after == f"make(data, {LONG},\n     num_workers=4,\n     pin_memory=True)\n"
+
+
+def test_a_last_line_that_would_become_too_long_is_broken_as_those_above() -> None:
+    before = f"DataLoader(data,\n           {LONG})\n"
+    assert (
+        with_keywords(before, ("pin_memory", "True"))
+        == f"DataLoader(data,\n           {LONG},\n           pin_memory=True)\n"
+    )
+
+
+def test_lines_are_as_long_as_those_that_the_file_has() -> None:
+    before = f"# {'-' * 100}\nmake(data, {LONG})\n"
+    assert with_keywords(before, ("pin_memory", "True")) == before.replace("True)", "True, pin_memory=True)")
+
+
+def test_what_stands_behind_a_call_stays_on_its_line() -> None:
+    document = Document("train.py", f"make(data, {LONG}) + make(1, 2)\n")
+    call = next(iter(descendants(document.tree, cst.Call)))
+    edit = add_keyword(document, call, "x", "1")
+    assert edit is not None
+    assert "\n" not in edit.content
 
 
 def test_keyword_in_front_of_a_splat() -> None:
