@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.records.dataset_facts import Cost, DatasetFacts, Veto
+from accel_advisor.records.dataset_facts import Cost, DatasetFacts
 from accel_advisor.tables.known_datasets import SAMPLE_TRANSFORMS, TRANSFORMING_DATASETS
 from accel_advisor.values.values import ABSENT, Constant, Opaque, Sequence, Value, options_of
-
-_KEPT = Veto("memory", "its samples are kept in memory")
 
 
 def describe_transformed(value: Opaque) -> DatasetFacts | None:
@@ -24,23 +22,19 @@ def describe_transformed(value: Opaque) -> DatasetFacts | None:
         return DatasetFacts(value, "costly", f"`{name}` reads what it keeps on disk for each sample")
     steps = list(_steps(_argument(value, "transform", known.transform)))
     if known.keeps == "memory" and _keeps_all(value):
-        return _kept(value, name, steps)
+        if any(one.startswith("Rand") for one in map(_name, steps)):
+            return DatasetFacts(value, "light", f"`{name}` runs its random transforms for each sample")
+        return DatasetFacts(value)
     if not steps:
         return DatasetFacts(value)
-    reads = any(isinstance(one, Opaque) and one.name.rpartition(".")[2].startswith("Load") for one in steps)
+    reads = any(one.startswith("Load") for one in map(_name, steps))
     cost: Cost = "costly" if reads else "light"
     words = "reads a file and runs all its transforms" if reads else "runs its transform"
     return DatasetFacts(value, cost, f"`{name}` {words} for each sample")
 
 
-def _kept(value: Opaque, name: str, steps: list[Value]) -> DatasetFacts:
-    """Of a data set that keeps in memory what comes before its first random transform."""
-    names = [one.name.rpartition(".")[2] if isinstance(one, Opaque) else "" for one in steps]
-    if any(one.startswith("Rand") for one in names):
-        return DatasetFacts(value, "light", f"`{name}` runs its random transforms for each sample")
-    if steps and all(names):
-        return DatasetFacts(value, "memory", f"`{name}` keeps its samples in memory", (_KEPT,))
-    return DatasetFacts(value)
+def _name(transform: Value) -> str:
+    return transform.name.rpartition(".")[2] if isinstance(transform, Opaque) else ""
 
 
 def _keeps_all(value: Opaque) -> bool:

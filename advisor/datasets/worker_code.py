@@ -20,11 +20,13 @@ from accel_advisor.tables.torch_functions import ASKS_FOR_CUDA, HARMLESS_CUDA
 from accel_advisor.values.devices import device_kinds
 from accel_advisor.values.values import (
     Bound,
+    Class,
     Configured,
     Constant,
     Function,
     Instance,
     Opaque,
+    Qualified,
     Sequence,
     Value,
     options_of,
@@ -88,6 +90,26 @@ def _unpinnable(machine: Machine, loader: LoaderCall) -> Iterator[WorkerIssue]:
             continue
         if class_member(machine, batch.cls, "pin_memory") is None:
             yield WorkerIssue("unpinnable", batch.cls.name, batch.cls.document, batch.cls.node.name)
+    for value in options_of(loader.get("collate_fn")):
+        function = _function(value)
+        if function is not None and (call := _makes_unpinnable(machine, function)) is not None:
+            yield WorkerIssue("unpinnable part", "collate_fn", function.document, call)
+
+
+def _makes_unpinnable(machine: Machine, function: Function, depth: int = 2) -> cst.Call | None:
+    """The call in a function, or in one of the project that it calls, that makes a graph of DGL, or an object of a
+    class of the project that moves itself and has no ``pin_memory``."""
+    for node in descendants(function.node.body, cst.Call):
+        callee = value_of(machine, function.scope.globals, node.func)
+        if isinstance(callee, Qualified) and callee.name.startswith("dgl."):
+            return node
+        if isinstance(callee, Class) and callee.library_bases() <= {"object"}:
+            moves, pins = (class_member(machine, callee, name) for name in ("to", "pin_memory"))
+            if moves is not None and pins is None:
+                return node
+        if isinstance(callee, Function) and depth and _makes_unpinnable(machine, callee, depth - 1) is not None:
+            return node
+    return None
 
 
 def _changed(machine: Machine, loader: LoaderCall) -> Iterator[WorkerIssue]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Cost = Literal["costly", "light", "memory", "unknown"]
 VetoKind = Literal["stream", "handle", "generator", "cache", "memory", "written"]
-IssueKind = Literal["device", "constant seed", "unpicklable", "unpinnable", "changed"]
+IssueKind = Literal["device", "constant seed", "unpicklable", "unpinnable", "unpinnable part", "changed"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,10 @@ TAKERS = {
     "composer.Trainer": "composer",
     "mmengine.runner.Runner": "mmengine",
     "fastai.data.core.DataLoaders": "fastai",
+    **{
+        f"monai.engines.{name}": "monai"
+        for name in "SupervisedTrainer GanTrainer AdversarialTrainer SupervisedEvaluator EnsembleEvaluator".split()
+    },
     **{f"lightning.Trainer.{name}": "lightning" for name in ("fit", "validate", "test", "predict")},
     **{f"ignite.engine.create_supervised_{name}.run": "ignite" for name in ("trainer", "evaluator")},
 }

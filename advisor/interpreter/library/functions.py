@@ -87,7 +87,7 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
     if Call(name) in CLOCKS:
         return machine.frame.run.clock.read(node, machine.frame.loops)
     taker = TAKERS.get(name)
-    if taker is not None:
+    if taker is not None and (taker != "monai" or "cuda" in device_kinds(arguments.get("device", 0) or UNKNOWN)):
         take_loaders(taker, arguments.values())
     if name == "torch.device":
         return _device(machine, arguments)

@@ -12,6 +12,18 @@ from ..checks import Pair, check_one, check_pair
 from ..programs import IMPORTS, LOOP, MODEL, PHOTOS
 
 HEAD = PHOTOS + MODEL + "import conf\nloader = DataLoader(photos, num_workers=2)\n"
+WRAPPED = """
+class Masked:
+    def __init__(self, x): self.x = x
+    def to(self, device): return Masked(self.x.to(device))
+    def other(self): return self
+def wrap(items): return Masked(torch.stack(items))
+def collate(items):
+    items = list(zip(*items))
+    items[0] = wrap(items[0])
+    return tuple(items)
+loader = DataLoader(photos, num_workers=2, collate_fn=collate)
+"""
 PAIRS = {
     "text that is encoded in the loop": Pair(
         IMPORTS
@@ -53,6 +65,30 @@ PAIRS = {
         + "    def train_dataloader(self): return DataLoader(conf.data)\n",
         "DataLoader(conf.data)",
         "DataLoader(conf.data, num_workers=2)",
+    ),
+    "a class in a batch without pin_memory": Pair(
+        HEAD + WRAPPED + "for b, y in loader:\n    step(b.to('cuda').x, y)", "other(self)", "pin_memory(self)"
+    ),
+    "graphs of DGL": Pair(
+        HEAD
+        + "import dgl\ndef collate(items): return dgl.batch(items), 1\n"
+        + "loader = DataLoader(photos, num_workers=2, collate_fn=collate)\nfor g, y in loader:\n    step(g.to('cuda'), y)",
+        "dgl.batch",
+        "conf.batch",
+    ),
+    "a look at one batch": Pair(
+        HEAD + "x, y = next(iter(DataLoader(photos, num_workers=2)))\nstep(x.cuda(), 1)",
+        "x, y = next(iter(DataLoader(photos, num_workers=2)))\n",
+        "for x, y in loader: ",
+    ),
+    "pinned by hand": Pair(
+        HEAD + "for x, y in loader:\n    step(x.pin_memory().cuda(non_blocking=True), 1)", ".pin_memory()"
+    ),
+    "an engine of MONAI on the host": Pair(
+        HEAD
+        + "from monai.engines import SupervisedTrainer\nSupervisedTrainer(torch.device('cpu'), 9, loader, model).run()",
+        "torch.device('cpu')",
+        "torch.device('cuda')",
     ),
     "its workers are not known": Pair(
         IMPORTS + MODEL + "import conf\nloader = DataLoader(conf.data, **conf.kw)" + LOOP, ", **conf.kw"

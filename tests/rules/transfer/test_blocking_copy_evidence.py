@@ -39,6 +39,16 @@ PAIRS = {
     "a part of a batch is written": Pair(
         PHOTOS + MODEL + PINNED + "for b in loader:\n    z = b.cuda()\n    b[0] = 1", "b[0] = 1", "b['x'] = z"
     ),
+    "a class in a batch": Pair(
+        PHOTOS
+        + MODEL
+        + "import conf\nclass Masked:\n    def __init__(self, x): self.x = x\n"
+        + "    def to(self, device): return Masked(self.x.to(device))\n"
+        + "def collate(items): return conf.joined(Masked(items))\n"
+        + "for b, y in DataLoader(photos, num_workers=2, pin_memory=True, collate_fn=collate):\n    step(b.to('cuda'), 1)",
+        "conf.joined(Masked(items))",
+        "conf.joined(items)",
+    ),
     "timed in every pass": Pair(
         PHOTOS + MODEL + PINNED + TIMED.format("    ", "    "),
         "    torch.cuda.synchronize()",

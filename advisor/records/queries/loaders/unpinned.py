@@ -51,12 +51,13 @@ def unpinned_loaders(facts: Facts) -> Iterator[UnpinnedLoader]:
 
 def _copied_as_it_came(facts: Facts, loader: LoaderCall) -> tuple[Transfer, Evidence] | None:
     """The copy of a loader's batch to a GPU that is best known, and what shows it: of what the loader itself pins, and
-    not of what a cast made of it on the host."""
+    not of what a cast made of it on the host; a single batch that is looked at does not count."""
     found = [
         (transfer, basis)
         for transfer in loader.transfers
         for context in transfer.contexts
-        if context.loader is loader and not context.moved.recast and (basis := reaches_gpu(facts, context)) is not None
+        if context.loader is loader and (context.loop is not None or loader.passes) and not context.moved.recast
+        if (basis := reaches_gpu(facts, context)) is not None
     ]
     return min(found, key=lambda one: len(one[1].grounds), default=None)
 
@@ -65,7 +66,9 @@ def _can_pin(facts: Facts, loader: LoaderCall) -> bool:
     dataset = loader.dataset
     if dataset is not None and (dataset.on_device or not dataset.tensors):
         return False
-    return not (loader.suffers("device") or loader.suffers("unpinnable") or _reloads(facts, loader))
+    if any(loader.suffers(kind) for kind in ("device", "unpinnable", "unpinnable part")):
+        return False
+    return not _reloads(facts, loader)
 
 
 def _reloads(facts: Facts, loader: LoaderCall) -> bool:
