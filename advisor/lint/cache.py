@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,8 +25,12 @@ from accel_advisor.finding import (
     Finding,
     Fix,
     Frequency,
+    Gap,
     Location,
+    NotKnown,
     Related,
+    Seen,
+    SeenLoader,
     Severity,
     Span,
 )
@@ -78,12 +82,13 @@ class Cache:
             if entry["folders"] != self._around(program):
                 return None
             findings = tuple(_finding(one) for one in entry["findings"])
+            seen = tuple(_seen(one) for one in entry["seen"])
             if self._now - entry["used"] > DAY:
                 entry["used"] = self._now
                 self._changed = True
         except (KeyError, TypeError, ValueError, AttributeError):
             return None
-        return Result(replace(program, consulted=frozenset(entry["consulted"])), findings)
+        return Result(replace(program, consulted=frozenset(entry["consulted"])), findings, seen)
 
     def put(self, result: Result, digests: Iterable[str]) -> None:
         """Remembers what was found in a program whose files have these digests."""
@@ -92,6 +97,7 @@ class Cache:
             "consulted": {name: self._digest(name) for name in sorted(result.program.consulted)},
             "folders": self._around(result.program),
             "findings": [_plain(one) for one in result.findings],
+            "seen": [astuple(one) for one in result.seen],
         }
         self._changed = True
 
@@ -261,6 +267,18 @@ def _finding(data: list[Any]) -> Finding:
         tuple(Related(file, _span(place), text) for file, place, text in related),
         Confidence(confidence),
         Frequency(frequency),
+    )
+
+
+def _seen(data: list[Any]) -> Seen:
+    filename, loaders, asynchronous, waiting, moved_by, gaps = data
+    return Seen(
+        filename,
+        tuple(SeenLoader(*one) for one in loaders),
+        asynchronous,
+        waiting,
+        tuple(moved_by),
+        tuple(NotKnown(Gap(gap), line, code) for gap, line, code in gaps),
     )
 
 

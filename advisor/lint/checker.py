@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from accel_advisor.config import Config
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Seen, Severity
 from accel_advisor.lint import garbage_collection
 from accel_advisor.lint.report import Program, Result
 from accel_advisor.lint.ruleset import Ruleset
@@ -20,6 +20,7 @@ from accel_advisor.source.suppressions import Suppressions
 
 if TYPE_CHECKING:
     from accel_advisor.project.requirements import Declared, Requirements
+    from accel_advisor.records.facts import Facts
 
 _BUDGET = garbage_collection.Budget(1_000_000)
 
@@ -74,16 +75,18 @@ class Checker:
         rulesets = {
             filename: self.ruleset(config) for filename, config in zip(program.filenames, program.configs, strict=True)
         }
-        found, consulted = self._run(Path(program.root), documents, unsaved, rulesets)
+        found = self._run(Path(program.root), documents, unsaved, rulesets)
         own = [document for document in documents if document.filename not in program.callers]
         by_file: dict[str, list[Finding]] = {document.filename: [] for document in own}
-        for one in found:
+        for one in found.findings:
             if one.filename in by_file:
                 by_file[one.filename].append(one)
         for document in own:
             findings += _silenced(document, by_file[document.filename], rulesets[document.filename])
         shown = tuple(one for one in findings if one.code in rulesets[one.filename].on)
-        return Result(replace(program, consulted=consulted), shown)
+        spoken = {one.filename for one in findings}
+        silent = tuple(one for one in found.seen if one.filename in by_file and one.filename not in spoken)
+        return Result(replace(program, consulted=found.consulted), shown, silent)
 
     def _declared(self, document: Document, root: Path, config: Config) -> Declared:
         """What a script runs on: what its configuration says, then what the files around it up to the root say."""
@@ -96,34 +99,69 @@ class Checker:
 
     def _run(
         self, root: Path, documents: Sequence[Document], unsaved: Sequence[Document], rulesets: Mapping[str, Ruleset]
-    ) -> tuple[list[Finding], frozenset[str]]:
+    ) -> _Found:
+        found = _Found()
         if not any(rulesets[one.filename].rules for one in documents):
-            return [], frozenset()
+            return found
         from accel_advisor.analysis.project import analyze
 
-        findings: list[Finding] = []
         known = {one.filename: self._declared(one, root, rulesets[one.filename].config) for one in documents}
         try:
             analysis = analyze(documents, root, known, unsaved=unsaved)
         except Exception as error:
             if len(documents) > 1:
                 # One file that cannot be understood must not hide what there is to say about the others.
-                parts = [self._run(root, [document], unsaved, rulesets) for document in documents]
-                return [one for part in parts for one in part[0]], frozenset().union(*(part[1] for part in parts))
-            return [internal_error(documents[0].filename, "the analysis", error)], frozenset()
+                for document in documents:
+                    found.take(self._run(root, [document], unsaved, rulesets))
+            else:
+                found.findings.append(internal_error(documents[0].filename, "the analysis", error))
+            return found
+        found.consulted = analysis.consulted
         for filename, sentence in analysis.failures.items():
-            findings.append(tool_finding(filename, NOT_ANALYSED, f"This file {sentence}.", Severity.INFO))
+            found.findings.append(tool_finding(filename, NOT_ANALYSED, f"This file {sentence}.", Severity.INFO))
         for filename, facts in analysis.facts.items():
-            for rule in rulesets[filename].rules:
-                try:
-                    for one in rule.check(facts):
-                        findings.append(one)  # noqa: PERF402 -- what came before an error is kept
-                except DocumentError as error:
-                    findings.append(unreadable(filename, str(error), error.row, error.column, syntax=error.syntax))
-                    break
-                except Exception as error:
-                    findings.append(internal_error(filename, f"rule {rule.code} ({rule.name})", error))
-        return findings, analysis.consulted
+            found.take(_judged(facts, rulesets[filename]))
+        return found
+
+
+@dataclass(slots=True)
+class _Found:
+    """What rules have to say, what is seen where they are silent, and which files were read to find it out."""
+
+    findings: list[Finding] = field(default_factory=list)
+    seen: list[Seen] = field(default_factory=list)
+    consulted: frozenset[str] = frozenset()
+
+    def take(self, other: _Found) -> None:
+        self.findings += other.findings
+        self.seen += other.seen
+        self.consulted |= other.consulted
+
+
+def _judged(facts: Facts, ruleset: Ruleset) -> _Found:
+    """What the rules say about a document; where all of those that are on by default are silent, what is seen there."""
+    from accel_advisor.records.queries.seen_training import seen_training
+
+    found = _Found()
+    filename = facts.document.filename
+    for rule in ruleset.rules:
+        try:
+            for one in rule.check(facts):
+                found.findings.append(one)
+        except DocumentError as error:
+            found.findings.append(unreadable(filename, str(error), error.row, error.column, syntax=error.syntax))
+            break
+        except Exception as error:
+            found.findings.append(internal_error(filename, f"rule {rule.code} ({rule.name})", error))
+    if found.findings or ruleset.config.selection.narrowed or ruleset.off_in(filename):
+        return found
+    try:
+        seen = seen_training(facts)
+    except Exception as error:
+        found.findings.append(internal_error(filename, "the summary of the training", error))
+    else:
+        found.seen += [seen] if seen is not None else []
+    return found
 
 
 def _silenced(document: Document, findings: Iterable[Finding], ruleset: Ruleset) -> list[Finding]:

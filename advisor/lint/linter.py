@@ -73,6 +73,7 @@ def lint(
             program = result.program
             caches.of(program.root).put(result, [digest_of(texts.get(name, b"")) for name in program.filenames])
     report.findings.sort(key=lambda one: one.sort_key)
+    report.seen.sort(key=lambda one: one.filename)
     at = {name: path for path, name in report.asked.items()}
     report.sources = {one.filename: contents[at[one.filename]] for one in report.findings if one.filename in at}
     return report

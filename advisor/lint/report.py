@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field, replace
 
 from accel_advisor.config import Config
-from accel_advisor.finding import Finding
+from accel_advisor.finding import Finding, Seen
 from accel_advisor.selection import INTERNAL_ERROR
 from accel_advisor.source.document import Document
 from accel_advisor.source.parsing import DocumentError
@@ -42,6 +42,7 @@ class Report:
         checked: how many files were looked at, those that mention no accelerator included.
         asked: how each file that was asked for and mentions accelerators was named, by its absolute path.
         sources: the bytes of each file that has a finding, as they were linted.
+        seen: what was seen in files that train and that all rules are silent about.
         programs: which files were understood together.
         notes: sentences about what could not be looked at.
         failures: sentences about rules that did not run, because they cannot be loaded.
@@ -53,6 +54,7 @@ class Report:
     checked: int = 0
     asked: dict[str, str] = field(default_factory=dict)
     sources: dict[str, bytes] = field(default_factory=dict)
+    seen: list[Seen] = field(default_factory=list)
     programs: list[Program] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     failures: tuple[str, ...] = ()
@@ -69,6 +71,11 @@ class Report:
         self.programs.append(result.program)
         names = {name: self.asked.get(os.path.realpath(name)) for name in result.program.filenames}
         self.findings += [self._named(one) for one in result.findings if names.get(one.filename) is not None]
+        self.seen += [
+            replace(one, filename=self._name(one.filename))
+            for one in result.seen
+            if names.get(one.filename) is not None
+        ]
 
     def _named(self, finding: Finding) -> Finding:
         fix = finding.fix
@@ -94,7 +101,12 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was found in one program: in each of its files, under the names that the program gives them."""
+    """What was found in one program: in each of its files, under the names that the program gives them.
+
+    Attributes:
+        seen: what was seen in those of its files that train and that all rules are silent about.
+    """
 
     program: Program
     findings: tuple[Finding, ...]
+    seen: tuple[Seen, ...] = ()

@@ -12,6 +12,7 @@ import click
 from accel_advisor.finding import Applicability, Finding, Frequency, Severity, Span
 from accel_advisor.lint.priorities import Priority, priorities
 from accel_advisor.lint.report import Report
+from accel_advisor.lint.seen_words import seen_lines
 from accel_advisor.output import Screen
 from accel_advisor.source.document import Document
 
@@ -34,7 +35,8 @@ APPLICABILITY = {
 
 
 def render(report: Report, screen: Screen) -> str:
-    """The findings of a report, what to do first about them, and a summary."""
+    """The findings of a report, what to do first about them, what was seen where there are none, and a
+    summary."""
     documents: dict[str, Document | None] = {}
     parts: list[str] = []
     for finding in report.findings:
@@ -45,6 +47,13 @@ def render(report: Report, screen: Screen) -> str:
     if first:
         lines = [f"  {number}. {_priority(one)}" for number, one in enumerate(first, 1)]
         parts.append("\n".join(["What to do first:", *lines, ""]))
+    seen = list(seen_lines(report.seen))
+    if seen:
+        parts.append(
+            "\n".join(
+                ["Files that train, and of which no rule says anything:", *(f"  {printable(one)}" for one in seen), ""]
+            )
+        )
     parts.append(summary(report))
     return "\n".join(parts) + "\n"
 

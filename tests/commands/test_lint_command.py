@@ -20,7 +20,11 @@ class TestNothingToSay:
 
     def test_healthy_code(self, run: Run, project: Path) -> None:
         (project / "train.py").write_text(HEALTHY)
-        assert run("lint") == Done(0, "1 file checked, nothing found.\n", "")
+        seen = "1 DataLoader (line 19: pinned, 4 workers), 1 asynchronous copy: nothing to mend"
+        said = f"Files that train, and of which no rule says anything:\n  train.py: {seen}\n\n"
+        assert run("lint") == Done(0, f"{said}1 file checked, nothing found.\n", "")
+        assert run("lint").out.startswith(said), "the cache remembers it"
+        assert run("lint", "--select", "ACC102").out == "1 file checked, nothing found.\n"
         assert run("lint", "--output-format", "json").out == "[]\n"
         assert run("lint", "--diff").out == ""
         assert run("lint", "--fix", "--unsafe-fixes").status == 0
@@ -158,7 +162,7 @@ class TestFixing:
         assert after.endswith(tail)
         assert after.count(b"\r\n") == after.count(b"\n")
         assert (project / "train.py").stat().st_mode & 0o777 == 0o754
-        assert run("lint", "--fix", "--unsafe-fixes").out == "1 file checked, nothing found.\n"
+        assert run("lint", "--fix", "--unsafe-fixes").out.endswith("\n1 file checked, nothing found.\n")
         assert (project / "train.py").read_bytes() == after
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write everywhere")

@@ -35,6 +35,15 @@ class TestCache:
         assert known
         assert again.findings == first.findings
 
+    def test_what_was_seen_is_known_again(self, project: Path) -> None:
+        gap = "import torch\n\ndef train(batches):\n    for x in batches:\n        torch.relu(x).sum().backward()\n"
+        (project / "train.py").write_text(gap)
+        first, _ = self.cached()
+        assert first.seen
+        again, known = self.cached()
+        assert known
+        assert again.seen == first.seen
+
     def test_another_file_of_the_program_is_known(self) -> None:
         self.cached()
         caches = Caches()
