@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from accel_advisor.project.copies import is_named_like_an_original, without_copies
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -126,7 +128,8 @@ class Discoverer:
     """Finds the files to lint.
 
     What a person names is taken, whatever it is called; below a folder that was named, tests, documentation,
-    benchmarks, vendored, built and hidden folders, virtual environments and whatever .gitignore says are skipped.
+    benchmarks, vendored, built and hidden folders, virtual environments, copies of the project's own code beside logs
+    and whatever .gitignore says are skipped.
 
     Args:
         patterns: gives those that hold in a folder; asked again wherever a folder has a pyproject.toml.
@@ -185,6 +188,8 @@ class Discoverer:
         if SKIPPED_FILES.fullmatch(name) or any(_skipped_folder(one) for one in folders):
             return False
         absolute = os.path.abspath(path)
+        if is_named_like_an_original(absolute, absolute.removesuffix(relative.replace("/", os.sep))):
+            return False
         ignores = _Ignores(os.path.dirname(absolute))
         return not ignores.ignored(absolute, folder=False)
 
@@ -200,7 +205,10 @@ class Discoverer:
         parts = (patterns.relative(top) or "").split("/")
         in_skipped = any(part in SKIPPED_FOLDERS for part in parts)
         prefix = "" if os.path.normpath(top) == "." else top
-        yield from self._folder(top, prefix, patterns, _Ignores(os.path.abspath(top)), in_skipped, False, notes)
+        ignores = _Ignores(os.path.abspath(top))
+        found = list(self._folder(top, prefix, patterns, ignores, in_skipped, False, notes))
+        kept = set(without_copies(found, top))
+        yield from (path for path in found if path in kept or patterns.includes(path))
 
     def _folder(
         self,

@@ -68,6 +68,38 @@ class TestSkipped:
         assert found(exclude=("legacy/",)) == ["a.py", "src/d.py"]
         assert found(exclude=("/legacy/", "src/*.py")) == ["a.py", "src/legacy/c.py"]
 
+    def test_copies_that_runs_leave_behind(self, tree: Path) -> None:
+        make(tree, "train.py", "nets/unet.py", "wandb/run-7/files/code/train.py", "logs/7/nets/unet.py")
+        make(tree, "experiments/7/code/train.py", "src/main.py", "src/outputs/7/main.py")
+        for path in tree.rglob("*/7/**/*.py"):
+            path.write_text("import torch  # as it was\n")
+        assert found() == ["train.py", "nets/unet.py", "src/main.py"]
+        assert found("logs", "src/outputs/7/main.py") == ["logs/7/nets/unet.py", "src/outputs/7/main.py"]
+        assert "logs/7/nets/unet.py" in found(include=("logs/",))
+        assert found("logs/7/nets/unet.py", "train.py", force=True) == ["train.py"]
+
+    def test_copies_under_another_name_of_folder(self, tree: Path) -> None:
+        make(tree, "src/train.py", "runs/7/train.py", "experiments/7/train.py", "checkpoints/train.py")
+        assert found() == ["src/train.py"]
+        (tree / "src" / "train.py").write_text("import torch  # edited since\n")
+        assert found() == ["checkpoints/train.py", "experiments/7/train.py", "runs/7/train.py", "src/train.py"]
+
+    def test_code_in_folders_that_only_sound_like_runs(self, tree: Path) -> None:
+        make(
+            tree,
+            "train.py",
+            "__init__.py",
+            "runs/train.py",
+            "logs/x/__init__.py",
+            "outputs/x/heads.py",
+            "pkg/logs/a/train.py",
+        )
+        make(tree, "pkg/train.py", "pkg/logs/__init__.py", "experiments/mnist/train.py")
+        for name in ("runs", "logs", "outputs", "pkg", "experiments"):
+            for path in (tree / name).rglob("*.py"):
+                path.write_text(f"import torch  # {path}\n")
+        assert len(found()) == 9
+
 
 class TestTaken:
     def test_in_a_stable_order(self, tree: Path) -> None:

@@ -1,0 +1,69 @@
+"""Copies of a project's own code that its runs leave behind: snapshots beside logs and checkpoints."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+RUN_FOLDERS = frozenset(
+    {"log", "logs", "tb_logs", "lightning_logs", "runs", "wandb", "mlruns", "multirun", "output", "outputs"}
+    | {"checkpoint", "checkpoints", "ckpt", "ckpts", "snapshot", "snapshots"}
+)
+"""Folders that a training writes into."""
+WORK_FOLDERS = frozenset({"exp", "exps", "experiment", "experiments", "results", "saved", "work_dirs"})
+"""Folders that may hold what a training writes, or what people write."""
+_FOLDERS = RUN_FOLDERS | WORK_FOLDERS
+_CODE_FOLDERS = frozenset({"code", "codes", "src", "source", "scripts", "backup", "snapshot", "snapshots"})
+
+
+def without_copies(paths: Sequence[str], top: str) -> Iterator[str]:
+    """The paths of files below a folder but for those that are copies of others of the project.
+
+    A copy lies below a folder for runs, and has the name that a file has beside that folder, or the name and content of
+    any file of the project that lies below no such folder.
+    """
+    lying = [(path, list(_places(path, top))) for path in paths]
+    originals: dict[str, list[str]] = {}
+    for path, places in lying:
+        if not places:
+            originals.setdefault(os.path.basename(path), []).append(path)
+    for path, places in lying:
+        known = originals.get(os.path.basename(path), ())
+        if not any(map(_has_original, places)) and not (places and any(_is_same(path, one) for one in known)):
+            yield path
+
+
+def is_named_like_an_original(path: str, top: str) -> bool:
+    """Whether a file lies below a folder for runs of a folder, and has the name that a file has beside that one."""
+    return any(map(_has_original, _places(path, top)))
+
+
+def _places(path: str, top: str) -> Iterator[tuple[str, str, list[str]]]:
+    """The folders for runs that a path lies in below a folder: what each lies in, its name, and the way from there."""
+    if _FOLDERS.isdisjoint(path.split(os.sep)):
+        return
+    parts = os.path.relpath(path, top).split(os.sep)
+    for at, part in enumerate(parts[:-1]):
+        if part in _FOLDERS:
+            around = os.path.join(top, *parts[:at])
+            if not os.path.exists(os.path.join(around, part, "__init__.py")):
+                yield around, part, parts[at + 1 :]
+
+
+def _has_original(place: tuple[str, str, list[str]]) -> bool:
+    """Whether some end of the way, behind the name of a run, leads to a file beside the folder for runs."""
+    around, name, way = place
+    if name in WORK_FOLDERS and _CODE_FOLDERS.isdisjoint(way[:-1]):
+        return False
+    ends = (way[at:] for at in range(1, len(way)))
+    return any(end != ["__init__.py"] and os.path.isfile(os.path.join(around, *end)) for end in ends)
+
+
+def _is_same(path: str, other: str) -> bool:
+    try:
+        if os.path.getsize(path) != os.path.getsize(other):
+            return False
+        with open(path, "rb") as one, open(other, "rb") as two:
+            return one.read() == two.read()
+    except OSError:  # one that cannot be read is reported by who reads it
+        return False
