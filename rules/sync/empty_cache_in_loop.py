@@ -8,9 +8,12 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Action, Call, any_calls
-from accel_advisor.records.facts import Facts
+from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.operations import Operation
-from accel_advisor.rule import Rule, remove_statement
+from accel_advisor.records.queries.steps.host_waits import loop_of_each_step
+from accel_advisor.rule import Rule, also_at, remove_statement
+
+LOOPS = (cst.For, cst.While)
 
 CLEANERS: dict[Action, str] = {
     Call("torch.cuda.empty_cache"): "gives the allocator's cache back and pays for it again at the next batch",
@@ -26,8 +29,8 @@ class EmptyCacheInLoop(Rule):
     """The memory cache is emptied, or the garbage collector run, at every step.
 
     What it does
-        Finds `torch.cuda.empty_cache()` and `gc.collect()` in the loop over a loader, where nothing decides whether
-        they run.
+        Finds `torch.cuda.empty_cache()` and `gc.collect()` in the loop over a loader, or in that of a training, and in
+        functions that its steps call, where no condition that varies from step to step decides whether they run.
 
     Why it costs time
         `empty_cache` waits for the GPU and returns memory that the next batch asks for again. It does not make more
@@ -72,20 +75,17 @@ class EmptyCacheInLoop(Rule):
         if facts.does(*MEASURES):
             return
         for operation in facts.operations_of(*CLEANERS):
-            if operation.at_every_step and not operation.chosen and self._uses_a_model(operation):
-                yield self._report(facts, operation)
+            loop = loop_of_each_step(operation)
+            if loop is not None and not operation.chosen and (loop.backward or loop.calls_model):
+                yield self._report(facts, operation, loop)
 
-    def _uses_a_model(self, operation: Operation) -> bool:
-        loops = [context.loop for context in operation.contexts]
-        return all(loop is not None and (loop.backward or loop.calls_model) for loop in loops)
-
-    def _report(self, facts: Facts, operation: Operation) -> Finding:
-        document = facts.document
+    def _report(self, facts: Facts, operation: Operation, loop: Loop) -> Finding:
+        document, statement = facts.document, operation.statement
         code, harm = document.code(operation.node), CLEANERS[operation.what]
         message = f"`{code}` {harm}, at every step; drop it, or call it once an epoch"
-        loop = operation.contexts[0].inner
-        edit = None
-        if loop is not None and loop.document is document and isinstance(loop.node, (cst.For, cst.While)):
-            edit = remove_statement(document, operation.statement, loop.node.body)
+        if not loop.holds(document, operation.node):
+            place = [also_at(loop.document, loop.node, "the steps of this loop call it")]
+            return self.finding(facts, operation.node, message, related=place)
+        edit = remove_statement(document, statement, loop.node.body) if isinstance(loop.node, LOOPS) else None
         fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
         return self.finding(facts, operation.node, message, fix=fix)

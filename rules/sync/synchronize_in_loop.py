@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.records.actions import AnyCall, Call, any_calls, calls, within
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.steps.host_waits import happens_in_each_step, loop_of_each_step
-from accel_advisor.rule import Rule, remove_statement
+from accel_advisor.rule import Rule, also_at, remove_statement
 
 WAITS = calls("torch.cuda.synchronize", "torch.accelerator.synchronize")
 READINGS = (*CLOCKS, *any_calls("process_time"), Call("datetime.datetime.now"))
@@ -79,10 +79,13 @@ class SynchronizeInLoop(Rule):
                 f"the order by itself"
             )
             edit = None
-            if loop.document is facts.document and isinstance(loop.node, (cst.For, cst.While)):
+            related: tuple[Related, ...] = ()
+            if not loop.holds(facts.document, operation.node):
+                related = (also_at(loop.document, loop.node, "the steps of this loop call it"),)
+            elif isinstance(loop.node, (cst.For, cst.While)):
                 edit = remove_statement(facts.document, operation.statement, loop.node.body)
             fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
-            yield self.finding(facts, operation.node, message, fix=fix)
+            yield self.finding(facts, operation.node, message, fix=fix, related=related)
 
     def _needed(self, facts: Facts) -> bool:
         """Whether the program measures by events, keeps several streams, or copies to the host asynchronously."""

@@ -161,3 +161,43 @@ for x, y in loader:
 """
     check(REGRESSION + source, tmp_path)
     assert "gc.collect()" not in fixed("ACC214", REGRESSION + source, tmp_path)
+
+
+HELPER = """
+import gc, conf
+def flush():
+    gc.collect()
+    torch.cuda.empty_cache()
+def train(net, optimizer):
+    for epoch in range(9):
+        for i in range(conf.steps):
+            net(conf.batch(i)).sum().backward()
+            optimizer.step()
+            flush()
+        flush()
+"""
+IN_HELPERS = {
+    "once an epoch": Pair(
+        REGRESSION + HELPER.replace("            flush()\n", ""), "        flush()\n", "            flush()\n"
+    ),
+    "every hundredth step": Pair(
+        REGRESSION + HELPER.replace("            flush()\n", "            if i % 100 == 0:\n                flush()\n"),
+        "if i % 100 == 0",
+        "with torch.enable_grad()",
+    ),
+    "nothing learns": Pair(
+        REGRESSION + HELPER.replace(".sum().backward()", ""), "batch(i))", "batch(i)).sum().backward()"
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", IN_HELPERS.values(), ids=IN_HELPERS.keys())
+def test_silent_in_a_function_for_one_reason(pair: Pair, tmp_path: Path) -> None:
+    source = pair.source.replace("            optimizer.step()\n", "")
+    check_pair("ACC214", Pair(source, pair.condition, pair.instead), tmp_path)
+
+
+def test_reports_what_a_function_does_that_each_step_calls(tmp_path: Path) -> None:
+    collected, emptied = findings_of("ACC214", REGRESSION + HELPER, tmp_path)
+    assert (collected.fix, emptied.fix) == (None, None)
+    assert "the steps of this loop call it" in emptied.related[0].message

@@ -137,10 +137,9 @@ def training_loop(context: OperationContext) -> Loop | None:
 
 
 def loop_of_each_step(operation: Operation) -> Loop | None:
-    """The loop of a training, or over a loader, that does an operation in each of its passes; None where some context
-    has none."""
-    found = [_loop_of(context) for context in operation.contexts]
-    return found[0] if found and all(found) else None
+    """The loop of a training, or over a loader, that does an operation in each of its passes, be it also done
+    elsewhere, as by a function that several call; None where there is none."""
+    return next((loop for context in operation.contexts if (loop := _loop_of(context)) is not None), None)
 
 
 def _loop_of(context: OperationContext) -> Loop | None:
