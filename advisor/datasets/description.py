@@ -73,13 +73,22 @@ def _described(machine: Machine, value: Value) -> DatasetFacts:
         found = [describe_dataset(machine, one) for one in value.options]
         if not found:
             return DatasetFacts(value)
+        cost: Cost
         first = found[0]
-        same = all(one.cost == first.cost for one in found)
-        vetoes = tuple(dict.fromkeys(veto for one in found for veto in one.vetoes))
+        working = [one for one in found if one.cost in ("costly", "light")]
+        if all(one.cost == first.cost for one in found):
+            cost, reason = first.cost, first.reason
+        elif working:
+            cost, reason = "light", f"{working[0].reason}, in one of the ways in which it is built"
+        else:
+            cost, reason = "unknown", ""
+        # that samples are in memory in one way is no reason against workers in another
+        kept = [veto for one in found for veto in one.vetoes if not (working and veto.kind == "memory")]
+        vetoes = tuple(dict.fromkeys(kept))
         return DatasetFacts(
             value,
-            first.cost if same else "unknown",
-            first.reason if same else "",
+            cost,
+            reason,
             vetoes,
             all(one.plain for one in found),
             any(one.on_device for one in found),

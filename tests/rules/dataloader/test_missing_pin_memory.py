@@ -79,11 +79,11 @@ def test_silent_where_nothing_pins_beside_the_program(tmp_path: Path) -> None:
 
 def test_silent_where_single_batches_are_looked_at(tmp_path: Path) -> None:
     source = """
-shown = DataLoader(photos, batch_size=9, num_workers=1)
+shown = DataLoader(photos, batch_size=9, num_workers=2)
 def sample():
     x, y = next(iter(shown))
     return model(x.cuda(non_blocking=True))
-loader = DataLoader(photos, num_workers=1, pin_memory=True)
+loader = DataLoader(photos, num_workers=2, pin_memory=True)
 for i, (x, y) in enumerate(loader):
     model(x.cuda(non_blocking=True)).sum().backward()
     if i % 100 == 0:

@@ -97,3 +97,14 @@ for x, y in test:
     assert found[0].message.startswith("the workers of `loader` are decided by `--workers`, 0 by default, so its")
     (default,) = found[0].related
     assert default.span.start.row < found[0].span.start.row
+
+
+def test_a_data_set_that_works_in_one_of_the_ways_in_which_it_is_built(tmp_path: Path) -> None:
+    source = """
+def make(rate):
+    return VolumeLoader(CacheDataset(conf.files, fixed, cache_rate=rate))  # -> info none
+for loader in (make(0.0), make(1.0)):
+    for b in loader:
+        step(b["x"].cuda(non_blocking=True), 1)
+"""
+    check_one("ACC102", VOLUMES + source, tmp_path)
