@@ -207,7 +207,9 @@ def _counts(machine: Machine, node: cst.BaseExpression) -> bool:
     while isinstance(node, cst.Call) and isinstance(node.func, (cst.Name, cst.Attribute)):
         callee = machine.evaluate(node.func)
         name = callee.name if isinstance(callee, Qualified) else ""
-        if name in ("range", "itertools.count") or (name.startswith("tqdm.") and name.endswith("trange")):
+        if name == "itertools.count":
+            return True
+        if name == "range" or (name.startswith("tqdm.") and name.endswith("trange")):
             limits = [machine.evaluate(arg.value) for arg in node.args if arg.keyword is None and not arg.star]
             only = limits[0] if len(limits) == 1 else None
             return not (isinstance(only, Constant) and only.value in (0, 1))

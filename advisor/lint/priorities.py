@@ -19,30 +19,26 @@ class Priority:
 
     Attributes:
         finding: where to begin.
-        places: how many places there are, that one among them.
+        count: how many findings there are, that one among them.
     """
 
     finding: Finding
-    places: int
+    count: int
 
 
 def priorities(findings: Iterable[Finding]) -> list[Priority]:
     """The things to do first, in their order: by severity, by how often a run pays for it, by how sure it is, and by
-    how many places it is about. None where there are only a few findings."""
+    how many findings there are. None where there are only a few."""
     by_rule: dict[str, list[Finding]] = {}
     for one in findings:
         if one.code not in TOOL_CODES:
             by_rule.setdefault(one.code, []).append(one)
     if sum(map(len, by_rule.values())) < WORTH_RANKING:
         return []
-    found = [Priority(max(same, key=_weight), sum(map(_places, same))) for same in by_rule.values()]
-    found.sort(key=lambda one: (*_weight(one.finding)[:-1], one.places), reverse=True)
+    found = [Priority(max(same, key=_weight), len(same)) for same in by_rule.values()]
+    found.sort(key=lambda one: (*_weight(one.finding)[:-1], one.count), reverse=True)
     return found[:MOST]
 
 
 def _weight(finding: Finding) -> tuple[int, int, int, int]:
-    return finding.severity.rank, finding.frequency.rank, finding.confidence.rank, _places(finding)
-
-
-def _places(finding: Finding) -> int:
-    return 1 + len(finding.related)
+    return finding.severity.rank, finding.frequency.rank, finding.confidence.rank, len(finding.related)

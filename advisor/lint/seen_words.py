@@ -13,7 +13,7 @@ MOST_GAPS = 2
 
 def seen_lines(seen: Iterable[Seen]) -> Iterator[str]:
     """A line a file, those in which something is not known first, and a count of the files that are left out."""
-    ordered = sorted(seen, key=lambda one: (not one.gaps, one.healthy))
+    ordered = sorted(seen, key=lambda one: (not one.gaps, one.healthy, not one.loaders))
     for one in ordered[:MOST_FILES]:
         yield f"{one.filename}: {sentence(one)}"
     left = len(ordered) - MOST_FILES

@@ -20,7 +20,7 @@ TAB = 4
 MOST_LINES = 6
 """Of a finding that spans more lines, the first ones and the last one are shown."""
 MOST_COLUMNS = 150
-LONGEST_REMEDY = 80
+LONGEST_REMEDY = 100
 OFTEN = {
     Frequency.STEP: "at every step",
     Frequency.EPOCH: "once an epoch",
@@ -84,7 +84,7 @@ def summary(report: Report) -> str:
 
 def _priority(priority: Priority) -> str:
     one = priority.finding
-    said = [one.code, OFTEN[one.frequency], _count(priority.places, "place") if priority.places > 1 else ""]
+    said = [one.code, OFTEN[one.frequency], _count(priority.count, "finding") if priority.count > 1 else ""]
     remedy = printable(one.remedy)
     if len(remedy) > LONGEST_REMEDY:
         remedy = f"{remedy[:LONGEST_REMEDY].rsplit(' ', 1)[0]} ..."

@@ -38,18 +38,18 @@ class TestPriorities:
         assert codes(found("ACC101"), found("ACC102"), found("ACC002")) == []
         assert "ACC002" not in codes(found("ACC002"), *(found("ACC101") for _ in range(3)))
 
-    def test_severity_comes_before_frequency_before_confidence_before_places(self) -> None:
+    def test_severity_comes_before_frequency_before_confidence_before_number(self) -> None:
         error = found("ACC207", Severity.ERROR, Frequency.ONCE, Confidence.EVIDENT)
         often = found("ACC101", frequency=Frequency.STEP, confidence=Confidence.EVIDENT)
         sure = found("ACC401", frequency=Frequency.EPOCH)
-        wide = found("ACC106", frequency=Frequency.EPOCH, confidence=Confidence.EVIDENT, related=5)
+        many = [found("ACC106", frequency=Frequency.EPOCH, confidence=Confidence.EVIDENT) for _ in range(2)]
         narrow = found("ACC107", frequency=Frequency.EPOCH, confidence=Confidence.EVIDENT)
-        assert codes(narrow, wide, sure, often, error) == ["ACC207", "ACC101", "ACC401"]
-        assert codes(narrow, wide, sure) == ["ACC401", "ACC106", "ACC107"]
+        assert codes(narrow, *many, sure, often, error) == ["ACC207", "ACC101", "ACC401"]
+        assert codes(narrow, *many, sure) == ["ACC401", "ACC106", "ACC107"]
 
     def test_a_rule_is_one_thing_to_do_and_begins_where_it_costs_most(self) -> None:
         once = found("ACC205", Severity.INFO, Frequency.ONCE, row=1)
         often = found("ACC205", row=7, related=1)
         (only,) = priorities([once, once, often])
         assert only.finding is often
-        assert only.places == 4
+        assert only.count == 3

@@ -81,16 +81,17 @@ class TestText:
         long = finding("f(a", ")", message=f"It waits; {'say more ' * 20}")
         findings = [
             finding("f(a", ")"),
+            finding("b,", ","),
             replace(finding("f(a", ")", severity=Severity.INFO), code="ACC205", frequency=Frequency.ONCE),
             replace(long, code="ACC401", frequency=Frequency.EPOCH, fix=None, related=()),
         ]
         lines = text.render(report(*findings), Screen()).splitlines()
         assert lines[lines.index("What to do first:") + 1 : -2] == [
-            "  1. train.py:2:11: Do it (ACC102, at every step, 2 places)",
-            f"  2. train.py:2:11: Say more {'say more ' * 7}say ... (ACC401, once an epoch)",
-            "  3. train.py:2:11: Do it (ACC205, once a run, 2 places)",
+            "  1. train.py:2:11: Do it (ACC102, at every step, 2 findings)",
+            f"  2. train.py:2:11: Say more {'say more ' * 10}... (ACC401, once an epoch)",
+            "  3. train.py:2:11: Do it (ACC205, once a run)",
         ]
-        assert lines[-1].startswith("3 findings (2 warnings, 1 info)")
+        assert lines[-1].startswith("4 findings (3 warnings, 1 info)")
 
     def test_two_findings_need_no_order(self) -> None:
         shown = text.render(report(finding("f(a", ")"), finding("b,", ",")), Screen())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.finding import Gap, NotKnown, Seen, SeenLoader
-from accel_advisor.records.actions import AnyCall, Call
+from accel_advisor.records.actions import calls
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import FRAMEWORK_CALLS, FRAMEWORK_CLASSES
@@ -20,16 +20,13 @@ if TYPE_CHECKING:
     from accel_advisor.records.transfers import Transfer
     from accel_advisor.source.document import Document
 
-_TRAINS = (
-    AnyCall("backward"),
-    *(Call(name) for name in (*FRAMEWORK_CALLS, *FRAMEWORK_CLASSES) if not name.endswith("Module")),
-)
+_TRAINERS = calls(*FRAMEWORK_CALLS, *FRAMEWORK_CLASSES)
 LONGEST_CODE = 40
 
 
 def seen_training(facts: Facts) -> Seen | None:
-    """What is seen of the training in a document; None where it does not train."""
-    if not facts.operations_of(*_TRAINS):
+    """What is seen of the training in a document; None where neither a loop of it nor a framework trains."""
+    if not any(loop.backward for loop in facts.loops) and not facts.operations_of(*_TRAINERS):
         return None
     loaders = list(dict.fromkeys([*facts.loaders, *(one for loop in facts.loops for one in loaders_in(loop))]))
     copies = [one for one in facts.transfers if _copies_batches(one)]

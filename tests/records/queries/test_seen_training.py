@@ -37,6 +37,11 @@ class TestTrains:
         assert seen(f"{LOADER}{loop}\n", tmp_path) is None
         assert seen(f"{LOADER}{loop}.sum().backward()\n", tmp_path) is not None
 
+    def test_a_function_that_others_call_is_not_the_training(self, tmp_path: Path) -> None:
+        function = "def step(loss):\n    loss.backward()\n"
+        assert seen(function, tmp_path) is None
+        assert seen(f"{function}while True:\n    step(model(torch.rand(3)))\n", tmp_path) is not None
+
     def test_a_framework_that_trains_counts(self, tmp_path: Path) -> None:
         trainer = "from transformers import Trainer\ntrainer = Trainer(model)\ntrainer.train()\n"
         assert known(trainer, tmp_path).moved_by == ("transformers",)
@@ -68,6 +73,12 @@ class TestGaps:
         found = known(f"{LOADER}def main(rank, n):\n    device = rank % n\n{body}", tmp_path)
         assert found.gaps == (NotKnown(Gap.DEVICE, "line 10", "device = rank % n"),)
         assert known(f"{LOADER}def main(rank, n):\n    device = 'cuda'\n{body}", tmp_path).gaps == ()
+
+    def test_numbers_are_known(self, tmp_path: Path) -> None:
+        body = "    model(torch.rand(3)).sum().backward()\n"
+        counted = known(f"from itertools import count\nfor step in count(1):\n{body}", tmp_path)
+        assert counted.gaps == ()
+        assert known(f"for step in steps:\n{body}", tmp_path).gaps != ()
 
     def test_a_loop_over_what_is_not_known_is_named(self, tmp_path: Path) -> None:
         body = "    for x in loader:\n        model(x).sum().backward()\n"
