@@ -10,9 +10,12 @@ from accel_advisor.datasets.description import describe_dataset
 from accel_advisor.datasets.worker_code import worker_issues
 from accel_advisor.records.facts import Facts, Program
 from accel_advisor.records.layers import Layers
+from accel_advisor.records.loaders import loader_of
+from accel_advisor.tables.loader_libraries import DELIVERS_ON_DEVICE
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.interpreter import Interpreter
+    from accel_advisor.records.transfers import TransferContext
 
 
 def assemble(machine: Interpreter, consulted: frozenset[str]) -> None:
@@ -23,6 +26,10 @@ def assemble(machine: Interpreter, consulted: frozenset[str]) -> None:
     """
     recorder = machine.recorder
     operations = {key: one for (key, _), one in recorder.operations.items()}
+    for transfer in recorder.transfers.values():
+        built = [one for one in transfer.contexts if _is_built(one)]
+        if built:  # what a name suggests counts where nothing is known
+            transfer.contexts = built
     layers = Layers(LayerReader(machine).layers_of)
     for facts, program in _programs(list(recorder.facts.values()), recorder.imports):
         facts.layers, facts.program = layers, program
@@ -41,6 +48,15 @@ def assemble(machine: Interpreter, consulted: frozenset[str]) -> None:
             documents += [transfer.document for transfer in loader.transfers]
             documents += [site.document for context in loader.contexts for site in context.chain]
             loader.feeds_gpu = any(recorder.facts[one.filename].names_gpu for one in documents)
+    for loader in recorder.evident_loaders:
+        facts = recorder.facts[loader.document.filename]
+        movers = facts.frameworks | (facts.packages & DELIVERS_ON_DEVICE)
+        loader.moved_by = loader.moved_by or min(movers, default=None)
+
+
+def _is_built(context: TransferContext) -> bool:
+    loader = loader_of(context.loader)
+    return loader is not None and loader.basis.proven
 
 
 def _programs(everything: list[Facts], imports: dict[str, set[str]]) -> Iterator[tuple[Facts, Program]]:

@@ -10,6 +10,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call
+from accel_advisor.interpreter.evident_loaders import iterated
 from accel_advisor.interpreter.iteration import element_at, element_of
 from accel_advisor.interpreter.library.dicts import merged_mapping, update_mapping
 from accel_advisor.interpreter.library.external_settings import settings_in
@@ -296,8 +297,9 @@ def parameter_defaults(machine: Machine, params: cst.Parameters) -> tuple[tuple[
 
 def _comprehension(machine: Machine, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
     part: cst.CompFor | None = node.for_in
+    assert part is not None
     # Python evaluates the first iterable once, outside of the loop and of its scope
-    iterable = machine.evaluate(node.for_in.iter)
+    iterable = iterated(machine, part.iter, machine.evaluate(part.iter))
     inner = machine.frame.of_block(Scope(machine.document, machine.scope, "function"))
     with machine.entered(inner), machine.looping(node) as loop:
         loop.repeats = True
@@ -309,7 +311,7 @@ def _comprehension(machine: Machine, node: cst.ListComp | cst.SetComp | cst.Gene
                 machine.evaluate(condition.test)
             part = part.inner_for_in
             if part is not None:
-                iterable = machine.evaluate(part.iter)
+                iterable = iterated(machine, part.iter, machine.evaluate(part.iter))
         if isinstance(node, cst.DictComp):
             machine.evaluate(node.key)
             mapping = Mapping(machine.document, None)

@@ -37,21 +37,25 @@ if TYPE_CHECKING:
 def element_of(machine: Machine, value: Value) -> Value:
     """One element of what iterating ``value`` yields."""
     if isinstance(value, Loader):
-        place = value.delivers or HOST
-        return Tensor(place, value.call, (), proven=False)
+        return Tensor(value.delivers or HOST, value.call, (), proven=False, basis=value.basis)
     if isinstance(value, Iterated):
         return value.element
     if isinstance(value, Sequence):
         return join_all(value.items)
     if isinstance(value, Tensor):
-        return Tensor(value.place, value.loader, (*value.path, ...), _proven(machine, value))
+        return Tensor(value.place, value.loader, (*value.path, ...), _proven(machine, value), basis=value.basis)
     if isinstance(value, Choice):
-        return join_all(element_of(machine, one) for one in value.options)
+        # a loader is optional as often as not, and nothing comes out of None
+        return join_all(element_of(machine, one) for one in value.options if not _is_none(one))
     if isinstance(value, Opaque) and value.name == "torch.utils.data.random_split":
         return value
     if isinstance(value, Instance):
         return _iterate_instance(machine, value)
     return UNKNOWN
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Constant) and value.value is None
 
 
 def _iterate_instance(machine: Machine, value: Instance) -> Value:
@@ -89,6 +93,7 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
             born=value.born,
             grown=value.grown,
             pending=value.pending,
+            basis=value.basis,
         )
     if isinstance(value, Iterated):
         return value.element
@@ -99,7 +104,7 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
     if isinstance(value, Qualified) and value.name == "os.environ" and isinstance(key, str):
         return Configured(UNKNOWN, (), key)
     if isinstance(value, Choice):
-        return join_all(element_at(machine, one, key, count) for one in value.options)
+        return join_all(element_at(machine, one, key, count) for one in value.options if not _is_none(one))
     if isinstance(value, Opaque) and value.name == "torch.utils.data.random_split":
         return Opaque("torch.utils.data.Subset", value.arguments[:1])
     if isinstance(value, Opaque) and value.name == "torch.load":

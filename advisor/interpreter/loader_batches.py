@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from accel_advisor.records.loaders import LoaderCall, loader_of
 from accel_advisor.values.places import is_host
-from accel_advisor.values.values import Choice, Iterated, Sequence, Tensor, Value
+from accel_advisor.values.values import Choice, Iterated, Method, Sequence, Tensor, Value, options_of
 
 
 def loaders_of(value: Value, *, whole: bool = False) -> list[LoaderCall]:
@@ -17,6 +18,20 @@ def loaders_of(value: Value, *, whole: bool = False) -> list[LoaderCall]:
 def holds_host_batch(value: Value) -> bool:
     """Whether a value is or may be a batch, or holds one, that is still where its loader made it."""
     return any(isinstance(one, Tensor) and one.loader and is_host(one.place) for one in _leaves(value))
+
+
+def may_be_batch(value: Value) -> bool:
+    """Whether a value is a batch of a loader, or part of one, whatever else it may be."""
+    return any(isinstance(one, Tensor) and one.loader is not None for one in options_of(value))
+
+
+def part_named(value: Value) -> Value:
+    """What an attribute of a batch is: one of its parts, as of a named tuple; other values are what they are."""
+    if isinstance(value, Method) and isinstance(value.receiver, Tensor):
+        batch = value.receiver
+        if batch.loader is not None and not batch.proven:
+            return replace(batch, path=(*batch.path, value.name))
+    return value
 
 
 def _loaders(value: Value, whole: bool) -> Iterator[LoaderCall]:

@@ -27,7 +27,7 @@ from accel_advisor.records.operations import Argument, Operation, OperationConte
 from accel_advisor.syntax.shapes import moves_itself, touches_devices
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.gpu_signs import names_gpu
-from accel_advisor.tables.loader_libraries import Constructor
+from accel_advisor.tables.loader_libraries import CONSTRUCTORS, TORCH_LOADER, Constructor
 from accel_advisor.values.values import (
     ABSENT,
     UNKNOWN,
@@ -50,6 +50,7 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     from accel_advisor.interpreter.arguments import Arguments
     from accel_advisor.source.document import Document
+    from accel_advisor.values.evidence import Evidence
     from accel_advisor.values.scope import Scope
 
 
@@ -87,6 +88,7 @@ class Recorder:
         self.handed_over: set[Birth] = set()
         self.samples: dict[Instance, Value] = {}
         self._loaders: dict[int, LoaderCall] = {}
+        self._evident_loaders: dict[tuple[str, str], LoaderCall] = {}
         self.transfers: dict[int, Transfer] = {}
         self._loops: dict[int, Loop] = {}
         self._module_calls: dict[int, ModuleCall] = {}
@@ -162,6 +164,22 @@ class Recorder:
             known = LoaderCall(frame.document, node, constructor)
             self._loaders[id(node)] = known
             self.facts[frame.document.filename].loaders.append(known)
+        return known
+
+    @property
+    def evident_loaders(self) -> list[LoaderCall]:
+        """The loaders that nothing in sight builds, in the order in which they were met."""
+        return list(self._evident_loaders.values())
+
+    def evident_loader(self, frame: Frame, name: str, node: cst.BaseExpression, basis: Evidence) -> LoaderCall:
+        """The record of a loader that nothing in sight builds: one for each name in a document. It is none of the
+        document's loaders, since there is no call to advise on."""
+        key = (frame.document.filename, name)
+        known = self._evident_loaders.get(key)
+        if known is None:
+            call = cst.Call(node)
+            known = LoaderCall(frame.document, call, CONSTRUCTORS[TORCH_LOADER], name, opaque=True, basis=basis)
+            self._evident_loaders[key] = known
         return known
 
     def loop(self, frame: Frame, node: cst.CSTNode) -> Loop:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.assignment import assign
+from accel_advisor.interpreter.evident_loaders import iterated
 from accel_advisor.interpreter.expressions import graph_of, parameter_defaults, sum_of, truth
 from accel_advisor.interpreter.frames import may_stop_autograd
 from accel_advisor.interpreter.import_statements import import_module, import_names
@@ -188,7 +189,7 @@ def _runs_as_script(test: cst.BaseExpression) -> bool:
 
 
 def _for(machine: Machine, node: cst.For) -> bool:
-    iterable = machine.evaluate(node.iter)
+    iterable = iterated(machine, node.iter, machine.evaluate(node.iter))
     with machine.looping(node) as loop:
         element = element_of(machine, iterable)
         loop.counts = _counts(machine, node.iter)

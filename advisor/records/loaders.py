@@ -76,6 +76,8 @@ class LoaderCall(BatchSource):
     """A call that builds a DataLoader, or a loader of another library.
 
     Attributes:
+        node: the call. Where none is in sight (``opaque``, and ``basis`` not proven), it stands nowhere in the source:
+            what it calls is the expression that is iterated.
         name: what the loader is called in the source, or the callee where it has no name.
         contexts: one for each way in which the call is reached.
         loops: where its batches are taken.

@@ -96,6 +96,9 @@ CONSTRUCTORS: dict[str, Constructor] = {
 }
 """What builds a loader, by name."""
 
+DELIVERS_ON_DEVICE = frozenset({"fastai", "ffcv", "nvidia", "dgl", "torch_xla"})
+"""Packages whose loaders deliver on the device, and which are imported for them."""
+
 SETTINGS: dict[str, Constructor] = {
     **{
         name: Constructor(name, (), prefix="dataloader_", pins=True)

@@ -28,11 +28,13 @@ class BatchSource:
 class Loader(Value):
     """A DataLoader, or a loader of another library.
 
-    ``delivers`` is where its batches live; None stands for the host, where every loader of torch puts them.
+    ``delivers`` is where its batches live; None stands for the host, where every loader of torch puts them. ``basis``
+    is what shows that the value is this loader.
     """
 
     call: BatchSource
     delivers: Place | None = None
+    basis: Evidence = PROVEN
 
 
 @dataclass(frozen=True, slots=True)

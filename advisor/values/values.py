@@ -7,7 +7,9 @@ instance, where a module lives) is kept in the :class:`~.store.Store` under the 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.lattice import (
     ABSENT,
     UNKNOWN,
@@ -93,12 +95,19 @@ MOST_PARTS = 500
 """Values within a value beyond which it is Unknown once it is stored: ``x = (x, x)``, a few times over, has many."""
 
 
+_KEPT = Evidence.of(Ground.KEPT)
+
+
 def join(left: Value, right: Value) -> Value:
-    """What is known of a value that is either of two."""
+    """What is known of a value that is either of two.
+
+    A loader, or a batch of one, that may as well be anything else is still taken for what it is, by evidence; whatever
+    else it may be is not kept apart from that any more.
+    """
     if left is right or left == right:
         return left
     if isinstance(left, Unknown) or isinstance(right, Unknown):
-        return UNKNOWN
+        return _chosen(_unsure((*options_of(left), *options_of(right))))
     merged = _merge(left, right)
     if merged is not None:
         return merged
@@ -111,9 +120,29 @@ def join(left: Value, right: Value) -> Value:
                 break
         else:
             kept.append(option)
-    if len(kept) == 1:
-        return kept[0]
-    return Choice(tuple(kept)) if len(kept) <= MOST_OPTIONS else UNKNOWN
+    return _chosen(_unsure(kept) if any(map(_is_unsure, kept)) else kept)
+
+
+def _chosen(options: list[Value]) -> Value:
+    if len(options) == 1:
+        return options[0]
+    return Choice(tuple(options)) if 0 < len(options) <= MOST_OPTIONS else UNKNOWN
+
+
+def _unsure(options: Iterable[Value]) -> list[Value]:
+    """The loaders and batches among the alternatives of a value that may be anything."""
+    found: list[Value] = []
+    for one in options:
+        if isinstance(one, Loader):
+            found.append(replace(one, basis=one.basis | _KEPT))
+        elif isinstance(one, Tensor) and one.loader is not None:
+            found.append(replace(one, proven=False, basis=one.basis | _KEPT))
+    return found
+
+
+def _is_unsure(value: Value) -> bool:
+    """Whether a value may as well be anything else."""
+    return isinstance(value, (Loader, Tensor)) and Ground.KEPT in value.basis.grounds
 
 
 def _merge(left: Value, right: Value) -> Value | None:
@@ -143,7 +172,9 @@ def _merge(left: Value, right: Value) -> Value | None:
     if isinstance(left, Module) and isinstance(right, Module) and left.plain is right.plain:
         return left if left.eager is not None else right
     if isinstance(left, Loader) and isinstance(right, Loader) and left.call is right.call:
-        return Loader(left.call, (left.delivers or HOST) | (right.delivers or HOST))
+        same = left.delivers == right.delivers
+        delivers = left.delivers if same else (left.delivers or HOST) | (right.delivers or HOST)
+        return Loader(left.call, delivers, left.basis | right.basis)
     return None
 
 
@@ -152,8 +183,6 @@ def join_all(values: Iterable[Value]) -> Value:
     result: Value | None = None
     for value in values:
         result = value if result is None else join(result, value)
-        if isinstance(result, Unknown):
-            return UNKNOWN
     return UNKNOWN if result is None else result
 
 

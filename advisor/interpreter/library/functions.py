@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
+from accel_advisor.interpreter.evident_loaders import iterated
 from accel_advisor.interpreter.iteration import element_of, entries
 from accel_advisor.interpreter.library.dicts import default_mapping, made_mapping
 from accel_advisor.interpreter.library.external_settings import call_configuration
@@ -103,15 +104,15 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
         return _pass_through(machine, name, arguments)
     if name in ("enumerate", "zip"):
         counted = arguments.positional[:1] if name == "enumerate" else arguments.positional
-        elements = tuple(element_of(machine, one.value) for one in counted)
+        elements = tuple(element_of(machine, _iterated(machine, one)) for one in counted)
         return Iterated(Sequence((UNKNOWN, *elements)) if name == "enumerate" else Sequence(elements))
     if name == "map":
         return _map(machine, arguments, node)
     if name == "next" and arguments.positional:
-        iterated = arguments.positional[0].value
-        if isinstance(iterated, Opaque) and iterated.name == "module.parameters":
-            return _parameter(machine, iterated.arguments[0])
-        element = element_of(machine, iterated)
+        given = _iterated(machine, arguments.positional[0])
+        if isinstance(given, Opaque) and given.name == "module.parameters":
+            return _parameter(machine, given.arguments[0])
+        element = element_of(machine, given)
         _note_first_batch(machine, arguments, node)
         recorder.take_one(machine.frame, element)
         return element
@@ -344,15 +345,19 @@ def _loss_function(machine: Machine, arguments: Arguments, node: cst.Call) -> Va
     return Tensor(place, scalar=True, grown=machine.grown(node))
 
 
+def _iterated(machine: Machine, argument: Argument) -> Value:
+    return iterated(machine, argument.node.value if argument.node is not None else None, argument.value)
+
+
 def _pass_through(machine: Machine, name: str, arguments: Arguments) -> Value:
     if not arguments.positional:
-        iterable = arguments.get("iterable")
-        return Iterated(element_of(machine, iterable)) if iterable is not None else UNKNOWN
-    first = arguments.positional[0].value
+        iterable = arguments.keywords.get("iterable")
+        return Iterated(element_of(machine, _iterated(machine, iterable))) if iterable is not None else UNKNOWN
+    first = _iterated(machine, arguments.positional[0])
     if name == "torch.utils.data.Subset":
         return Opaque(name, (first,))
     if name == "itertools.chain":
-        return Iterated(join_all(element_of(machine, one.value) for one in arguments.positional))
+        return Iterated(join_all(element_of(machine, _iterated(machine, one)) for one in arguments.positional))
     if isinstance(first, Sequence) and name in ("list", "tuple", "reversed"):
         return first
     return Iterated(element_of(machine, first))

@@ -13,7 +13,7 @@ from accel_advisor.interpreter.library.dicts import mapping_method
 from accel_advisor.interpreter.library.external_settings import parser_method
 from accel_advisor.interpreter.library.opaque_methods import call_inherited_method, call_opaque_method
 from accel_advisor.interpreter.library.unknown_code import call_unknown
-from accel_advisor.interpreter.loader_batches import may_rewrite, mutates_in_place
+from accel_advisor.interpreter.loader_batches import may_rewrite, mutates_in_place, part_named
 from accel_advisor.records import actions
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.tables.tensor_methods import CASTS, GRAPHLESS, MASKS, MOVES, SHAPES, TENSOR_METHODS
@@ -65,7 +65,7 @@ def _kind_of(receiver: Value) -> str | None:
 
 def call_method(machine: Machine, method: Method, arguments: Arguments, node: cst.Call) -> Value:
     """What a method of a library object returns."""
-    receiver, name = method.receiver, method.name
+    receiver, name = part_named(method.receiver), method.name
     if isinstance(receiver, Choice):
         return join_all(call_method(machine, Method(one, name), arguments, node) for one in receiver.options)
     kind = _kind_of(receiver)
@@ -144,6 +144,7 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
             grown=receiver.grown,
             pending=pending,
             mask=receiver.mask and name != "type",
+            basis=receiver.basis,
         )
     if name == "detach_" and isinstance(node.func, cst.Attribute):
         detached = replace(receiver, grown=frozenset())
@@ -173,10 +174,12 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
     if name in ("size", "dim", "numel", "item", "tolist", "get_device", "nelement"):
         return UNKNOWN
     if name in ("items", "keys", "values"):
-        element = Tensor(receiver.place, receiver.loader, (*receiver.path, ...), False)
+        element = Tensor(receiver.place, receiver.loader, (*receiver.path, ...), False, basis=receiver.basis)
         return Iterated(Sequence((UNKNOWN, element)) if name == "items" else element)
     if name in ("get", "pop"):
         return element_at(machine, receiver, ...)
+    if name == "copy":
+        return receiver
     if name in TENSOR_METHODS:
         place = receiver.place
         for value in arguments.values():
@@ -233,7 +236,7 @@ def _module_method(machine: Machine, receiver: Module, name: str, arguments: Arg
 def _list_method(
     machine: Machine, receiver: Sequence | Iterated, name: str, arguments: Arguments, node: cst.Call
 ) -> Value:
-    if name == "__next__":
+    if name in ("__next__", "next"):
         machine.recorder.take_one(machine.frame, element_of(machine, receiver))
         return element_of(machine, receiver)
     if name in ("set_description", "set_postfix", "update", "close", "write"):

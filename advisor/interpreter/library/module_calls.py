@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.interpreter.loader_batches import may_be_batch
 from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import WEIGHTS
@@ -53,9 +54,8 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
             machine.recorder.inputs.follow(given)
         machine.recorder.called |= set(one.cls.lineage()) if one.cls is not None else set()
     machine.frame.run.clock.work(place, machine.frame.loops)
-    for value in arguments.values():
-        if isinstance(value, Tensor) and value.loader is not None:
-            machine.recorder.model_called(machine.frame)
+    if any(map(may_be_batch, arguments.values())):
+        machine.recorder.model_called(machine.frame)
     context = ModuleCallContext(
         module=module,
         place=place,

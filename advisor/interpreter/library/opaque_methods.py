@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -83,7 +84,7 @@ def _has_device(engine: Opaque) -> bool:
 def _prepared(machine: Machine, value: Value, framework: str) -> Value:
     if isinstance(value, Loader):
         take_loaders(framework.split(".", maxsplit=1)[0], [value])
-        return Loader(value.call, SOMEWHERE)
+        return replace(value, delivers=SOMEWHERE)
     if isinstance(value, Module):
         machine.move(value, SOMEWHERE)
         machine.store.set(value, ESCAPED, Constant(True))

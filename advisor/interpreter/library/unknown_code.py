@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accel_advisor.interpreter.abstract_machine import Machine
-from accel_advisor.interpreter.loader_batches import may_rewrite
+from accel_advisor.interpreter.loader_batches import may_be_batch, may_rewrite
 from accel_advisor.values.store import ESCAPED, OPEN
 from accel_advisor.values.values import (
     UNKNOWN,
@@ -24,7 +24,7 @@ def call_unknown(machine: Machine, values: list[Value]) -> Value:
     machine.frame.run.clock.wait()
     for value in values:
         escape(machine, value)
-    if any(isinstance(value, Tensor) and value.loader is not None for value in values):
+    if any(map(may_be_batch, values)):
         machine.recorder.model_called(machine.frame)
     return UNKNOWN
 

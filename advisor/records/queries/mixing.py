@@ -83,7 +83,7 @@ def _meeting(
 
 
 def _made_on_host(value: Value | None) -> Birth | None:
-    if isinstance(value, Tensor) and is_host(value.place) and not value.scalar:
+    if isinstance(value, Tensor) and value.basis.proven and is_host(value.place) and not value.scalar:
         return value.born
     return None
 

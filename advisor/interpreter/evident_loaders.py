@@ -1,0 +1,72 @@
+"""Loaders that nothing in sight builds: their names, their annotations and the loops over them show what they are."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.tables.loader_libraries import CONSTRUCTORS
+from accel_advisor.values.evidence import Evidence, Ground
+from accel_advisor.values.values import Choice, Loader, Method, Opaque, Qualified, Unknown, Value
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.abstract_machine import Machine
+
+_NAMED_LOADER = re.compile(r"(?<!down)(?<!up)(?<!re)loader|(^|_)dl")
+_NAMED_LOADERS = re.compile(f"({_NAMED_LOADER.pattern})s?")
+
+_OTHER_RESULTS = ("torch", "functools.", "module.")
+
+
+def iterated(machine: Machine, node: cst.BaseExpression | None, value: Value) -> Value:
+    """What is iterated: the value of an expression, or a loader where nothing is known of the value and the expression
+    is called one."""
+    if node is None or not _may_be_loader(value):
+        return value
+    name = _name_of_loader(node)
+    ground = Ground.NAME if name else None
+    if isinstance(node, cst.Name) and _is_annotated(machine, node.value):
+        name, ground = node.value, Ground.ANNOTATION
+    if ground is None:
+        return value
+    call = machine.recorder.evident_loader(machine.frame, name, node, Evidence.of(ground, Ground.LOOP))
+    return Loader(call, basis=call.basis)
+
+
+def _may_be_loader(value: Value) -> bool:
+    if isinstance(value, Choice):
+        return all(_may_be_loader(one) for one in value.options)
+    if isinstance(value, Opaque):
+        function = value.name.rpartition(".")[2]
+        # a class of a library that no table names may deliver anything anywhere
+        return "." in value.name and function == function.lower() and not value.name.startswith(_OTHER_RESULTS)
+    return isinstance(value, (Unknown, Method))
+
+
+def _name_of_loader(node: cst.BaseExpression) -> str:
+    """What an expression is called, if it is called a loader; or empty."""
+    pattern = _NAMED_LOADER
+    if isinstance(node, cst.Subscript):
+        node, pattern = node.value, _NAMED_LOADERS
+    elif isinstance(node, cst.Call):
+        node = node.func
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    name = node.attr.value if isinstance(node, cst.Attribute) else node.value if isinstance(node, cst.Name) else ""
+    found = [one for one in pattern.finditer(name.lower()) if one.end() == len(name.rstrip("_0123456789"))]
+    return name if found else ""
+
+
+def _is_annotated(machine: Machine, name: str) -> bool:
+    """Whether the function that is being interpreted says that its parameter is a loader."""
+    function = machine.frame.function
+    if function is None or isinstance(function.node, cst.Lambda):
+        return False
+    params = function.node.params
+    for one in (*params.posonly_params, *params.params, *params.kwonly_params):
+        if one.name.value == name and one.annotation is not None:
+            annotation = machine.evaluate(one.annotation.annotation)
+            return isinstance(annotation, Qualified) and annotation.name in CONSTRUCTORS
+    return False

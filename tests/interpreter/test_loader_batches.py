@@ -1,0 +1,105 @@
+"""Batches, and the loaders that they come from, as a rule about copies (ACC201) sees them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..rules.checks import Pair, check_one, check_pair
+from ..rules.programs import MODEL, PHOTOS
+
+HEAD = PHOTOS + MODEL
+LOADER = "DataLoader(photos, num_workers=2, pin_memory=True)"
+BUILT = f"{HEAD}import sys\nloader = {LOADER}\n"
+COPY = """    x = x.cuda()  # -> warning
+    step(x, y)
+"""
+
+OPTIONAL = {
+    "built on a condition": f"""
+loader = None
+if "train" in sys.argv:
+    loader = {LOADER}
+for x, y in loader:
+""",
+    "one of two": f"""
+other = {LOADER}
+for x, y in loader if "train" in sys.argv else other:
+""",
+    "one of two that are optional": f"""
+first = second = None
+if "first" in sys.argv:
+    first = {LOADER}
+if "second" in sys.argv:
+    second = {LOADER}
+for x, y in first if "first" in sys.argv else second:
+""",
+    "handed over by an older Python": """
+batches = iter(loader)
+for i in range(99):
+    x, y = batches.next()
+""",
+    "by its method": """
+batches = iter(loader)
+for i in range(99):
+    x, y = batches.__next__()
+""",
+    "begun again": """
+batches = iter(loader)
+for i in range(99):
+    try:
+        x, y = next(batches)
+    except StopIteration:
+        batches = iter(loader)
+        x, y = next(batches)
+""",
+    "begun where there is none yet": """
+for i in range(99):
+    try:
+        x, y = next(batches)
+    except NameError:
+        batches = iter(loader)
+        x, y = next(batches)
+""",
+    "from a function that may return nothing": """
+def make(path):
+    if not path:
+        return None
+    return loader
+for x, y in make(sys.argv[1]):
+""",
+    "perhaps something else": """
+import conf
+if conf.small:
+    loader = conf.subset(loader)
+for x, y in loader:
+""",
+    "a copied batch": """
+for batch in loader:
+    x, y = batch.copy()
+""",
+    "a named tuple": """
+for batch in loader:
+    x, y = batch.image, batch.label
+""",
+}
+
+
+@pytest.mark.parametrize("case", OPTIONAL)
+def test_loaders_that_may_be(case: str, tmp_path: Path) -> None:
+    check_one("ACC201", BUILT + OPTIONAL[case] + COPY, tmp_path)
+
+
+def test_a_part_that_is_put_back(tmp_path: Path) -> None:
+    loop = f"{BUILT}\nfor batch in loader:\n    "
+    check_one("ACC201", f"{loop}batch[0] = batch[0].cuda()  # -> warning\n    step(batch[0], 0)\n", tmp_path)
+    each = "for k in batch:\n        batch[k] = batch[k].cuda()  # -> warning\n    step(batch['x'], 0)\n"
+    check_one("ACC201", loop + each, tmp_path)
+    named = "batch['x'] = batch['x'] / 255\n    step(batch['x'].cuda(), 0)  # -> warning\n"
+    check_one("ACC201", loop + named, tmp_path)
+
+
+def test_a_part_that_is_written_into(tmp_path: Path) -> None:
+    loop = f"{BUILT}\nfor x, y in loader:\n    x = x.float()\n    step(x.cuda(), 0)\n    x[0] = 1\n"
+    check_pair("ACC201", Pair(loop, "    x[0] = 1\n"), tmp_path)
