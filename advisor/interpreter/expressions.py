@@ -10,9 +10,9 @@ import libcst as cst
 
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call
-from accel_advisor.interpreter.evident_loaders import iterated
 from accel_advisor.interpreter.iteration import element_at, element_of
 from accel_advisor.interpreter.library.dicts import merged_mapping, update_mapping
+from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.external_settings import settings_in
 from accel_advisor.interpreter.library.texts import formatted_text, text
 from accel_advisor.records.actions import Act, Reads

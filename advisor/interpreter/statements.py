@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.assignment import assign
-from accel_advisor.interpreter.evident_loaders import iterated
 from accel_advisor.interpreter.expressions import graph_of, parameter_defaults, sum_of, truth
 from accel_advisor.interpreter.frames import may_stop_autograd
 from accel_advisor.interpreter.import_statements import import_module, import_names
 from accel_advisor.interpreter.iteration import element_of
 from accel_advisor.interpreter.library.dicts import update_mapping
+from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.external_settings import command_options
 from accel_advisor.interpreter.loader_batches import mutates_in_place
 from accel_advisor.records.actions import Act, Call, Decorates

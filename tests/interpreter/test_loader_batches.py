@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.finding import Confidence
+
 from ..rules.checks import Pair, check_one, check_pair
 from ..rules.programs import MODEL, PHOTOS
 
@@ -54,26 +56,12 @@ for i in range(99):
         batches = iter(loader)
         x, y = next(batches)
 """,
-    "begun where there is none yet": """
-for i in range(99):
-    try:
-        x, y = next(batches)
-    except NameError:
-        batches = iter(loader)
-        x, y = next(batches)
-""",
     "from a function that may return nothing": """
 def make(path):
     if not path:
         return None
     return loader
 for x, y in make(sys.argv[1]):
-""",
-    "perhaps something else": """
-import conf
-if conf.small:
-    loader = conf.subset(loader)
-for x, y in loader:
 """,
     "a copied batch": """
 for batch in loader:
@@ -85,10 +73,33 @@ for batch in loader:
 """,
 }
 
+UNSURE = {
+    "begun where there is none yet": """
+for i in range(99):
+    try:
+        x, y = next(batches)
+    except NameError:
+        batches = iter(loader)
+        x, y = next(batches)
+""",
+    "perhaps something else": """
+import conf
+if conf.small:
+    loader = conf.subset(loader)
+for x, y in loader:
+""",
+}
+
 
 @pytest.mark.parametrize("case", OPTIONAL)
 def test_loaders_that_may_be(case: str, tmp_path: Path) -> None:
     check_one("ACC201", BUILT + OPTIONAL[case] + COPY, tmp_path)
+
+
+@pytest.mark.parametrize("case", UNSURE)
+def test_loaders_that_may_be_anything(case: str, tmp_path: Path) -> None:
+    (found,) = check_one("ACC201", BUILT + UNSURE[case] + COPY.replace("warning", "info"), tmp_path)
+    assert found.confidence is Confidence.EVIDENT
 
 
 def test_a_part_that_is_put_back(tmp_path: Path) -> None:

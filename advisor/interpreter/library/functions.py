@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.evident_loaders import iterated
 from accel_advisor.interpreter.iteration import element_of, entries
 from accel_advisor.interpreter.library.dicts import default_mapping, made_mapping
+from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.external_settings import call_configuration
 from accel_advisor.interpreter.library.loader_construction import build_loader, take_loaders
 from accel_advisor.interpreter.library.unknown_code import call_unknown, escape

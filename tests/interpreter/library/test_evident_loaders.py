@@ -11,7 +11,7 @@ from accel_advisor.records.loaders import LoaderCall, loader_of
 from accel_advisor.source.document import Document
 from accel_advisor.values.evidence import Ground
 
-from ..rules.programs import IMPORTS
+from ...rules.programs import IMPORTS
 
 MODEL = IMPORTS + "model = nn.Linear(8, 2).cuda()\n"
 STEP = """
