@@ -39,6 +39,14 @@ PAIRS = {
         'ImageFolder("photos")',
     ),
     "nothing learns": Pair(SOURCE.replace(".sum().backward()", ".sum()"), ".sum()", ".sum().backward()"),
+    "a batch now and then": Pair(
+        SOURCE.replace("x, y in loader", "x, y in other").replace(
+            "model = ", "other = DataLoader(data, batch_size=64, num_workers=4)\nmodel = "
+        )
+        + "    shown = model(next(iter(loader))[0].cuda())\n",
+        "x, y in other",
+        "x, y in loader",
+    ),
     "no GPU": Pair(SOURCE.replace(".cuda()", ""), "model(x)", "model.cuda()(x.cuda())"),
 }
 

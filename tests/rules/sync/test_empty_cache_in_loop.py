@@ -82,6 +82,11 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "print(torch.cuda.memory_reserved())",
         "pass",
     ),
+    "measures through a module that is looked up": (
+        REGRESSION_STEP + "    torch.cuda.empty_cache()\n    print(getattr(torch, conf.kind).memory_allocated())",
+        "print(getattr(torch, conf.kind).memory_allocated())",
+        "pass",
+    ),
     "asks for free memory": (
         REGRESSION_STEP + "    torch.cuda.empty_cache()\n    print(torch.cuda.mem_get_info())",
         "print(torch.cuda.mem_get_info())",

@@ -52,7 +52,8 @@ def loaders_with_one_worker(facts: Facts) -> Iterator[LoaderCall]:
     options: set[str] = set()
     for loader in facts.loaders:
         given, batch, dataset = loader.given("num_workers"), loader.given("batch_size").default, loader.dataset
-        if not loader.constructor.advises or dataset is None or dataset.cost != "costly" or not loader.trains:
+        trains = any(loop.backward for loop in loader.passes)
+        if not loader.constructor.advises or dataset is None or dataset.cost != "costly" or not trains:
             continue
         one = loader.gives("num_workers", 1) or given.default.is_literal(1)
         small = batch.absent or (isinstance(batch.literal, int) and batch.literal < FEW)
