@@ -37,6 +37,10 @@ class Part:
     cell: int | None = None
 
 
+_TELLING = 50
+"""Lines of a file from which on the longest shows how long they may be."""
+
+
 class Document:
     """A source file or notebook: text, encoding, newlines, tree and positions.
 
@@ -215,8 +219,11 @@ class Document:
 
     @cached_property
     def width(self) -> int:
-        """How long its lines may be, in characters: as long as its longest, from 79 to 120."""
-        return max(79, min(120, max(map(len, self.text.splitlines()), default=0)))
+        """How long its lines may be, in characters: as long as its longest, from 79 to 120, and at least 100 where it
+        has too few lines to tell."""
+        lines = self.text.splitlines()
+        least = 79 if len(lines) >= _TELLING else 100
+        return max(least, min(120, max(map(len, lines), default=0)))
 
     def comment_beside(self, row: int) -> str:
         """What a line, counted from 1, holds from its first ``#`` on; empty where it has none."""

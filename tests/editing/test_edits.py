@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import libcst as cst
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,29 +65,30 @@ def test_windows_newlines() -> None:
 
 
 LONG = "batch_size=config.batch_size_of_the_training, shuffle=True"
+MANY = "pass\n" * 50
+"""Lines that show how long those of a file are."""
 
 
 def test_a_line_that_would_become_too_long_is_broken_below_the_arguments() -> None:
-    before = f"make(data, {LONG})\n"
+    before = f"{MANY}make(data, {LONG})\n"
     after = with_keywords(before, ("num_workers", "4"), ("pin_memory", "True"))
-    assert after == f"make(data, {LONG},\n     num_workers=4,\n     pin_memory=True)\n"
+    assert after == f"{MANY}make(data, {LONG},\n     num_workers=4,\n     pin_memory=True)\n"
 
 
 def test_a_last_line_that_would_become_too_long_is_broken_as_those_above() -> None:
-    before = f"DataLoader(data,\n           {LONG})\n"
-    assert (
-        with_keywords(before, ("pin_memory", "True"))
-        == f"DataLoader(data,\n           {LONG},\n           pin_memory=True)\n"
-    )
+    before = f"{MANY}DataLoader(data,\n           {LONG})\n"
+    after = with_keywords(before, ("pin_memory", "True"))
+    assert after == f"{MANY}DataLoader(data,\n           {LONG},\n           pin_memory=True)\n"
 
 
-def test_lines_are_as_long_as_those_that_the_file_has() -> None:
-    before = f"# {'-' * 100}\nmake(data, {LONG})\n"
+@pytest.mark.parametrize("head", [f"{MANY}# {'-' * 100}\n", "# a file of few lines\n"])
+def test_lines_are_as_long_as_those_that_the_file_has(head: str) -> None:
+    before = f"{head}make(data, {LONG})\n"
     assert with_keywords(before, ("pin_memory", "True")) == before.replace("True)", "True, pin_memory=True)")
 
 
 def test_what_stands_behind_a_call_stays_on_its_line() -> None:
-    document = Document("train.py", f"make(data, {LONG}) + make(1, 2)\n")
+    document = Document("train.py", f"{MANY}make(data, {LONG}) + make(1, 2)\n")
     call = next(iter(descendants(document.tree, cst.Call)))
     edit = add_keyword(document, call, "x", "1")
     assert edit is not None
