@@ -28,7 +28,8 @@ class HfArgsDataloaderWorkers(Rule):
     Use instead
         from transformers import TrainingArguments
 
-        args = TrainingArguments("o", max_steps=9, accelerator_config={"non_blocking": True}, dataloader_num_workers=4)
+        args = TrainingArguments("o", max_steps=9, accelerator_config={"non_blocking": True},
+                                 dataloader_num_workers=4)
 
     When to ignore it
         Where the data set is small and tokenized beforehand, or `accel-advisor tune` shows no wait. The rule is silent

@@ -28,7 +28,8 @@ class HfNonBlocking(Rule):
     Use instead
         from transformers import TrainingArguments
 
-        args = TrainingArguments("o", max_steps=9, dataloader_num_workers=4, accelerator_config={"non_blocking": True})
+        args = TrainingArguments("o", max_steps=9, dataloader_num_workers=4,
+                                 accelerator_config={"non_blocking": True})
 
     When to ignore it
         On machines without CUDA. The rule is silent with `use_cpu=True`, where the program names the device `mps`,
