@@ -26,8 +26,10 @@ from accel_advisor.values.values import (
     Qualified,
     Sequence,
     Tensor,
+    Unknown,
     Value,
     join_all,
+    options_of,
 )
 
 if TYPE_CHECKING:
@@ -119,11 +121,18 @@ def _entry(machine: Machine, mapping: Mapping, key: object) -> Value:
         value = machine.store.get(mapping, key)
         if value is not None:
             return value
+    loaders: list[Value] = []
     for held in machine.store.entries(mapping).values():
         if isinstance(held, Module):
             # it may be this one, or another
             escape(machine, held)
-    return machine.store.get(mapping, ANY) or UNKNOWN
+        elif any(isinstance(one, Loader) for one in options_of(held)):
+            loaders.append(held)
+    found = machine.store.get(mapping, ANY) or UNKNOWN
+    if not loaders or isinstance(key, (str, int)):
+        return found
+    # whichever it is: what else the dict holds under other keys is no loader, and is not iterated as one
+    return join_all(loaders if isinstance(found, Unknown) else (*loaders, found))
 
 
 def entries(machine: Machine, mapping: Mapping) -> tuple[dict[str, Value], bool]:

@@ -212,7 +212,8 @@ class Opaque(Compound):
     """The result of a call into a library: an instance or a return value, known by the callee's full name.
 
     Attributes:
-        origin: where it is computed, if it is a number (``os.cpu_count() // 2``, under the name ``operator``).
+        origin: where it is computed, if it is a number (``os.cpu_count() // 2``, under the name ``operator``), or a
+            ``functools.partial``.
     """
 
     name: str

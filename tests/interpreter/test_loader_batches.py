@@ -8,7 +8,7 @@ import pytest
 
 from accel_advisor.finding import Confidence
 
-from ..rules.checks import Pair, check_one, check_pair
+from ..rules.checks import Pair, check_one, check_pair, fixed
 from ..rules.programs import MODEL, PHOTOS
 
 HEAD = PHOTOS + MODEL
@@ -63,6 +63,20 @@ def make(path):
     return loader
 for x, y in make(sys.argv[1]):
 """,
+    "of a dict": f"""
+loaders = {{"train": {LOADER}, "test": {LOADER}, "size": 8}}
+for phase in ("train", "test"):
+    batches = loaders[phase]
+    for x, y in batches:
+        pass
+for x, y in loaders[sys.argv[1]]:
+""",
+    "of a dict in a dict": f"""
+loaders = {{name: {{"query": None, "gallery": None}} for name in sys.argv}}
+for name in sys.argv:
+    loaders[name]["query"] = {LOADER}
+for x, y in loaders[sys.argv[1]]["query"]:
+""",
     "a copied batch": """
 for batch in loader:
     x, y = batch.copy()
@@ -114,3 +128,15 @@ def test_a_part_that_is_put_back(tmp_path: Path) -> None:
 def test_a_part_that_is_written_into(tmp_path: Path) -> None:
     loop = f"{BUILT}\nfor x, y in loader:\n    x = x.float()\n    step(x.cuda(), 0)\n    x[0] = 1\n"
     check_pair("ACC201", Pair(loop, "    x[0] = 1\n"), tmp_path)
+
+
+def test_loaders_that_a_partial_makes(tmp_path: Path) -> None:
+    source = f"""{HEAD}
+from functools import partial
+make = partial(DataLoader, num_workers=2)
+train, test = map(make, [photos, photos])
+for x, y in train:
+    step(x.cuda(non_blocking=True), y)
+"""
+    check_one("ACC101", source.replace("num_workers=2)", "num_workers=2)  # -> warning safe"), tmp_path)
+    assert "make = partial(DataLoader, num_workers=2, pin_memory=True)" in fixed("ACC101", source, tmp_path)

@@ -44,6 +44,7 @@ from accel_advisor.values.store import ESCAPED, TAKES_AS_GIVEN
 from accel_advisor.values.values import (
     UNKNOWN,
     Birth,
+    Bound,
     Choice,
     Class,
     Constant,
@@ -189,6 +190,7 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
             call_unknown(machine, arguments.values())
     keywords = tuple((key, argument.value) for key, argument in arguments.keywords.items())
     origin = Origin(machine.document, node, "formula") if name in COMPUTES_NUMBERS else None
+    origin = Origin(machine.document, node) if name == "functools.partial" else origin
     return Opaque(name, tuple(one.value for one in arguments.positional), keywords, origin)
 
 
@@ -368,9 +370,13 @@ def _map(machine: Machine, arguments: Arguments, node: cst.Call) -> Value:
         return UNKNOWN
     function = arguments.positional[0].value
     elements = [Argument(element_of(machine, one.value)) for one in arguments.positional[1:]]
-    if isinstance(function, (Function, Class)):
-        return Iterated(machine.call_value(function, Arguments(None, elements), node))
-    return UNKNOWN
+    partial = isinstance(function, Opaque) and function.name == "functools.partial"
+    origin = function.origin if partial and isinstance(function, Opaque) else None
+    if origin is not None and origin.document is machine.document and isinstance(origin.node, cst.Call):
+        node = origin.node  # what it is given for all of them stands there
+    elif not isinstance(function, (Function, Class, Bound)):
+        return UNKNOWN
+    return Iterated(machine.call_value(function, Arguments(None, elements), node))
 
 
 def _reflection(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Value:
