@@ -9,9 +9,13 @@ import libcst as cst
 from accel_advisor.interpreter.iteration import entries
 from accel_advisor.interpreter.library.external_settings import is_command
 from accel_advisor.records.operations import Argument
+from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
 from accel_advisor.tables.wrappers import TRANSPARENT_DECORATORS
 from accel_advisor.values.devices import device_by_default
+from accel_advisor.values.evidence import Evidence, Ground
+from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.store import OPEN
 from accel_advisor.values.values import (
     ABSENT,
@@ -24,6 +28,7 @@ from accel_advisor.values.values import (
     Opaque,
     Qualified,
     Sequence,
+    Tensor,
     Value,
     join,
     join_all,
@@ -105,6 +110,10 @@ def takes_what_it_is_given(function: Function) -> bool:
     return all(_is_transparent(one) or _passes_on(one) for one in function.decorators)
 
 
+def _says_tensor(annotation: cst.Annotation) -> bool:
+    return dotted(annotation.annotation) in TENSOR_CLASSES
+
+
 def bind_parameters(
     machine: Machine, function: Function, arguments: Arguments, receiver: Value | None
 ) -> dict[str, Value]:
@@ -136,6 +145,10 @@ def bind_parameters(
         elif name not in bound:
             default = defaults.get(name, UNKNOWN)
             bound[name] = device_by_default(default) if arguments.open else default
+    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+        name = param.name.value
+        if bound.get(name) == UNKNOWN and param.annotation is not None and _says_tensor(param.annotation):
+            bound[name] = Tensor(SOMEWHERE, proven=False, basis=Evidence.of(Ground.ANNOTATION))
     if isinstance(params.star_arg, cst.Param):
         rest_values = tuple(one.value for one in positional[len(names) :])
         bound[params.star_arg.name.value] = UNKNOWN if arguments.starred else Sequence(rest_values)

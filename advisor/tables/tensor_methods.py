@@ -39,6 +39,12 @@ MASKS = frozenset({"eq", "ne", "gt", "lt", "ge", "le", "isnan", "isfinite", "isi
 SHAPES = frozenset({"size", "dim", "numel", "view", "unsqueeze", "reshape", "permute", "transpose", "contiguous"})
 """Methods and attributes that only a tensor has, of all that is given to a module."""
 
+TELLTALE = frozenset(
+    {"unsqueeze", "unsqueeze_", "masked_fill", "masked_fill_", "index_select", "index_add_", "scatter_", "scatter_add_"}
+    | {"expand_as", "view_as", "type_as", "log_softmax", "bmm", "narrow", "detach_", "repeat_interleave"}
+)
+"""Methods that no object has but a tensor: arrays and data frames call theirs otherwise."""
+
 GRAPHLESS = MASKS | {"argmax", "argmin", "any", "all", "nonzero", "argsort"}
 """Methods of a tensor that no gradient flows through."""
 

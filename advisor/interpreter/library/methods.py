@@ -16,9 +16,10 @@ from accel_advisor.interpreter.library.unknown_code import call_unknown
 from accel_advisor.interpreter.loader_batches import may_rewrite, mutates_in_place, part_named
 from accel_advisor.records import actions
 from accel_advisor.records.loaders import loader_of
-from accel_advisor.tables.tensor_methods import CASTS, GRAPHLESS, MASKS, MOVES, SHAPES, TENSOR_METHODS
+from accel_advisor.tables.tensor_methods import CASTS, GRAPHLESS, MASKS, MOVES, SHAPES, TELLTALE, TENSOR_METHODS
 from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE
 from accel_advisor.values.devices import formatted
+from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE, is_host
 from accel_advisor.values.store import ANY, ESCAPED
 from accel_advisor.values.values import (
@@ -103,7 +104,10 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
                 machine.recorder.operation(machine.frame, node, actions.Act.FORMATS, value)
         first = arguments.positional[0].value if arguments.positional else UNKNOWN
         return formatted(receiver.value, first) if isinstance(receiver.value, str) else UNKNOWN
-    return call_unknown(machine, arguments.values())
+    made = call_unknown(machine, arguments.values())
+    if name in TELLTALE and made == UNKNOWN:
+        return Tensor(SOMEWHERE, proven=False, basis=Evidence.of(Ground.METHOD))
+    return made
 
 
 def _note_change(machine: Machine, node: cst.Call) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check, check_pair, fixed
+from accel_advisor.finding import Confidence, Severity
+
+from ..checks import Pair, check, check_one, check_pair, findings_of, fixed
 from ..programs import IMPORTS, PHOTOS
 
 SILENT = {
@@ -169,3 +171,30 @@ def test_reports_the_move_of_a_batch(tmp_path: Path) -> None:
         "    y.cuda()  # -> ACC207 error unsafe\n"
     )
     check(PHOTOS + PINNED_PHOTOS + source, tmp_path)
+
+
+EVIDENT = {
+    "an annotation": Pair(
+        "import torch\ndef fit(x, y: torch.Tensor):\n    x.to('cuda')\n    return x + y\n",
+        "fit(x,",
+        "fit(x: torch.Tensor,",
+    ),
+    "a method that only tensors have": Pair(
+        "import torch\ndef masks(batch):\n    return (batch.src != 1).tolist()\n"
+        "def train(batch):\n    mask = masks(batch)\n    mask.cuda()\n    return mask\n",
+        "tolist()",
+        "unsqueeze(-2)",
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", EVIDENT.values(), ids=EVIDENT.keys())
+def test_speaks_where_it_is_evident_that_a_tensor_moves(pair: Pair, tmp_path: Path) -> None:
+    check_pair("ACC207", pair, tmp_path)
+    (found,) = findings_of("ACC207", pair.source.replace(pair.condition, pair.instead), tmp_path)
+    assert (found.severity, found.confidence) == (Severity.WARNING, Confidence.EVIDENT)
+
+
+def test_an_argument_that_is_known_counts_more_than_its_annotation(tmp_path: Path) -> None:
+    source = "def move(x: torch.Tensor):\n    x.to('cuda')\nmove(torch.nn.Linear(2, 2))\n"
+    check_one("ACC207", f"import torch\n{source}", tmp_path)

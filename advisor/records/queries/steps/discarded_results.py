@@ -1,0 +1,81 @@
+"""Moves and casts of tensors whose result is thrown away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.actions import Action, AnyCall, Call, Method
+from accel_advisor.records.clock import CLOCKS
+from accel_advisor.values.evidence import PROVEN, Evidence, Ground
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts, Transfer
+    from accel_advisor.records.operations import Operation
+    from accel_advisor.records.transfers import TransferContext
+
+CASTS: dict[Action, str] = {
+    Method("Tensor", "half"): "torch.float16",
+    Method("Tensor", "bfloat16"): "torch.bfloat16",
+    Method("Tensor", "double"): "torch.float64",
+}
+_SHOWS_TENSORS = frozenset({Ground.METHOD, Ground.ANNOTATION})
+"""What tells a tensor from a module or a batch that moves in place; a name or a loop does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiscardedResult:
+    """A call whose result is lost.
+
+    Attributes:
+        cast: whether it changes the dtype, and no device.
+        basis: what shows that it is called on a tensor.
+    """
+
+    node: cst.Call
+    cast: bool
+    basis: Evidence
+
+
+def discarded_results(facts: Facts) -> Iterator[DiscardedResult]:
+    """The moves and casts of a document that change nothing, because they are called on a tensor and give another."""
+    measures = facts.does(AnyCall("synchronize")) and facts.does(*CLOCKS, Call("torch.cuda.Event"))
+    for transfer in facts.transfers:
+        discarded = transfer.discarded and _is_kept(transfer.node)
+        if discarded and transfer.method in ("to", "cuda") and transfer.contexts:
+            if measures and all(context.loader is None for context in transfer.contexts):
+                continue  # the copy itself may be what is measured
+            if all(map(_moves_a_tensor, transfer.contexts)):
+                yield DiscardedResult(transfer.node, cast=False, basis=_basis(transfer))
+    for operation in facts.operations_of(*CASTS):
+        discarded = operation.discarded and _is_kept(operation.node) and _changes(operation)
+        if discarded and all(context.subject.is_plain_tensor for context in operation.contexts):
+            assert isinstance(operation.node, cst.Call)
+            yield DiscardedResult(operation.node, cast=True, basis=PROVEN)
+
+
+def _moves_a_tensor(context: TransferContext) -> bool:
+    grounds = frozenset(context.moved.basis.grounds)
+    known = context.proven or (grounds and grounds <= _SHOWS_TENSORS)
+    return bool(known) and context.moved.is_tensor and not context.stays
+
+
+def _basis(transfer: Transfer) -> Evidence:
+    return reduce(or_, (one.moved.basis for one in transfer.contexts if not one.proven), PROVEN)
+
+
+def _changes(operation: Operation) -> bool:
+    """Whether a cast gives another dtype than the tensor is known to have."""
+    births = [context.subject.born for context in operation.contexts]
+    return all(born is None or born.dtype != CASTS[operation.what] for born in births)
+
+
+def _is_kept(node: cst.CSTNode) -> bool:
+    """Whether the receiver of a method is still there after the call."""
+    kinds = (cst.Name, cst.Attribute, cst.Subscript)
+    return isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and isinstance(node.func.value, kinds)
