@@ -1,0 +1,82 @@
+"""Tensors of literals that each step makes on the host and copies to the GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.actions import calls
+from accel_advisor.records.queries.destinations import reaches_gpu
+from accel_advisor.records.queries.training_loops import runs_often
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.given import Given
+    from accel_advisor.records.operations import Operation, OperationContext
+    from accel_advisor.records.transfers import Transfer
+    from accel_advisor.values.evidence import Evidence
+
+_OF_DATA = calls("torch.tensor", "torch.as_tensor")
+_OF_LISTS = calls(*(f"torch.{kind}Tensor" for kind in ("", "Float", "Double", "Half", "Long", "Int", "Byte", "Bool")))
+"""Constructors that take a number for a size."""
+_KEEPS = frozenset({"float", "double", "half", "long", "int", "bool", "view", "reshape", "unsqueeze"})
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralCopy:
+    """A tensor of literals that is copied to the GPU again and again.
+
+    Attributes:
+        node: the whole expression, up to the move.
+        basis: what shows that it goes to a GPU.
+    """
+
+    node: cst.BaseExpression
+    basis: Evidence
+
+
+def literal_copies(facts: Facts) -> Iterator[LiteralCopy]:
+    """All such copies of a document that happen in each step or forward pass, in the order in which they were met."""
+    made = {id(one.node): one for one in facts.operations_of(*_OF_DATA, *_OF_LISTS) if _is_literal(one)}
+    for transfer in facts.transfers if made else ():
+        call = _maker(transfer, made)
+        factory = made[id(call)] if call is not None else None
+        if factory is None or not all(runs_often(facts, context) for context in factory.contexts):
+            continue
+        bases = [reaches_gpu(facts, context) for context in transfer.contexts if context.from_host]
+        found = [one for one in bases if one is not None]
+        if found and len(found) == len(transfer.contexts):
+            yield LiteralCopy(transfer.node, min(found, key=lambda one: len(one.grounds)))
+
+
+def _maker(transfer: Transfer, made: dict[int, Operation]) -> cst.Call | None:
+    """The call that makes what is moved, in the same expression."""
+    node: cst.BaseExpression = transfer.node
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        node = node.func.value
+        if isinstance(node, cst.Call) and id(node) in made:
+            return node
+        if isinstance(node, cst.Call) and not (isinstance(node.func, cst.Attribute) and node.func.attr.value in _KEEPS):
+            return None
+    return None
+
+
+def _is_literal(operation: Operation) -> bool:
+    return bool(operation.contexts) and all(_holds_literals(operation, context) for context in operation.contexts)
+
+
+def _holds_literals(operation: Operation, context: OperationContext) -> bool:
+    data = context.given("data", 0)
+    if not context.given("requires_grad").absent or (data.items is None and operation.does(*_OF_LISTS)):
+        return False
+    return _is_number(data)
+
+
+def _is_number(given: Given) -> bool:
+    """Whether a value is a number that is written out, or a list of such."""
+    if given.items is not None:
+        return bool(given.items) and all(map(_is_number, given.items))
+    return isinstance(given.literal, (bool, int, float))

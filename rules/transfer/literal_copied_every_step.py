@@ -1,0 +1,64 @@
+"""The same written numbers, copied from the host at every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel_advisor.finding import Finding, Frequency, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.steps.literal_copies import literal_copies
+from accel_advisor.rule import Rule
+
+
+class LiteralCopiedEveryStep(Rule):
+    """A tensor of numbers that are written in the program is made on the host and copied to the GPU at every step.
+
+    What it does
+        Finds `torch.tensor([0.1, 0.2]).to(device)`, `torch.FloatTensor([0.1, 0.2]).cuda()` and the like in `forward` or
+        in a loop that trains or goes over a loader, where all of the numbers are literals.
+
+    Why it costs time
+        Each step puts the same numbers into memory of the host and waits while they are copied.
+
+    Example
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True):
+            weight = torch.tensor([0.1, 0.9]).cuda()
+            (model(x.cuda(non_blocking=True)) * weight).sum().backward()
+
+    Use instead
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2).cuda()
+        weight = torch.tensor([0.1, 0.9]).cuda()
+        for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True):
+            (model(x.cuda(non_blocking=True)) * weight).sum().backward()
+
+    When to ignore it
+        Where the step changes the tensor in place, so that it has to be made anew. The rule is silent where a condition
+        decides about the copy, and about tensors that want a gradient.
+
+    References
+        - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+    """
+
+    code = "ACC221"
+    name = "literal-copied-every-step"
+    severity = Severity.INFO
+    frequency = Frequency.STEP
+
+    def check(self, facts: Facts) -> Iterator[Finding]:
+        """Reports each copy once."""
+        for copy in literal_copies(facts):
+            code = facts.document.code(copy.node)
+            message = (
+                f"`{code}` copies the same numbers from the host at every step{copy.basis.clause}; make the tensor "
+                f"once, before the loop or as a buffer of the module"
+            )
+            yield self.finding(facts, copy.node, message, basis=copy.basis)

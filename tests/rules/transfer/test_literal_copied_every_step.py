@@ -1,0 +1,68 @@
+"""ACC221 literal-copied-every-step, silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import Pair, check_one, check_pair
+from ..programs import IMPORTS
+
+HEAD = IMPORTS + "import conf\n"
+LOOP = """
+model = nn.Linear(8, 2).cuda()
+for i in range(conf.steps):
+    weight = {}
+    (model(conf.batch(i)) * weight).sum().backward()
+"""
+
+
+def made(code: str) -> str:
+    return HEAD + LOOP.format(code)
+
+
+ONE = "torch.tensor([0.1, 0.9])"
+PAIRS = {
+    "numbers of the step": Pair(made("torch.tensor([0.1, i]).cuda()"), ", i]", ", 0.9]"),
+    "numbers that are not written": Pair(made("torch.tensor(conf.weights).cuda()"), "conf.weights", "[0.1, 0.9]"),
+    "a size": Pair(made("torch.FloatTensor(2).cuda()"), "(2)", "([2])"),
+    "wants a gradient": Pair(made("torch.tensor([0.1, 0.9], requires_grad=True).cuda()"), ", requires_grad=True"),
+    "stays on the host": Pair(made(f"{ONE}.cpu()"), ".cpu()", ".cuda()"),
+    "now and then": Pair(
+        made(f"1\n    if i % 100 == 0:\n        weight = {ONE}.cuda()"), "if i % 100 == 0", "with torch.enable_grad()"
+    ),
+    "before the loop": Pair(
+        HEAD + f"weight = {ONE}.cuda()\n" + LOOP.format("weight"),
+        "    weight = weight\n",
+        f"    weight = {ONE}.cuda()\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC221", PAIRS[case], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"{ONE}.cuda()",
+        f"{ONE}.to('cuda')",
+        "torch.tensor(0.5).cuda()",
+        "torch.tensor(0).float().cuda()",
+        "torch.FloatTensor([[0, -1, 0]]).cuda().unsqueeze(0)",
+    ],
+)
+def test_reported_as_information(code: str, tmp_path: Path) -> None:
+    check_one("ACC221", made(f"{code}  # -> info none"), tmp_path)
+
+
+def test_reported_in_a_forward_pass(tmp_path: Path) -> None:
+    source = """
+class Net(nn.Module):
+    def forward(self, x):
+        return x * torch.LongTensor([1, 2]).to("cuda")  # -> info none
+"""
+    check_one("ACC221", HEAD + source, tmp_path)
