@@ -28,7 +28,9 @@ def seen_training(facts: Facts) -> Seen | None:
     """What is seen of the training in a document; None where neither a loop of it nor a framework trains."""
     if not any(loop.backward for loop in facts.loops) and not facts.operations_of(*_TRAINERS):
         return None
-    loaders = list(dict.fromkeys([*facts.loaders, *(one for loop in facts.loops for one in loaders_in(loop))]))
+    taken = [one for loop in facts.loops for one in loaders_in(loop)]
+    # one that nothing in sight builds has no call to point at
+    loaders = [one for one in dict.fromkeys([*facts.loaders, *taken]) if one.basis.proven]
     copies = [one for one in facts.transfers if _copies_batches(one)]
     waiting = sum(one.waits for one in copies)
     return Seen(

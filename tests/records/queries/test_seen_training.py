@@ -49,6 +49,10 @@ class TestTrains:
 
 
 class TestSettings:
+    def test_a_loader_that_nothing_in_sight_builds_has_none(self, tmp_path: Path) -> None:
+        source = "def train(train_loader):\n    for x in train_loader:\n        model(x.cuda()).sum().backward()\n"
+        assert known(source, tmp_path).loaders == ()
+
     def test_loaders_and_copies_have_theirs(self, tmp_path: Path) -> None:
         loop = "for x in loader:\n    model(x.to('cuda', non_blocking=True)).sum().backward()\n"
         found = known(LOADER + loop, tmp_path)
