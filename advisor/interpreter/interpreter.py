@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -38,6 +38,7 @@ from accel_advisor.values.values import (
     SourceModule,
     Unknown,
     Value,
+    join,
     join_all,
 )
 
@@ -48,15 +49,35 @@ if TYPE_CHECKING:
     from accel_advisor.records.loaders import CallSite, LoaderCall
 
 DEPTH = 12
-"""Calls within calls that are followed; below that a result is Unknown."""
-CONTEXTS = 8
-"""Ways of calling one function that are followed; the rest are Unknown."""
-STEPS_PER_LINE = 8
+"""Calls within calls that are followed one by one; below that the calls of each function are joined."""
+DEEPEST = 40
+"""Calls within calls that are followed at all; below that a result is Unknown."""
+FEW_CONTEXTS, CONTEXTS = 8, 64
+"""Ways of calling one function that are followed one by one: so many in any case, and as many while there are steps to
+spare. Beyond that its calls are joined."""
+WIDENINGS = 3
+"""How often a function is followed with joined arguments: each time with those of all calls so far."""
+STEPS_PER_LINE, SPARE_STEPS_PER_LINE = 8, 2
 """Statements that may be interpreted inside of calls for each line that was read, so that no program takes more than
-linear time. Beyond it, calls are Unknown and functions are read with unknown arguments."""
+linear time, and how many of them in further ways of calling a function. Beyond it, the calls of each are joined."""
 
 
 BUILTINS = frozenset(dir(builtins)) - {"True", "False", "None"}
+
+
+@dataclass(slots=True)
+class Joined:
+    """The calls of one function that are followed as one.
+
+    Attributes:
+        bound: the joined values of the parameters.
+        result: the join of what came out so far; None before the first time.
+        left: how often the function may still be followed.
+    """
+
+    bound: dict[str, Value]
+    result: Value | None = None
+    left: int = WIDENINGS
 
 
 class Interpreter(Machine):
@@ -81,8 +102,9 @@ class Interpreter(Machine):
         self._place_of_uncalled = HOST
         self._memo: dict[tuple[object, ...], Value] = {}
         self._contexts: dict[int, int] = {}
+        self._joined: dict[int, Joined] = {}
         self._settling: set[Pending] = set()
-        self._steps_left = 4_000
+        self._steps_left = self._spare_steps = 4_000
         self._describe = describe
         self._datasets: dict[LoaderCall, DatasetFacts] = {}
 
@@ -101,7 +123,9 @@ class Interpreter(Machine):
         self.recorder.begin(document)
         if any(name.rpartition(".")[2] in document.text for name in SETS_DEFAULT_DEVICE):
             self._place_of_uncalled = SOMEWHERE
-        self._steps_left += STEPS_PER_LINE * document.text.count("\n")
+        lines = document.text.count("\n")
+        self._steps_left += STEPS_PER_LINE * lines
+        self._spare_steps += SPARE_STEPS_PER_LINE * lines
         run = self._runs[scope] = Run()
         with self._base(), self.entered(Frame(scope, self.store.level, run)):
             for names, statements in stretches(document):
@@ -260,17 +284,47 @@ class Interpreter(Machine):
         if any(one.node is node for one in here.functions):
             return UNKNOWN
         count = self._contexts.get(id(node), 0)
-        if site is not None and (here.depth > DEPTH or count >= CONTEXTS or self._steps_left < 0):
-            # what is not followed may be anything: the function is read with unknown arguments too, at the end
-            self.truncated.add(id(node))
-            here.run.clock.wait()
-            return UNKNOWN
+        if site is not None and here.depth > DEEPEST:
+            return self._leave_out(node, UNKNOWN)
+        most = CONTEXTS if self._spare_steps > 0 else FEW_CONTEXTS
+        if site is not None and (here.depth > DEPTH or count >= most or self._steps_left < 0):
+            return self._inline_joined(function, bound, site)
         self._contexts[id(node)] = count + 1
-        self.called.add(id(node))
         self._memo[key] = UNKNOWN
-        scope = Scope(function.document, function.scope, "function")
-        result = self._memo[key] = self._run(here.of_call(function, scope, self.store.level, site), function, bound)
+        before = self._steps_left
+        result = self._memo[key] = self._enter(function, bound, site)
+        if count >= FEW_CONTEXTS:
+            self._spare_steps -= before - self._steps_left
         return result
+
+    def _inline_joined(self, function: Function, bound: dict[str, Value], site: CallSite) -> Value:
+        """Follows a function with what it is given here joined with what it was given before, unless it was already
+        followed so: its result is a join, too."""
+        joined = self._joined.get(id(function.node))
+        if joined is None:
+            joined = self._joined[id(function.node)] = Joined(bound)
+        else:
+            wider = {name: join(joined.bound.get(name, value), value) for name, value in bound.items()}
+            if wider == joined.bound and joined.result is not None:
+                return joined.result
+            if joined.left == 0:
+                return self._leave_out(function.node, joined.result or UNKNOWN)
+            joined.bound = wider
+        joined.left -= 1
+        result = self._enter(function, joined.bound, site)
+        joined.result = result if joined.result is None else join(joined.result, result)
+        return joined.result
+
+    def _leave_out(self, node: cst.CSTNode, result: Value) -> Value:
+        """A call is not followed: the function is read with unknown arguments too, at the end."""
+        self.truncated.add(id(node))
+        self.frame.run.clock.wait()
+        return result
+
+    def _enter(self, function: Function, bound: dict[str, Value], site: CallSite | None) -> Value:
+        self.called.add(id(function.node))
+        scope = Scope(function.document, function.scope, "function")
+        return self._run(self.frame.of_call(function, scope, self.store.level, site), function, bound)
 
     def _run(self, frame: Frame, function: Function, bound: dict[str, Value]) -> Value:
         scope = frame.scope

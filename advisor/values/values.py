@@ -89,7 +89,7 @@ __all__ = [
     "options_of",
 ]
 
-MOST_OPTIONS = 6
+MOST_OPTIONS = 24
 """Alternatives that a value keeps apart before it becomes Unknown."""
 MOST_PARTS = 500
 """Values within a value beyond which it is Unknown once it is stored: ``x = (x, x)``, a few times over, has many."""

@@ -108,7 +108,40 @@ def test_enters_through_every_door(decorated: str, end: str, tmp_path: Path) -> 
     )
 
 
+CALLS = "".join(f"def use{i}(): return make('{i}')\nuse{i}()\n" for i in range(80))
+SIZES = "".join(f"first{i} = make({i})\n" for i in range(80))
+KINDS = "".join(f"class Kind{i}(nn.Linear): pass\n" for i in range(12))
+PICKS = "".join(f"    if kind == {i}: return Kind{i}(8, 2)\n" for i in range(12))
 WAYS = {
+    "a helper of many callers": f"""
+def make(size): return make_loader()
+{SIZES}
+for x, y in make(80):
+    model(x.to(device)).sum().backward()  # -> warning safe
+""",
+    "a training function of many callers": f"""
+def make(size):
+    for x, y in make_loader():
+        model(x.to(device)).sum().backward()  # -> warning safe
+{CALLS}
+""",
+    "a model of many kinds": f"""
+{KINDS}
+def build(kind):
+{PICKS}
+    raise ValueError(kind)
+one = build(conf.kind).to(device)
+for x, y in make_loader():
+    one(x.to(device)).sum().backward()  # -> warning safe
+""",
+    "calls within many calls": """
+def f0(): return make_loader()
+"""
+    + "".join(f"def f{i}(): return f{i - 1}()\n" for i in range(1, 20))
+    + """
+for x, y in f19():
+    model(x.to(device)).sum().backward()  # -> warning safe
+""",
     "what super().__init__ sets": """
 class Base:
     def __init__(self, device): self.device = device

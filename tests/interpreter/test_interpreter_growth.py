@@ -15,7 +15,7 @@ from accel_advisor.lint.report import Program
 from accel_advisor.lint.ruleset import known_codes
 from accel_advisor.selection import Selection, selectors
 
-SMALL, LARGE = 30, 120
+SMALL, LARGE = 60, 240
 MOST_GROWTH = 1.35
 """Calls per character in the large program over those in the small one."""
 
