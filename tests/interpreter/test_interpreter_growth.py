@@ -72,7 +72,7 @@ PROGRAMS: dict[str, Callable[[int], str]] = {
     "conditions": lambda n: "x = 0\n" + lines("if a$:\n  x = $", n) + "DataLoader(d, num_workers=x)\n",
     "returns": lambda n: "def f(a):\n" + lines("  if a == $: return nn.Linear($, 2)", n) + "f(1).cuda()\n",
     "cases": lambda n: "match x:\n" + lines("  case $:\n    y = x.cuda()", n),
-    "loops in loops": lambda n: "".join(f"{' ' * i}for x{i} in l:\n" for i in range(n // 2)) + " " * n + "x0.item()\n",
+    "loops in loops": lambda n: "".join(f"{' ' * i}for x{i} in l:\n" for i in range(n // 4)) + " " * n + "x0.item()\n",
     "loops": lambda n: lines("for x in DataLoader(d$): x.cuda().item()", n),
     "training loops": lambda n: (
         "m = nn.Linear(2, 2).cuda()\no = torch.optim.SGD(m.parameters())\n"
