@@ -47,7 +47,7 @@ class Confidence(StrEnum):
 
 class Frequency(StrEnum):
     """How often a run pays for what a finding is about: at each ``step`` of a loop over batches, once an ``epoch``, or
-    ``once`` a run."""
+    ``once`` or now and then, such as at startup."""
 
     STEP = "step"
     EPOCH = "epoch"

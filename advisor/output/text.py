@@ -24,7 +24,7 @@ LONGEST_REMEDY = 100
 OFTEN = {
     Frequency.STEP: "at every step",
     Frequency.EPOCH: "once an epoch",
-    Frequency.ONCE: "once a run",
+    Frequency.ONCE: "",
 }
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 APPLICABILITY = {

@@ -89,7 +89,7 @@ class TestText:
         assert lines[lines.index("What to do first:") + 1 : -2] == [
             "  1. train.py:2:11: Do it (ACC102, at every step, 2 findings)",
             f"  2. train.py:2:11: Say more {'say more ' * 10}... (ACC401, once an epoch)",
-            "  3. train.py:2:11: Do it (ACC205, once a run)",
+            "  3. train.py:2:11: Do it (ACC205)",
         ]
         assert lines[-1].startswith("4 findings (3 warnings, 1 info)")
 
