@@ -83,6 +83,13 @@ TAKERS = {
 }
 """Calls that take loaders whose batches the framework moves, and pins no more than the loader does by itself."""
 
+MOVERS = frozenset(
+    {"accelerate.utils.send_to_device", "accelerate.utils.operations.send_to_device", "ignite.utils.convert_tensor"}
+    | {f"lightning.{part}utilities.move_data_to_device" for part in ("", "fabric.")}
+    | {f"lightning.{part}utilities.apply_func.move_data_to_device" for part in ("", "fabric.")}
+)
+"""Functions that move all tensors of a batch, their first argument, to a device, their second."""
+
 ON_HOST = (
     *(("lightning.Trainer", "accelerator", "cpu"), ("lightning.Fabric", "accelerator", "cpu")),
     *(("composer.Trainer", "device", "cpu"), ("accelerate.Accelerator", "cpu", True)),

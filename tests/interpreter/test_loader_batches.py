@@ -140,3 +140,19 @@ for x, y in train:
 """
     check_one("ACC101", source.replace("num_workers=2)", "num_workers=2)  # -> warning safe"), tmp_path)
     assert "make = partial(DataLoader, num_workers=2, pin_memory=True)" in fixed("ACC101", source, tmp_path)
+
+
+MOVERS = {
+    "accelerate": "from accelerate.utils import send_to_device as move",
+    "ignite": "from ignite.utils import convert_tensor as move",
+    "lightning": "from pytorch_lightning.utilities import move_data_to_device as move",
+    "fabric": "from lightning.fabric.utilities import move_data_to_device as move",
+}
+
+
+@pytest.mark.parametrize("case", MOVERS)
+def test_functions_that_move_batches(case: str, tmp_path: Path) -> None:
+    loop = "for batch in loader:\n    x, y = move(batch, torch.device('cuda'), non_blocking=True)\n    step(x, y)\n"
+    source = f"{HEAD}{MOVERS[case]}\nloader = DataLoader(photos, num_workers=2)\n{loop}"
+    check_one("ACC101", source.replace("num_workers=2)", "num_workers=2)  # -> warning"), tmp_path)
+    check_pair("ACC101", Pair(source.replace("'cuda'", "'cpu'"), "'cpu'", "'cuda'"), tmp_path)

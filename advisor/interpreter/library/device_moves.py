@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.records.facts import TransferContext
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.values.devices import device_basis, device_kinds
@@ -15,7 +17,6 @@ from accel_advisor.values.values import UNKNOWN, Choice, Constant, Device, Modul
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
-    from accel_advisor.interpreter.arguments import Arguments
 
 
 def transfer(machine: Machine, receiver: Value, name: str, arguments: Arguments, node: cst.Call) -> Place | None:
@@ -65,6 +66,14 @@ def transfer(machine: Machine, receiver: Value, name: str, arguments: Arguments,
     machine.recorder.transfer(machine.frame, node, name, device_node, non_blocking, context, arguments.open)
     machine.frame.run.clock.wait()
     return frozenset({destination})
+
+
+def move_all(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Value:
+    """What a library's function returns that moves all tensors of its first argument."""
+    moved = arguments.positional[0].value if arguments.positional else UNKNOWN
+    given = Arguments(node, arguments.positional[1:], arguments.keywords, arguments.open)
+    place = transfer(machine, moved, name.rpartition(".")[2], given, node)
+    return replace(moved, place=place) if isinstance(moved, Tensor) and place is not None else UNKNOWN
 
 
 def _basis(receiver: Value, target: Value) -> Evidence:

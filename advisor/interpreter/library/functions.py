@@ -9,6 +9,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.iteration import element_of, entries
+from accel_advisor.interpreter.library.device_moves import move_all
 from accel_advisor.interpreter.library.dicts import default_mapping, made_mapping
 from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.external_settings import call_configuration
@@ -20,7 +21,7 @@ from accel_advisor.records.actions import Act, Call
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.operations import Argument
-from accel_advisor.tables.frameworks import FRAMEWORK_CALLS, FRAMEWORK_CLASSES, TAKERS
+from accel_advisor.tables.frameworks import FRAMEWORK_CALLS, FRAMEWORK_CLASSES, MOVERS, TAKERS
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS, HARMLESS_CALLS, PASS_THROUGH
 from accel_advisor.tables.settings_libraries import DICTS
@@ -91,6 +92,8 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
     taker = TAKERS.get(name)
     if taker is not None and (taker != "monai" or "cuda" in device_kinds(arguments.get("device", 0) or UNKNOWN)):
         take_loaders(taker, arguments.values())
+    if name in MOVERS:
+        return move_all(machine, name, arguments, node)
     if name == "torch.device":
         return _device(machine, arguments)
     if name in DEVICE_FUNCTIONS:
