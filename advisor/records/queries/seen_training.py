@@ -68,7 +68,8 @@ def _batches(facts: Facts) -> Iterator[NotKnown]:
 
 
 def _trains_on_unknown(loop: Loop) -> bool:
-    return loop.backward and not loop.counts and not any(one.loaders for one in (loop, *loop.outer))
+    loaders = [loader for one in (loop, *loop.outer) for loader in loaders_in(one)]
+    return loop.backward and not loop.counts and not any(one.basis.proven for one in loaders)
 
 
 def _devices(facts: Facts, copies: list[Transfer]) -> Iterator[NotKnown]:
