@@ -20,7 +20,11 @@ TIMED = (
 EVERY_HUNDRED = "    if step % 100 == 0:\n        "
 PAIRS = {
     "no GPU is named": Pair(
-        PHOTOS + PINNED + "model = nn.Linear(8, 2).to(conf.device)\n" + EACH + "model(x.to(conf.device))",
+        PHOTOS
+        + PINNED.replace(", pin_memory=True", "")
+        + "model = nn.Linear(8, 2).to(conf.device)\n"
+        + EACH
+        + "model(x.to(conf.device))",
         ".Linear(8, 2).to(conf.device)",
         ".Linear(8, 2).cuda()",
     ),
