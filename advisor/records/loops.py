@@ -61,6 +61,16 @@ class Loop:
         return Given(ABSENT if self.rows_of is None else self.rows_of)
 
     @property
+    def goes_over_epochs(self) -> bool:
+        """Whether each of its passes is an epoch, as it calls what it counts."""
+        counted: cst.CSTNode | None = None
+        if isinstance(self.node, cst.For):
+            counted = self.node.target
+        elif isinstance(self.node, cst.While):
+            counted = self.node.test
+        return counted is not None and any("epoch" in name.lower() for name in names_read_in(counted))
+
+    @property
     def treats_alike(self) -> bool:
         """Whether every pass does the same with rows of the same length: it holds no branch, no early end, no slice."""
         decides = (cst.If, cst.IfExp, cst.Match, cst.Try, cst.Continue, cst.Break, cst.Slice)

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
-from accel_advisor.records.actions import AnyCall, Call, any_calls, calls, within
-from accel_advisor.records.clock import CLOCKS
+from accel_advisor.records.actions import AnyCall, any_calls, within
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.steps.host_waits import happens_in_each_step, loop_of_each_step
+from accel_advisor.records.queries.steps.host_waits import (
+    READINGS,
+    SYNCHRONIZES,
+    happens_in_each_step,
+    loop_of_each_step,
+)
 from accel_advisor.rule import Rule, also_at, remove_statement
 
-WAITS = calls("torch.cuda.synchronize", "torch.accelerator.synchronize")
-READINGS = (*CLOCKS, *any_calls("process_time"), Call("datetime.datetime.now"))
 MEASURES = (
     *any_calls("Event", "Stream", "stream", "Timer"),
     *within("torch.profiler", "torch.autograd.profiler", "torch.cuda.profiler", "torch.cuda.nvtx", "nvtx"),
@@ -68,7 +70,9 @@ class SynchronizeInLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        found = [(one, loop) for one in facts.operations_of(*WAITS) if (loop := loop_of_each_step(one)) is not None]
+        found = [
+            (one, loop) for one in facts.operations_of(*SYNCHRONIZES) if (loop := loop_of_each_step(one)) is not None
+        ]
         if not found or self._needed(facts):
             return
         for operation, loop in found:

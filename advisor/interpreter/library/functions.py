@@ -157,6 +157,10 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
             mutates_in_place(first)
         machine.frame.run.clock.work(place, machine.frame.loops)
         return Tensor(place, proven=False, mask=last in MASKS) if known else UNKNOWN
+    if name == "torch.nn.utils.clip_grad_norm_":
+        given = arguments.get("parameters", 0)
+        module = given.arguments[0] if isinstance(given, Opaque) and given.name == "module.parameters" else None
+        return Tensor(machine.place_of(module) if isinstance(module, Module) else SOMEWHERE, scalar=True)
     if name in MODULE_ALIASES and arguments.positional:
         given = arguments.positional[0].value
         if name == "torch.compile" and isinstance(given, Module):

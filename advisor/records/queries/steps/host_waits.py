@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import Act, Action, AnyCall, Asked, Call, Method, Within, calls, methods
+from accel_advisor.records.actions import Act, Action, AnyCall, Asked, Call, Method, Within, any_calls, calls, methods
+from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.queries.steps.step_values import is_checked, is_on_host, read_by, used_now_and_then
-from accel_advisor.values.evidence import Evidence, Ground
+from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.conditions import Condition
@@ -41,7 +42,14 @@ _READS = (*methods("Tensor", "item", "tolist", "cpu"), Act.FORMATS)
 """Operations that nobody does to a tensor but to have its values, wherever it is."""
 _OF_UNKNOWN = methods("?", "item", "cpu")
 """Methods that only tensors have."""
-_WAITING = (*_OF_SUBJECT, *_OF_ARGUMENTS, *_REPEATS, _TO, _WHERE, *_OF_UNKNOWN)
+_ITEM = AnyCall("item")
+_HOST_LIBRARIES = ("numpy", "pandas", "polars", "scipy", "sklearn", "jax", "tensorflow", "Tensor.numpy")
+"""What makes objects with an ``item`` of its own."""
+_WAITING = (*_OF_SUBJECT, *_OF_ARGUMENTS, *_REPEATS, _TO, _WHERE, *_OF_UNKNOWN, _ITEM)
+SYNCHRONIZES = calls("torch.cuda.synchronize", "torch.accelerator.synchronize")
+"""Functions that wait until the GPU has done everything."""
+READINGS = (*CLOCKS, *any_calls("process_time"), Call("datetime.datetime.now"))
+"""Functions that read a clock."""
 _STOPS = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
@@ -86,6 +94,11 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
         found.setdefault(loop, []).append(
             Wait(operation, basis, used_now_and_then(loop, operation), is_checked(loop, operation))
         )
+    for operation in facts.operations_of(*SYNCHRONIZES) if found else ():
+        timed = loop_of_each_step(operation)
+        # where no clock needs it, it is worth a finding of its own
+        if timed in found and not operation.chosen and happens_in_each_step(facts, timed, *READINGS):
+            found[timed].append(Wait(operation, PROVEN, late=False, checks=False))
     acting = _acting_loops(facts) if found else set()
     for loop, waits in found.items():
         if loop in acting:
@@ -130,10 +143,12 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
 
 
 def training_loop(context: OperationContext) -> Loop | None:
-    """The innermost loop around an operation in whose own passes a model learns, where autograd records."""
+    """The innermost loop around an operation in whose own passes a model learns, where autograd records; None where
+    one pass is a whole epoch, which ends with reading values anyway."""
     if not _STOPS.isdisjoint(context.managers):
         return None
-    return next((loop for loop in context.loops if loop.learns and loop.repeats), None)
+    loop = next((loop for loop in context.loops if loop.learns and loop.repeats), None)
+    return None if loop is None or loop.goes_over_epochs else loop
 
 
 def loop_of_each_step(operation: Operation) -> Loop | None:
@@ -157,9 +172,11 @@ def happens_in_each_step(facts: Facts, loop: Loop, *asked: Asked) -> bool:
 
 def _basis(operation: Operation, context: OperationContext, gpu: Evidence) -> Evidence | None:
     """What shows that an operation reads a tensor on the GPU; None where nothing does."""
+    subject = context.subject
     if operation.does(*_OF_UNKNOWN):
-        subject = context.subject
         return gpu | Evidence.of(Ground.METHOD) if subject.unknown or subject.attribute else None
+    if operation.does(_ITEM) and subject.made_by and not subject.made_by.startswith(_HOST_LIBRARIES):
+        return gpu | Evidence.of(Ground.METHOD)
     read = _read(operation, context)
     for one in read:
         if one.on_accelerator:

@@ -47,11 +47,14 @@ def read_by(loop: Loop, operation: Operation) -> tuple[str, int]:
 
 
 def is_on_host(facts: Facts, loop: Loop, operation: Operation) -> bool:
-    """Whether the text of the loop says that what a method is called on is on the host: it was copied there, or is a
-    part of a batch that was not moved yet."""
+    """Whether the text of the loop says that what a method is called on is no tensor on the GPU: it was copied to the
+    host, is a part of a batch that was not moved yet, or is called as a model is."""
     node = operation.node
     if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
         return False
+    name = dotted(node.func.value)
+    if name and any(dotted(one.func) == name for one in descendants(operation.function or loop.node, cst.Call)):
+        return True
     inside = loop.document is facts.document and loop.holds(facts.document, node)
     return _is_host(node.func.value, loop if inside else None, bool(facts.frameworks), set())
 

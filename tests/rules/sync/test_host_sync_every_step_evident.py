@@ -1,0 +1,190 @@
+"""ACC208 host-sync-every-step, where an expert reader goes by what stands around the values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.analysis.project import analyze
+from accel_advisor.finding import Confidence
+from accel_advisor.rule import registry
+from accel_advisor.source.document import Document
+
+from ..checks import Pair, check_pair, findings_of, severities
+
+HEAD = """
+import math, time
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+import lib
+
+data = TensorDataset(torch.zeros(64, 8), torch.zeros(64, 2))
+loader = DataLoader(data, batch_size=16, num_workers=2, pin_memory=True)
+model = nn.Linear(8, 2).cuda()
+criterion = nn.MSELoss()
+total = 0.0
+"""
+STEP = """
+    out = model(x.cuda(non_blocking=True))
+    loss = criterion(out, y.cuda(non_blocking=True))
+    loss.backward()
+    total += loss.item()
+"""
+LOOP = "for x, y in loader:" + STEP
+
+PROVEN = {
+    "a single wait": HEAD + LOOP,
+    "a model moved on a condition": (
+        HEAD.replace("8, 2).cuda()", "8, 2)") + "if lib.gpu:\n    model = model.cuda()\n" + LOOP
+    ),
+    "behind a raise": HEAD + LOOP.replace("loader:", "loader:\n    if x.size(0) == 0:\n        raise ValueError"),
+    "in a helper": HEAD
+    + "def step(x, y):\n"
+    + STEP.replace("total += loss.item()", "return {'loss': loss.item()}")
+    + "for x, y in loader:\n    print(step(x, y))\n",
+    "in both branches": HEAD
+    + LOOP.replace("    total +", "    if loss > lib.limit(x):\n        total +")
+    + "    else:\n        total -= loss.item()\n",
+    "in a loop over losses": HEAD
+    + LOOP.replace("    total += loss.item()", "    for one in (loss, out.mean()):\n        print(one.item())"),
+    "batches taken one by one": HEAD
+    + "it = iter(loader)\nfor step in range(1000):\n    try:\n        x, y = next(it)\n    except StopIteration:\n"
+    + "        it = iter(loader)\n        x, y = next(it)"
+    + STEP,
+}
+
+
+@pytest.mark.parametrize("source", PROVEN.values(), ids=PROVEN.keys())
+def test_reported(source: str, tmp_path: Path) -> None:
+    assert findings_of("ACC208", source, tmp_path)
+
+
+EVIDENT = {
+    "a model of a registry": HEAD.replace("nn.Linear(8, 2)", "lib.models['net']()") + LOOP,
+    "a wrapped model that is unknown": HEAD.replace(
+        "nn.Linear(8, 2).cuda()", "nn.parallel.DistributedDataParallel(lib.build().cuda(), device_ids=[0])"
+    )
+    + LOOP,
+    "a loss of a library": HEAD.replace("nn.MSELoss()", "lib.DiceLoss()") + LOOP,
+    "a loss divided by a setting": HEAD
+    + LOOP.replace("    loss.backward()", "    loss = loss / lib.steps\n    loss.backward()"),
+    "a loader that is unknown": HEAD.replace(
+        "DataLoader(data, batch_size=16, num_workers=2, pin_memory=True)", "lib.load()"
+    )
+    + LOOP,
+    "everything given": HEAD
+    + "def train(model, loader, criterion, total=0):\n"
+    + "".join(f"    {line}\n" for line in LOOP.splitlines()),
+    "a loss that the model returns": HEAD.replace("nn.Linear(8, 2)", "lib.AutoModel.from_pretrained('a')")
+    + LOOP.replace("criterion(out, y.cuda(non_blocking=True))", "out.loss"),
+    "a loop that counts": HEAD
+    + "step = 0\nwhile step < 1000:\n    x, y = lib.batch()\n    step += 1"
+    + STEP.replace("criterion(out", "lib.criterion(out"),
+    "a gradient's norm in a string": HEAD
+    + LOOP.replace(
+        "total += loss.item()",
+        "norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n    print('{:.3f}'.format(norm))",
+    ),
+}
+
+
+@pytest.mark.parametrize("source", EVIDENT.values(), ids=EVIDENT.keys())
+def test_reported_with_what_it_rests_on(source: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", source, tmp_path)
+    assert found.confidence is Confidence.PROVEN or "suggest" in found.message
+
+
+PAIRS = {
+    "a number of numpy": Pair(
+        "import numpy as np\n" + HEAD + LOOP.replace("loss.item()", "np.mean(lib.count(x)).item()"),
+        "np.mean(lib.count(x))",
+        "lib.count(x)",
+    ),
+    "a batch that was not moved": Pair(
+        HEAD + LOOP.replace("in loader", "in lib.load()").replace("loss.item()", "y.max().item()"), "y.max()", "loss"
+    ),
+    "an epoch in each pass": Pair(
+        HEAD + "x, y = next(iter(loader))\nfor epoch in range(1000):" + STEP, "for epoch", "for step"
+    ),
+    "no GPU anywhere": Pair(
+        HEAD.replace("nn.Linear(8, 2).cuda()", "lib.build()")
+        + LOOP.replace("x.cuda(non_blocking=True)", "x").replace("y.cuda(non_blocking=True)", "y"),
+        "lib.build()",
+        "lib.build().cuda()",
+    ),
+    "a model that goes to the host": Pair(
+        HEAD
+        + "def run(net, total=0):\n"
+        + "".join(
+            f"    {line}\n"
+            for line in LOOP.replace("total += loss.item()", "lib.send(net.cpu())\n    net(x)").splitlines()
+        ),
+        "\n        net(x)",
+    ),
+    "the first step": Pair(
+        HEAD + "first = True\n" + LOOP.replace("    total", "    if first:\n        first = False\n        total"),
+        "if first:\n        first = False\n        ",
+    ),
+    "counted by an attribute": Pair(
+        HEAD
+        + "class Log:\n    def __init__(self):\n        self.n = 0\n    def tick(self):\n        self.n += 1\n"
+        + "    def show(self, loss):\n        if self.n > 9:\n            print(loss.item())\nlog = Log()\n"
+        + LOOP.replace("total += loss.item()", "log.tick(); log.show(loss)"),
+        "self.n += 1",
+        "pass",
+    ),
+    "as the caller counts": Pair(
+        HEAD
+        + "def show(loss, now):\n    if now:\n        print(loss.item())\n"
+        + LOOP.replace("for x, y in loader", "for i, (x, y) in enumerate(loader)").replace(
+            "total += loss.item()", "show(loss, i == 9)"
+        ),
+        "i == 9",
+        "lib.verbosity > 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC208", PAIRS[case], tmp_path)
+
+
+def test_more_severe_where_the_value_is_used_now_and_then(tmp_path: Path) -> None:
+    source = HEAD + LOOP.replace("for x, y in loader", "for i, (x, y) in enumerate(loader)")
+    shown = "    if i % 100 == 0:\n        print(total / 100)\n        total = 0.0\n"
+    assert severities("ACC208", source + shown, tmp_path) == ["warning"]
+    assert severities("ACC208", source + shown.replace("if i % 100 == 0", "if lib.shows"), tmp_path) == ["info"]
+
+
+def test_a_check_is_to_be_made_now_and_then(tmp_path: Path) -> None:
+    source = HEAD + LOOP.replace("total += loss.item()", "if not math.isfinite(loss.item()):\n        raise SystemExit")
+    (found,) = findings_of("ACC208", source, tmp_path)
+    assert "check that the value is finite" in found.message
+
+
+def test_counts_a_synchronization_that_the_clock_of_the_step_takes_for_needed(tmp_path: Path) -> None:
+    timed = "    torch.cuda.synchronize()\n    print(time.time())\n"
+    (found,) = findings_of("ACC208", HEAD + LOOP + timed, tmp_path)
+    assert len(found.related) == 1
+    assert not findings_of("ACC215", HEAD + LOOP + timed, tmp_path)
+    assert not findings_of("ACC208", HEAD + LOOP.replace("total += loss.item()", "pass") + timed, tmp_path)
+    outside = timed.replace("    print", "print")
+    assert findings_of("ACC215", HEAD + LOOP + outside, tmp_path)
+    (found,) = findings_of("ACC208", HEAD + LOOP + outside, tmp_path)
+    assert not found.related
+
+
+def test_each_file_reports_its_own(tmp_path: Path) -> None:
+    other = "def shown(loss):\n    return loss.item()\n"
+    main = tmp_path / "train.py"
+    (tmp_path / "other.py").write_text(other)
+    main.write_text(HEAD + "from other import shown\n" + LOOP.replace("loss.item()", "shown(loss)"))
+    documents = [Document.read(main), Document.read(tmp_path / "other.py")]
+    facts = analyze(documents, tmp_path).facts
+    rule = registry()["ACC208"]
+    assert not list(rule.check(facts[str(main)]))
+    (found,) = rule.check(facts[str(tmp_path / "other.py")])
+    assert (found.span.start.row, found.related[0].filename) == (2, str(main))
