@@ -20,7 +20,7 @@ class DataLoaderMissingPinMemory(Rule):
         A copy from ordinary (pageable) memory is staged through a buffer of the driver and keeps the program waiting
         until it is done. From page-locked memory the device fetches the batch by itself while the program goes on.
         With `num_workers=0` the pinning runs in the main process and gains little, so the finding is only `info` there,
-        and made only where workers would pay.
+        and not made where samples are in memory.
 
     Example
         import torch
@@ -48,8 +48,9 @@ class DataLoaderMissingPinMemory(Rule):
         Page-locked memory is scarce: up to `num_workers * prefetch_factor` batches are held in it. Some machines gain
         nothing (unified memory, GH200): `accel-advisor tune` measures it. A literal `pin_memory=False` is taken as a
         decision and reported as `info` without a fix. The rule is silent where only single batches are looked at
-        (`next(iter(loader))`), and where batches cannot be pinned: they are text, on a GPU already, sparse, taken out
-        of a graph after the workers, or objects of a class of the project that has no `pin_memory` method.
+        (`next(iter(loader))`), and where pinning does not reach what is copied: batches are text, on a GPU already,
+        sparse, taken out of a graph after the workers, or hold objects of a class of the project that has no
+        `pin_memory` method; or a cast on the host makes other tensors of them.
 
     Fix safety
         Safe where the data set is known to yield plain tensors, the default collate function puts them together, and
