@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import dotted, names_read_in
+from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import children, descendants
 
 _STRUCTURE = frozenset({"shape", "ndim", "dtype", "device", "training", "requires_grad", "is_cuda"})
@@ -174,7 +174,7 @@ class Passes:
 
     def _of_values(self, name: str, values: list[cst.BaseExpression | None], level: int) -> int:
         only = values[0] if len(values) == 1 else None
-        if only is None or name in names_read_in(only) or _is_literal(only):
+        if only is None or _mentions(only, name) or _is_literal(only):
             return level  # what is set to a literal was something else before
         return self._level(only, level, {})
 
@@ -202,6 +202,12 @@ class Passes:
         if any(one.star for one in self.call.args):
             return self.outer
         return self.caller.level(positional[at].value) if at < len(positional) else 0
+
+
+def _mentions(node: cst.BaseExpression, name: str) -> bool:
+    attributes = {id(one.attr) for one in descendants(node, cst.Attribute)}
+    read = (one for one in descendants(node, cst.Name, cst.Attribute) if id(one) not in attributes)
+    return any(dotted(one) == name for one in read)
 
 
 def _is_literal(node: cst.BaseExpression) -> bool:
