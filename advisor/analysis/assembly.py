@@ -50,8 +50,8 @@ def assemble(machine: Interpreter, consulted: frozenset[str]) -> None:
             loader.feeds_gpu = any(recorder.facts[one.filename].names_gpu for one in documents)
     for loader in recorder.evident_loaders:
         facts = recorder.facts[loader.document.filename]
-        movers = facts.frameworks | (facts.packages & DELIVERS_ON_DEVICE)
-        loader.moved_by = loader.moved_by or min(movers, default=None)
+        if loader.moved_by is None and (facts.frameworks or facts.packages & DELIVERS_ON_DEVICE):
+            loader.moved_by = "a framework"  # perhaps: which one, and whether it was given this loader, is not known
 
 
 def _is_built(context: TransferContext) -> bool:
