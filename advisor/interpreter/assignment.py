@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.iteration import element_at, element_of
+from accel_advisor.interpreter.library.evident_models import as_model
 from accel_advisor.interpreter.library.settings_classes import field_default
 from accel_advisor.interpreter.loader_batches import loaders_of, may_rewrite, mutates_in_place
 from accel_advisor.records.actions import Act, Sets, SetsItem
@@ -47,6 +48,7 @@ def assign(machine: Machine, target: cst.CSTNode, value: Value) -> None:
             value = field_default(value)
         if isinstance(value, Constant):
             value = value.at("class attribute" if machine.scope.kind == "class" else "constant", target.value)
+        value = as_model(machine, value, target, machine.document)
         machine.bind(target.value, value)
         for loader in loaders_of(value) if isinstance(value, (Loader, Choice)) else ():
             loader.name = loader.name or target.value
@@ -77,6 +79,7 @@ def _note_device(machine: Machine, target: cst.Name, value: Value) -> None:
 
 def _assign_attribute(machine: Machine, target: cst.Attribute, value: Value) -> None:
     owner = machine.evaluate(target.value)
+    value = as_model(machine, value, target, machine.document)
     name = target.attr.value
     machine.recorder.attribute_assigned(machine.document, target)
     if name == "require_backward_grad_sync":

@@ -28,8 +28,9 @@ from accel_advisor.records.operations import Argument
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import DATASET_WRAPPERS
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
-from accel_advisor.tables.torch_modules import MODULE_BASES
-from accel_advisor.values.places import SOMEWHERE, union_of
+from accel_advisor.tables.torch_modules import MODULE_BASES, OUTPUTS
+from accel_advisor.values.evidence import Evidence, Ground
+from accel_advisor.values.places import SOMEWHERE, is_host, union_of
 from accel_advisor.values.store import ESCAPED
 from accel_advisor.values.values import (
     UNKNOWN,
@@ -100,6 +101,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
             for one in owner.place:
                 kinds |= one
             return Device(kinds, basis=owner.basis)
+        if name in OUTPUTS and not owner.proven and owner.loader is None:
+            return replace(owner, scalar=False, born=None, mask=False)
         if name in ("data", "grad", "T", "mT"):
             return replace(owner, grown=frozenset()) if name == "data" else Tensor(owner.place, proven=owner.proven)
         return Method(owner, name)
@@ -127,8 +130,10 @@ def _device_of(machine: Machine, owner: Value, name: str) -> Device | None:
         owner = owner.receiver
     if name != "device" or not isinstance(owner, Module):
         return None
-    escaped = machine.store.get(owner, ESCAPED) is not None
-    return Device(union_of(SOMEWHERE if escaped else machine.place_of(owner)))
+    place = machine.place_of(owner)
+    if machine.store.get(owner, ESCAPED) is None:
+        return Device(union_of(place))
+    return Device(union_of(SOMEWHERE if is_host(place) else place), basis=Evidence.of(Ground.KEPT))
 
 
 def _of_bases(machine: Machine, bases: Opaque, name: str) -> Value:
@@ -213,7 +218,7 @@ def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.
         if all(isinstance(one, Module) for one in options):
             return call_module(machine, join_all(options), arguments, node)
         return join_all(call_value(machine, one, arguments, node) for one in options)
-    return call_unknown(machine, arguments.values())
+    return call_unknown(machine, arguments.values(), node)
 
 
 def _call_partial(machine: Machine, callee: Opaque, arguments: Arguments, node: cst.Call) -> Value:

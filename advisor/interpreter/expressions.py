@@ -20,7 +20,8 @@ from accel_advisor.records.clock import Moment
 from accel_advisor.syntax.shapes import self_attribute
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS
 from accel_advisor.values.devices import device_text, formatted
-from accel_advisor.values.places import SOMEWHERE
+from accel_advisor.values.evidence import Evidence, Ground
+from accel_advisor.values.places import SOMEWHERE, is_host
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import ANY, OPEN
 from accel_advisor.values.values import (
@@ -127,7 +128,7 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
     key = machine.evaluate(slice_.value)
     if isinstance(owner, Tensor) and isinstance(key, Tensor) and key.mask:
         machine.recorder.operation(machine.frame, node, Act.INDEXES_BY_MASK, key)
-        return Tensor(owner.place, proven=owner.proven, grown=owner.grown)
+        return Tensor(owner.place, proven=owner.proven, grown=owner.grown, basis=owner.basis)
     return element_at(machine, owner, key.value if isinstance(key, Constant) else ...)
 
 
@@ -211,20 +212,22 @@ def _combine(machine: Machine, node: cst.BinaryOperation, left: Value, right: Va
         grown = left.grown | right.grown if machine.frame.graphs else frozenset()
         grown = sum_of(grown, node) if isinstance(node.operator, cst.Add) else grown
         if left.scalar:
-            return Tensor(right.place, proven=right.proven, scalar=right.scalar, grown=grown)
+            return Tensor(right.place, proven=right.proven, scalar=right.scalar, grown=grown, basis=right.basis)
         place = left.place if right.scalar else left.place | right.place
-        return Tensor(place, proven=left.proven and right.proven, grown=grown, mask=left.mask and right.mask)
+        proven, mask, basis = left.proven and right.proven, left.mask and right.mask, left.basis | right.basis
+        return Tensor(place, proven=proven, grown=grown, mask=mask, basis=basis)
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Tensor) and one.born is not None and isinstance(other, Opaque):
             machine.recorder.operation(machine.frame, node, Act.MIXES_PLACES, left, value=right)
-        if isinstance(one, Tensor) and (isinstance(other, (Constant, Configured)) or one.grown):
-            known = isinstance(other, (Constant, Configured))
+        known = isinstance(other, (Constant, Configured))
+        if isinstance(one, Tensor) and (known or one.grown or not is_host(one.place)):
             grown = sum_of(one.grown, node) if isinstance(node.operator, cst.Add) else one.grown
             return Tensor(
-                one.place if known else SOMEWHERE,
+                SOMEWHERE if is_host(one.place) and not known else one.place,
                 proven=one.proven and known,
                 scalar=one.scalar and known,
                 grown=grown | graph_of(other) if machine.frame.graphs else frozenset(),
+                basis=one.basis if known else one.basis | Evidence.of(Ground.INPUTS),
             )
     if _is_number(left) and _is_number(right):
         outside = (*settings_in(left), *settings_in(right))

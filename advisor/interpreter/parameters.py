@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.iteration import entries
+from accel_advisor.interpreter.library.evident_models import as_model
 from accel_advisor.interpreter.library.external_settings import is_command
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.shapes import dotted
@@ -149,6 +150,9 @@ def bind_parameters(
         name = param.name.value
         if bound.get(name) == UNKNOWN and param.annotation is not None and _says_tensor(param.annotation):
             bound[name] = Tensor(SOMEWHERE, proven=False, basis=Evidence.of(Ground.ANNOTATION))
+    for param in (*params.posonly_params, *params.params):
+        if bound[param.name.value] == UNKNOWN:
+            bound[param.name.value] = as_model(machine, UNKNOWN, param.name, function.document)
     if isinstance(params.star_arg, cst.Param):
         rest_values = tuple(one.value for one in positional[len(names) :])
         bound[params.star_arg.name.value] = UNKNOWN if arguments.starred else Sequence(rest_values)

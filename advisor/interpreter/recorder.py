@@ -24,6 +24,7 @@ from accel_advisor.records.facts import (
 from accel_advisor.records.inputs import Inputs
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Argument, Operation, OperationContext
+from accel_advisor.syntax.model_names import models_named_in
 from accel_advisor.syntax.shapes import moves_itself, touches_devices
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.gpu_signs import names_gpu
@@ -94,6 +95,8 @@ class Recorder:
         self._module_calls: dict[int, ModuleCall] = {}
         self.operations: dict[tuple[int, Action], Operation] = {}
         self._devices: dict[int, DeviceName] = {}
+        self._named_models: dict[str, frozenset[str]] = {}
+        self._evident_models: dict[cst.CSTNode, Module] = {}
         self._callees: dict[int, Value | None] = {}
         self.varying: set[int] = set()
         self.imports: dict[str, set[str]] = {}
@@ -125,6 +128,16 @@ class Recorder:
         facts = self.facts[document.filename]
         facts.own_frameworks |= {name}
         facts.names_gpu = True
+
+    def models_named_in(self, document: Document) -> frozenset[str]:
+        """The names, with dots, that a document uses as those of models."""
+        if document.filename not in self._named_models:
+            self._named_models[document.filename] = models_named_in(document.tree)
+        return self._named_models[document.filename]
+
+    def evident_model(self, document: Document, target: cst.Name | cst.Attribute) -> Module:
+        """The model that is bound here, of which nothing is known but how it is used."""
+        return self._evident_models.setdefault(target, Module(document, target, ""))
 
     def package_imported(self, document: Document, name: str) -> None:
         """A module is imported, or something in it."""

@@ -245,7 +245,8 @@ class Given:
     @property
     def on_accelerator(self) -> bool:
         """Whether it is a tensor that is certainly on a CUDA device where the machine has one."""
-        return isinstance(self._value, Tensor) and bool(self._value.place) and is_cuda_capable(self._value.place)
+        one = self._value
+        return isinstance(one, Tensor) and one.basis.proven and bool(one.place) and is_cuda_capable(one.place)
 
     @property
     def may_be_on_gpu(self) -> bool:

@@ -26,6 +26,15 @@ HARMLESS_CALLS = frozenset(
 )
 """Callees that neither keep, move nor wrap what they are given."""
 
+GIVES_NO_TENSORS = tuple(
+    f"{name}."
+    for name in (
+        "torch numpy sklearn scipy pandas matplotlib cv2 PIL math random os sys time json pickle logging wandb mlflow "
+        "torchsummary torchinfo fvcore thop tqdm rich operator builtins gc copy inspect types functools itertools"
+    ).split()
+)
+"""Beginnings of the names of functions that give no tensors, whatever they are given, or are known by themselves."""
+
 FEEDS = frozenset(
     "iter enumerate zip map filter reversed sorted list tuple set itertools.chain itertools.islice".split()
 )

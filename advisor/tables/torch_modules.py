@@ -8,6 +8,12 @@ from __future__ import annotations
 MODULE_BASES = frozenset({"torch.nn.Module", "lightning.LightningModule", "torch.jit.ScriptModule"})
 """Classes that modules inherit from."""
 
+OUTPUTS = frozenset(
+    "loss losses logits sample preds predictions last_hidden_state pooler_output hidden_states image_embeds "
+    "text_embeds logits_per_image logits_per_text reconstruction prev_sample".split()
+)
+"""Attributes of what models of libraries return: each a tensor, or several."""
+
 MODULE_ALIASES = frozenset({"torch.compile", "torch.jit.script", "torch.nn.utils.spectral_norm"})
 """Callables that return a module which lives where their argument lives."""
 

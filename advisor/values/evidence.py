@@ -20,6 +20,7 @@ class Ground(Enum):
     ANNOTATION = "its annotation"
     DOCSTRING = "its docstring"
     DEFAULT = "the default of an option"
+    INPUTS = "what it is computed from"
     KEPT = "what it was before an unknown call"
     MODE = "its `eval()`"
 

@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.iteration import element_of, entries
+from accel_advisor.interpreter.iteration import element_of
 from accel_advisor.interpreter.library.device_moves import move_all
 from accel_advisor.interpreter.library.dicts import default_mapping, made_mapping
 from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.external_settings import call_configuration
 from accel_advisor.interpreter.library.loader_construction import build_loader, take_loaders
+from accel_advisor.interpreter.library.noted_calls import note_first_batch, note_saved_states, note_trainer
 from accel_advisor.interpreter.library.unknown_code import call_unknown, escape
 from accel_advisor.interpreter.loader_batches import mutates_in_place
 from accel_advisor.interpreter.resolution import bases_of
-from accel_advisor.records.actions import Act, Call
+from accel_advisor.records.actions import Call
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.operations import Argument
 from accel_advisor.tables.frameworks import FRAMEWORK_CALLS, FRAMEWORK_CLASSES, MOVERS, TAKERS
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
-from accel_advisor.tables.python_functions import COMPUTES_NUMBERS, HARMLESS_CALLS, PASS_THROUGH
+from accel_advisor.tables.python_functions import COMPUTES_NUMBERS, GIVES_NO_TENSORS, HARMLESS_CALLS, PASS_THROUGH
 from accel_advisor.tables.settings_libraries import DICTS
 from accel_advisor.tables.tensor_methods import MASKS
 from accel_advisor.tables.torch_functions import (
@@ -46,14 +47,11 @@ from accel_advisor.values.values import (
     UNKNOWN,
     Birth,
     Bound,
-    Choice,
     Class,
     Constant,
     Device,
     Function,
     Iterated,
-    Loader,
-    Mapping,
     Module,
     Opaque,
     Origin,
@@ -75,7 +73,7 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
     if "." in name or (name in READS_TENSOR and any(isinstance(one, Tensor) for one in arguments.values())):
         recorder.operation(machine.frame, node, Call(name), None, arguments)
     if name in SAVES and arguments.positional:
-        _note_saved_states(machine, arguments.positional[0].value, node)
+        note_saved_states(machine, arguments.positional[0].value, node)
     written = arguments.get("out")
     if isinstance(written, Tensor):
         mutates_in_place(written)
@@ -86,7 +84,7 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
     if framework is not None:
         recorder.framework(machine.document, framework)
     if name == "lightning.cli.LightningCLI":
-        _note_trainer(machine, arguments, node)
+        note_trainer(machine, arguments, node)
     if Call(name) in CLOCKS:
         return machine.frame.run.clock.read(node, machine.frame.loops)
     taker = TAKERS.get(name)
@@ -117,7 +115,7 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
         if isinstance(given, Opaque) and given.name == "module.parameters":
             return _parameter(machine, given.arguments[0])
         element = element_of(machine, given)
-        _note_first_batch(machine, arguments, node)
+        note_first_batch(machine, arguments, node)
         recorder.take_one(machine.frame, element)
         return element
     if name == "collections.defaultdict":
@@ -144,11 +142,13 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
         return _loss_function(machine, arguments, node)
     if name in TENSOR_FUNCTIONS or name.startswith("torch.nn.functional."):
         place: Place = frozenset()
+        basis = PROVEN
         known = False
         for value in arguments.values():
             for one in value.items if isinstance(value, Sequence) else (value,):
                 if isinstance(one, Tensor):
                     place |= one.place
+                    basis |= one.basis
                     known = True
         first = arguments.get("input", 0)
         asked = arguments.get("inplace")
@@ -156,7 +156,7 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
         if in_place and isinstance(first, Tensor):
             mutates_in_place(first)
         machine.frame.run.clock.work(place, machine.frame.loops)
-        return Tensor(place, proven=False, mask=last in MASKS) if known else UNKNOWN
+        return Tensor(place, proven=False, mask=last in MASKS, basis=basis) if known else UNKNOWN
     if name == "torch.nn.utils.clip_grad_norm_":
         given = arguments.get("parameters", 0)
         module = given.arguments[0] if isinstance(given, Opaque) and given.name == "module.parameters" else None
@@ -194,7 +194,10 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
     if name not in HARMLESS_CALLS and not name.startswith(("torch.optim.", "torch.utils.data.", "torch.nn.init.")):
         known_library = name.startswith(("torchvision.", "torch.")) and not name.startswith("torch.distributed.")
         if not known_library:
-            call_unknown(machine, arguments.values())
+            computes = "." in name and last[:1].islower() and not name.startswith(GIVES_NO_TENSORS)
+            computed = call_unknown(machine, arguments.values(), node if computes else None)
+            if isinstance(computed, Tensor):
+                return computed
     keywords = tuple((key, argument.value) for key, argument in arguments.keywords.items())
     origin = Origin(machine.document, node, "formula") if name in COMPUTES_NUMBERS else None
     origin = Origin(machine.document, node) if name == "functools.partial" else origin
@@ -224,45 +227,6 @@ def _parameter(machine: Machine, module: Value) -> Value:
     """One of a module's parameters: it lives where the module does."""
     known = isinstance(module, Module) and machine.store.get(module, ESCAPED) is None
     return Tensor(machine.place_of(module) if known and isinstance(module, Module) else SOMEWHERE)
-
-
-def _note_first_batch(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
-    """Records ``next(iter(loader))``, which begins the loader again."""
-    given = arguments.positional[0].node
-    inner = given.value if given is not None else None
-    if isinstance(inner, cst.Call) and isinstance(inner.func, cst.Name) and len(inner.args) == 1:
-        source = inner.args[0].value
-        if inner.func.value == "iter" and isinstance(source, (cst.Name, cst.Attribute)):
-            loader = machine.evaluate(source)
-            if isinstance(loader, Loader):
-                machine.recorder.operation(machine.frame, node, Act.TAKES_FIRST_BATCH, loader)
-
-
-def _note_trainer(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
-    """Records the Trainer that Lightning's command line builds, with its defaults."""
-    defaults = arguments.get("trainer_defaults", 5)
-    built = Arguments(node, [], open=True)
-    if isinstance(defaults, Mapping):
-        known, _ = entries(machine, defaults)
-        built.keywords = {name: Argument(value) for name, value in known.items()}
-    machine.recorder.operation(machine.frame, node, Call("lightning.Trainer"), None, built)
-
-
-def _note_saved_states(machine: Machine, saved: Value, node: cst.Call) -> None:
-    """Records each ``state_dict()`` of a module among what is written to a file."""
-    seen: set[Value] = set()
-    pending = [saved]
-    while pending:
-        one = pending.pop()
-        if one in seen:
-            continue
-        seen.add(one)
-        if isinstance(one, Opaque) and one.name == "module.state_dict":
-            machine.recorder.operation(machine.frame, node, Act.SAVES_STATE, one.arguments[0])
-        elif isinstance(one, Mapping):
-            pending += machine.store.entries(one).values()
-        elif isinstance(one, Choice):
-            pending += one.options
 
 
 def _flattened(arguments: Arguments) -> list[Value]:

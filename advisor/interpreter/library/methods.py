@@ -104,7 +104,7 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
                 machine.recorder.operation(machine.frame, node, actions.Act.FORMATS, value)
         first = arguments.positional[0].value if arguments.positional else UNKNOWN
         return formatted(receiver.value, first) if isinstance(receiver.value, str) else UNKNOWN
-    made = call_unknown(machine, arguments.values())
+    made = call_unknown(machine, arguments.values(), node)
     if name in TELLTALE and made == UNKNOWN:
         return Tensor(SOMEWHERE, proven=False, basis=Evidence.of(Ground.METHOD))
     return made
@@ -133,12 +133,12 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
         if place is None:
             other = arguments.positional[0].value if arguments.positional else None
             if isinstance(other, Tensor):
-                return Tensor(other.place, proven=receiver.proven)
+                return Tensor(other.place, proven=receiver.proven, basis=other.basis)
             return _cast(receiver, other.name if isinstance(other, Qualified) else None)
         moved = any(kinds != frozenset({"cpu"}) for kinds in place)
         if name == "type" and not moved:
             return replace(_cast(receiver, None), proven=True)
-        proven = receiver.proven or name in ("cuda", "type")
+        proven = receiver.proven or (name in ("cuda", "type") and receiver.basis.proven)
         pending = node if arrives_later(place, name, arguments) else None
         return Tensor(
             place,
@@ -165,12 +165,14 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
         return replace(receiver, grown=frozenset())
     if name == "type_as":
         other = arguments.positional[0].value if arguments.positional else None
-        return Tensor(other.place if isinstance(other, Tensor) else SOMEWHERE, proven=receiver.proven)
+        if not isinstance(other, Tensor):
+            return Tensor(SOMEWHERE, proven=receiver.proven)
+        return Tensor(other.place, proven=receiver.proven, basis=other.basis)
     if name in CASTS:
         return replace(_cast(receiver, CASTS[name]), mask=name == "bool")
     if name in ("mean", "sum", "max", "min", "norm") and not arguments.positional and not arguments.keywords:
         grown = receiver.grown if machine.frame.graphs else frozenset()
-        return Tensor(receiver.place, proven=receiver.proven, scalar=True, grown=grown)
+        return Tensor(receiver.place, proven=receiver.proven, scalar=True, grown=grown, basis=receiver.basis)
     if name == "numpy":
         loader = loader_of(receiver)
         if loader is not None and is_host(receiver.place):
@@ -191,7 +193,7 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
             if isinstance(value, Tensor) and not value.scalar:
                 place = place | value.place
         grown = receiver.grown if machine.frame.graphs and name not in GRAPHLESS else frozenset()
-        return Tensor(place, proven=receiver.proven, grown=grown, mask=name in MASKS)
+        return Tensor(place, proven=receiver.proven, grown=grown, mask=name in MASKS, basis=receiver.basis)
     if name == "backward":
         return Constant(None)
     return UNKNOWN

@@ -13,7 +13,16 @@ from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import WEIGHTS
 from accel_advisor.syntax.shapes import makes_parts
 from accel_advisor.tables.torch_modules import MODULE_BASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS
-from accel_advisor.values.places import HOST, SOMEWHERE, WITH_MODEL, Place, place_of_input, union_of
+from accel_advisor.values.evidence import Evidence, Ground
+from accel_advisor.values.places import (
+    HOST,
+    SOMEWHERE,
+    WITH_MODEL,
+    Place,
+    is_cuda_capable,
+    place_of_input,
+    union_of,
+)
 from accel_advisor.values.store import ESCAPED, TAKES_AS_GIVEN
 from accel_advisor.values.values import (
     UNKNOWN,
@@ -82,7 +91,11 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     elsewhere = (one.place != HOST if isinstance(one, Tensor) else stateless for one in arguments.values())
     if place == HOST and any(elsewhere):
         known = False  # without weights it computes where its arguments are
-    return Tensor(place if known else SOMEWHERE, proven=False, grown=machine.grown(node))
+    if known:
+        return Tensor(place, proven=False, grown=machine.grown(node))
+    stays = not touches and bool(place) and is_cuda_capable(place)
+    basis = Evidence.of(Ground.KEPT)
+    return Tensor(place if stays else SOMEWHERE, proven=False, grown=machine.grown(node), basis=basis)
 
 
 def _has_no_parts(cls: Class) -> bool:

@@ -93,4 +93,4 @@ def _elsewhere(facts: Facts, value: Value | None) -> bool:
         return value.name in _PARAMETERS
     if not isinstance(value, Tensor) or value.scalar or any(isinstance(one, str) for one in value.path):
         return False
-    return is_on_accelerator(value.place) and facts.inputs.is_tensor(value.place)
+    return value.basis.proven and is_on_accelerator(value.place) and facts.inputs.is_tensor(value.place)

@@ -40,6 +40,7 @@ _REPEATS: dict[Action, int] = {Call("torch.repeat_interleave"): 1, Method("Tenso
 _TO, _WHERE = Method("Tensor", "to"), Call("torch.where")
 _READS = (*methods("Tensor", "item", "tolist", "cpu"), Act.FORMATS)
 """Operations that nobody does to a tensor but to have its values, wherever it is."""
+_OF_TENSORS = methods("Tensor", "item", "tolist", "cpu")
 _OF_UNKNOWN = methods("?", "item", "cpu")
 """Methods that only tensors have."""
 _ITEM = AnyCall("item")
@@ -183,6 +184,8 @@ def _basis(operation: Operation, context: OperationContext, gpu: Evidence) -> Ev
             return one.basis
     if operation.does(*_READS, *_SHOWS):
         for one in read:
+            if Ground.INPUTS in one.basis.grounds and not operation.does(*_OF_TENSORS):
+                continue  # what an unknown function returns may be a number
             if one.may_be_on_gpu and one.born is None:
                 return one.basis | gpu
     return None

@@ -50,7 +50,7 @@ def _is_target(facts: Facts, context: ModuleCallContext, argument: ArgumentPlace
 def _on_host(argument: ArgumentPlace) -> bool:
     given = argument.given
     loader = loader_of(given)
-    if given.is_scalar or not given.on_host:
+    if given.is_scalar or not given.on_host or not given.basis.proven:
         return False
     if loader is None:
         return given.born is not None

@@ -1,0 +1,55 @@
+"""What is recorded of calls of library functions besides the calls themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.interpreter.arguments import Arguments
+from accel_advisor.interpreter.iteration import entries
+from accel_advisor.records.actions import Act, Call
+from accel_advisor.records.operations import Argument
+from accel_advisor.values.values import Choice, Loader, Mapping, Opaque, Value
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.abstract_machine import Machine
+
+
+def note_first_batch(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
+    """Records ``next(iter(loader))``, which begins the loader again."""
+    given = arguments.positional[0].node
+    inner = given.value if given is not None else None
+    if isinstance(inner, cst.Call) and isinstance(inner.func, cst.Name) and len(inner.args) == 1:
+        source = inner.args[0].value
+        if inner.func.value == "iter" and isinstance(source, (cst.Name, cst.Attribute)):
+            loader = machine.evaluate(source)
+            if isinstance(loader, Loader):
+                machine.recorder.operation(machine.frame, node, Act.TAKES_FIRST_BATCH, loader)
+
+
+def note_trainer(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
+    """Records the Trainer that Lightning's command line builds, with its defaults."""
+    defaults = arguments.get("trainer_defaults", 5)
+    built = Arguments(node, [], open=True)
+    if isinstance(defaults, Mapping):
+        known, _ = entries(machine, defaults)
+        built.keywords = {name: Argument(value) for name, value in known.items()}
+    machine.recorder.operation(machine.frame, node, Call("lightning.Trainer"), None, built)
+
+
+def note_saved_states(machine: Machine, saved: Value, node: cst.Call) -> None:
+    """Records each ``state_dict()`` of a module among what is written to a file."""
+    seen: set[Value] = set()
+    pending = [saved]
+    while pending:
+        one = pending.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        if isinstance(one, Opaque) and one.name == "module.state_dict":
+            machine.recorder.operation(machine.frame, node, Act.SAVES_STATE, one.arguments[0])
+        elif isinstance(one, Mapping):
+            pending += machine.store.entries(one).values()
+        elif isinstance(one, Choice):
+            pending += one.options

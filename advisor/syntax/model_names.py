@@ -1,0 +1,30 @@
+"""Names that a text uses as those of models."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.walking import descendants
+
+_OF_MODELS = frozenset({"parameters", "named_parameters"})
+"""Methods that nothing but a model has."""
+_OF_CALLED_MODELS = frozenset({"train", "eval", "state_dict", "load_state_dict", "zero_grad"})
+"""Methods of models, which other objects have too; none of those is called as a function."""
+
+
+def models_named_in(tree: cst.Module) -> frozenset[str]:
+    """The names, with dots, on which methods are called that only models have, or others and that are called, too."""
+    asked: dict[str, set[str]] = {}
+    called: set[str] = set()
+    for call in descendants(tree, cst.Call):
+        name = dotted(call.func)
+        called.add(name)
+        owner, _, method = name.rpartition(".")
+        if owner:
+            asked.setdefault(owner, set()).add(method)
+    return frozenset(
+        owner
+        for owner, methods in asked.items()
+        if methods & _OF_MODELS or (owner in called and methods & _OF_CALLED_MODELS)
+    )

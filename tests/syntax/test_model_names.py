@@ -1,0 +1,22 @@
+"""Names that a text uses as those of models."""
+
+from __future__ import annotations
+
+import libcst as cst
+import pytest
+
+from accel_advisor.syntax.model_names import models_named_in
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("optimizer = SGD(net.parameters())", {"net"}),
+        ("self.net.train()\ny = self.net(x)", {"self.net"}),
+        ("self.train()\nf(x)", set()),
+        ("optimizer.state_dict()\nmodel(x)", set()),
+        ("model(x)", set()),
+    ],
+)
+def test_a_name_is_that_of_a_model_by_its_use(text: str, names: set[str]) -> None:
+    assert models_named_in(cst.parse_module(text)) == names
