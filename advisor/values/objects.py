@@ -115,7 +115,7 @@ class Module(Cell):
     node: cst.BaseExpression
     """The call that built it."""
     kind: str
-    """Full name of the class: a library's, or ``project:<name>``."""
+    """Full name of the class: a library's, or ``project:<name>``; empty where only its use shows that it is a model."""
     cls: Class | None = None
     has_state: bool = True
     """Whether it has, or may have, parameters or buffers, which live somewhere."""
@@ -129,6 +129,11 @@ class Module(Cell):
 
     def __hash__(self) -> int:
         return id(self.plain)
+
+    @property
+    def evident(self) -> bool:
+        """Whether only its use shows that it is a model."""
+        return not self.kind
 
     @property
     def plain(self) -> Module:

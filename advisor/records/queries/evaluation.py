@@ -98,7 +98,8 @@ def _evaluation(facts: Facts, loop: Loop) -> Evaluation | None:
     model = _called_after_eval(facts, loop) if loop.graphs or models else None
     if model is None:
         return None
-    return Evaluation(loop, model, PROVEN if models else Evidence.of(Ground.MODE))
+    built = any(one.model is not None and not one.model.evident for _, one in models)
+    return Evaluation(loop, model, PROVEN if built else Evidence.of(Ground.MODE))
 
 
 def _over_samples(facts: Facts, loop: Loop, models: _Calls) -> Evaluation | None:
