@@ -34,7 +34,8 @@ class GpuMetricNumpyInLoop(Rule):
             out = model(x.cuda(non_blocking=True))
             nn.functional.cross_entropy(out, y.cuda(non_blocking=True)).backward()
             optimizer.step()
-            np.bincount(out.argmax(1).cpu().numpy())
+            with torch.no_grad():
+                np.bincount(out.argmax(1).cpu().numpy())
 
     Use instead
         import numpy as np
@@ -50,7 +51,8 @@ class GpuMetricNumpyInLoop(Rule):
             out = model(x.cuda(non_blocking=True))
             nn.functional.cross_entropy(out, y.cuda(non_blocking=True)).backward()
             optimizer.step()
-            guesses.append(out.detach().argmax(1))
+            with torch.no_grad():
+                guesses.append(out.argmax(1))
         np.bincount(torch.cat(guesses).cpu().numpy())
 
     When to ignore it

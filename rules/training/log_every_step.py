@@ -48,7 +48,7 @@ class LogEveryStep(Rule):
             loss = model(x.cuda(non_blocking=True)).sum()
             loss.backward()
             optimizer.step()
-            writer.add_scalar("loss", loss.item(), step)
+            writer.add_scalar("loss", loss, step)
 
     Use instead
         import torch
@@ -66,7 +66,7 @@ class LogEveryStep(Rule):
             loss.backward()
             optimizer.step()
             if step % 100 == 0:
-                writer.add_scalar("loss", loss.item(), step)
+                writer.add_scalar("loss", loss, step)
 
     When to ignore it
         Where a step is long. The rule is silent under any condition in the loop, about values that are on the host,

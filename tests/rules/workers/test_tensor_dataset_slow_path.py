@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,11 @@ def test_reported(source: str, tmp_path: Path) -> None:
     assert severities("ACC115", NUMBERS + source, tmp_path) == ["info"]
 
 
+def is_loader(node: ast.AST) -> bool:
+    """Whether a node is a call of DataLoader."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "DataLoader"
+
+
 @pytest.mark.parametrize(
     ("given", "order", "applicable"),
     [
@@ -115,14 +121,14 @@ def test_batches_of_tensors_are_the_same_when_indexed_whole(
     after = fixed("ACC115", source, tmp_path)
     assert (after != source) == applicable
     if applicable:
-        call = next(line for line in after.splitlines() if line.startswith("loader ="))
+        call = ast.unparse(next(one for one in ast.walk(ast.parse(after)) if is_loader(one)))
         assert f"{order}Sampler(tensors), 256, False)" in call
         tensors = torch.utils.data.TensorDataset(torch.arange(600.0).reshape(600, 1), torch.arange(600))
         names = {"torch": torch, "DataLoader": torch.utils.data.DataLoader, "tensors": tensors}
         torch.manual_seed(0)
         want = list(eval(f"DataLoader(tensors, {given})", names))
         torch.manual_seed(0)
-        got = list(eval(call.partition("= ")[2], names))
+        got = list(eval(call, names))
         assert len(got) == len(want) == 3
         for one, other in zip(got, want, strict=True):
             assert type(one) is type(other)
