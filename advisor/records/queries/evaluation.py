@@ -93,13 +93,14 @@ def _evaluation(facts: Facts, loop: Loop) -> Evaluation | None:
     evaluating = next((call for call, one in models if one.evaluating), None)
     if evaluating is None and models and words & _EVALUATES and not _learns_beside(loop):
         evaluating = models[0][0]
+    built = any(one.model is not None and not one.model.evident for _, one in models)
+    basis = PROVEN if built else Evidence.of(Ground.MODE)
     if evaluating is not None:
-        return Evaluation(loop, _callee(evaluating))
+        return Evaluation(loop, _callee(evaluating), basis)
     model = _called_after_eval(facts, loop) if loop.graphs or models else None
     if model is None:
         return None
-    built = any(one.model is not None and not one.model.evident for _, one in models)
-    return Evaluation(loop, model, PROVEN if built else Evidence.of(Ground.MODE))
+    return Evaluation(loop, model, basis)
 
 
 def _over_samples(facts: Facts, loop: Loop, models: _Calls) -> Evaluation | None:
