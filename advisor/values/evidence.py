@@ -12,6 +12,7 @@ class Ground(Enum):
     """What an expert reader goes by where the code does not say it; the words are those of messages."""
 
     GPU = "the GPU that the program names"
+    MOVES = "what the program moves to a device"
     TRAINING = "the training loop"
     LOOP = "the loop over it"
     MOVE = "the call that moves it"
@@ -61,17 +62,15 @@ class Evidence:
 
     @property
     def words(self) -> str:
-        """The grounds as the subject of a sentence: ``its name and the loop over it``; empty where it is proven."""
+        """The grounds in a row: ``the loop over it and its name``; empty where it is proven."""
         *others, last = [ground.value for ground in self.grounds] or [""]
         return f"{', '.join(others)} and {last}" if others else last
 
     @property
     def clause(self) -> str:
-        """The grounds for a message, with what is before them: ``, as its name and the loop over it suggest``; empty
+        """The grounds for a message, with what is before them: ``, judging by the loop over it and its name``; empty
         where it is proven."""
-        if not self.grounds:
-            return ""
-        return f", as {self.words} suggest{'s' if len(self.grounds) == 1 else ''}"
+        return f", judging by {self.words}" if self.grounds else ""
 
 
 PROVEN = Evidence()

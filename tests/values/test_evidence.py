@@ -27,8 +27,8 @@ def test_what_rests_on_evidence_is_not_proven(one: Evidence, two: Evidence) -> N
 
 def test_grounds_are_worded_for_a_message() -> None:
     assert PROVEN.words == PROVEN.clause == ""
-    assert Evidence.of(Ground.NAME).clause == ", as its name suggests"
-    assert Evidence.of(Ground.NAME, Ground.LOOP).clause == ", as the loop over it and its name suggest"
+    assert Evidence.of(Ground.NAME).clause == ", judging by its name"
+    assert Evidence.of(Ground.NAME, Ground.LOOP).clause == ", judging by the loop over it and its name"
     assert Evidence.of(Ground.NAME, Ground.LOOP, Ground.MOVE, Ground.NAME).words == (
         "the loop over it, the call that moves it and its name"
     )

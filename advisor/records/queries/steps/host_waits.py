@@ -115,7 +115,7 @@ def _gpu(facts: Facts) -> Evidence | None:
     """What shows that the program runs on a GPU; None where nothing does."""
     if facts.names_gpu_anywhere:
         return Evidence.of(Ground.GPU)
-    return Evidence.of(Ground.MOVE) if facts.program.moves_somewhere else None
+    return Evidence.of(Ground.MOVES) if facts.program.moves_somewhere else None
 
 
 def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loop, Evidence]]:
