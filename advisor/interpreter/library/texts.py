@@ -19,8 +19,13 @@ _PLAIN_STRING = re.compile(r"""(['"])([^\\'"\r\n]*)\1""")
 
 
 def text(machine: Machine, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
-    """The value of a string."""
+    """The value of a string, or of several that stand behind each other."""
     value = _literal(node)
+    if value is None and isinstance(node, cst.ConcatenatedString):
+        beginning = machine.evaluate(node.left)
+        machine.evaluate(node.right)
+        written = beginning.value if isinstance(beginning, Constant) else None
+        return device_text(written) if isinstance(written, str) else UNKNOWN
     if isinstance(value, str) and text_names_gpu(value):
         machine.recorder.gpu_named(machine.document)
     return UNKNOWN if value is None else Constant(value, Origin(machine.document, node))

@@ -23,6 +23,7 @@ NAMED = "torch.cuda.set_device(0)\n"
 
 PROVEN = {
     "format": 'device = torch.device("cuda:{}".format(input()))',
+    "strings behind each other": 'device = torch.device("cuda:" f"{input()}")',
     "format of both": 'device = "{}:{}".format("cuda", input())',
     "percent": 'device = torch.device("cuda:%d" % int(input()))',
     "percent of both": 'device = "%s:%d" % ("cuda", int(input()))',
