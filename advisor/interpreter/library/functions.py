@@ -26,7 +26,7 @@ from accel_advisor.tables.frameworks import FRAMEWORK_CALLS, FRAMEWORK_CLASSES, 
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS, GIVES_NO_TENSORS, HARMLESS_CALLS, PASS_THROUGH
 from accel_advisor.tables.settings_libraries import DICTS
-from accel_advisor.tables.tensor_methods import MASKS
+from accel_advisor.tables.tensor_methods import GRAPHLESS, MASKS
 from accel_advisor.tables.torch_functions import (
     DEVICE_FUNCTIONS,
     LOSS_FUNCTIONS,
@@ -142,12 +142,14 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
         return _loss_function(machine, arguments, node)
     if name in TENSOR_FUNCTIONS or name.startswith("torch.nn.functional."):
         place: Place = frozenset()
+        grown: frozenset[cst.CSTNode] = frozenset()
         basis = PROVEN
         known = False
         for value in arguments.values():
             for one in value.items if isinstance(value, Sequence) else (value,):
                 if isinstance(one, Tensor):
                     place |= one.place
+                    grown |= one.grown
                     basis |= one.basis
                     known = True
         first = arguments.get("input", 0)
@@ -156,7 +158,8 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
         if in_place and isinstance(first, Tensor):
             mutates_in_place(first)
         machine.frame.run.clock.work(place, machine.frame.loops)
-        return Tensor(place, proven=False, mask=last in MASKS, basis=basis) if known else UNKNOWN
+        grown = grown if machine.frame.graphs and last not in GRAPHLESS else frozenset()
+        return Tensor(place, proven=False, grown=grown, mask=last in MASKS, basis=basis) if known else UNKNOWN
     if name == "torch.nn.utils.clip_grad_norm_":
         given = arguments.get("parameters", 0)
         module = given.arguments[0] if isinstance(given, Opaque) and given.name == "module.parameters" else None
@@ -315,7 +318,8 @@ def _loss_function(machine: Machine, arguments: Arguments, node: cst.Call) -> Va
         graphs=machine.frame.graphs,
     )
     machine.recorder.module_call(machine.frame, node, True, context)
-    return Tensor(place, scalar=True, grown=machine.grown(node))
+    basis = first.basis if isinstance(first, Tensor) else PROVEN
+    return Tensor(place, scalar=True, grown=machine.grown(node), basis=basis)
 
 
 def _iterated(machine: Machine, argument: Argument) -> Value:

@@ -228,6 +228,17 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "l = []\n" + BATCH + "    with torch.no_grad():\n        l.append(loss.mean())",
         "with torch.no_grad():\n        ",
     ),
+    "a mean by a function without autograd": (
+        "l = []\n" + BATCH + "    with torch.no_grad():\n        l.append(torch.mean(loss))",
+        "with torch.no_grad():\n        ",
+    ),
+    "a mean of what is detached": (
+        "total = 0\n"
+        + BATCH.replace("criterion(out, y)", "torch.mean(criterion(out, y))")
+        + "    total += torch.mean(loss.detach())",
+        "torch.mean(loss.detach())",
+        "loss",
+    ),
 }
 
 
