@@ -9,12 +9,14 @@ from accel_advisor.syntax.walking import descendants
 
 _OF_MODELS = frozenset({"parameters", "named_parameters"})
 """Methods that nothing but a model has."""
-_OF_CALLED_MODELS = frozenset({"train", "eval", "state_dict", "load_state_dict", "zero_grad"})
+_MOVES = frozenset({"to", "cuda"})
+_OF_CALLED_MODELS = _MOVES | {"train", "eval", "state_dict", "load_state_dict", "zero_grad"}
 """Methods of models, which other objects have too; none of those is called as a function."""
 
 
 def models_named_in(tree: cst.Module) -> frozenset[str]:
-    """The names, with dots, on which methods are called that only models have, or others and that are called, too."""
+    """The names, with dots, on which methods are called that only models have, or others and that are called, too; what
+    a move returns bears the name as well (``model = build().cuda()``)."""
     asked: dict[str, set[str]] = {}
     called: set[str] = set()
     for call in descendants(tree, cst.Call):
@@ -23,6 +25,11 @@ def models_named_in(tree: cst.Module) -> frozenset[str]:
         owner, _, method = name.rpartition(".")
         if owner:
             asked.setdefault(owner, set()).add(method)
+    for assign in descendants(tree, cst.Assign):
+        made = assign.value.func if isinstance(assign.value, cst.Call) else None
+        if isinstance(made, cst.Attribute) and made.attr.value in _MOVES:
+            for target in assign.targets:
+                asked.setdefault(dotted(target.target), set()).add(made.attr.value)
     return frozenset(
         owner
         for owner, methods in asked.items()

@@ -16,6 +16,10 @@ from accel_advisor.syntax.model_names import models_named_in
         ("self.train()\nf(x)", set()),
         ("optimizer.state_dict()\nmodel(x)", set()),
         ("model(x)", set()),
+        ("net = build().cuda()\ny = net(x)", {"net"}),
+        ("net.to(device)\ny = net(x)", {"net"}),
+        ("y = build().cuda()\nnet(y)", set()),
+        ("y = build().float()\ny(x)", set()),
     ],
 )
 def test_a_name_is_that_of_a_model_by_its_use(text: str, names: set[str]) -> None:

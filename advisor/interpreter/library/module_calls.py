@@ -13,7 +13,7 @@ from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import WEIGHTS
 from accel_advisor.syntax.shapes import makes_parts
 from accel_advisor.tables.torch_modules import MODULE_BASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS
-from accel_advisor.values.evidence import Evidence, Ground
+from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 from accel_advisor.values.places import (
     HOST,
     SOMEWHERE,
@@ -82,10 +82,11 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     machine.recorder.module_call(machine.frame, node, loss, context)
     if loss:
         first = arguments.positional[0].value if arguments.positional else UNKNOWN
-        place = first.place if isinstance(first, Tensor) else SOMEWHERE
-        return Tensor(place, scalar=True, grown=machine.grown(node))
+        place, basis = (first.place, first.basis) if isinstance(first, Tensor) else (SOMEWHERE, PROVEN)
+        return Tensor(place, scalar=True, grown=machine.grown(node), basis=basis)
     if module.kind in STATELESS and arguments.positional and isinstance(arguments.positional[0].value, Tensor):
-        return Tensor(arguments.positional[0].value.place, proven=False, grown=machine.grown(node))
+        first = arguments.positional[0].value
+        return Tensor(first.place, proven=False, grown=machine.grown(node), basis=first.basis)
     known = not (escaped or touches) or wrapper is not None
     stateless = module.cls is not None and _has_no_parts(module.cls)
     elsewhere = (one.place != HOST if isinstance(one, Tensor) else stateless for one in arguments.values())
