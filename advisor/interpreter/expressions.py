@@ -227,7 +227,7 @@ def _combine(machine: Machine, node: cst.BinaryOperation, left: Value, right: Va
                 proven=one.proven and known,
                 scalar=one.scalar and known,
                 grown=grown | graph_of(other) if machine.frame.graphs else frozenset(),
-                basis=one.basis if known else one.basis | Evidence.of(Ground.INPUTS),
+                basis=one.basis if known else one.basis | Evidence.of(Ground.FORMULA),
             )
     if _is_number(left) and _is_number(right):
         outside = (*settings_in(left), *settings_in(right))

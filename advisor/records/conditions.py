@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from accel_advisor.records.loops import Loop
 
 _DEBUGGING = re.compile(r"debug|profil|bench|anomal|verbose", re.IGNORECASE)
+_GPU = re.compile(r"cuda|gpu|is_available", re.IGNORECASE)
 _GIVEN_BY_THE_RUN = re.compile(r"cuda|gpu|device|rank|main_process|master|distributed|is_available", re.IGNORECASE)
 
 
@@ -52,6 +53,14 @@ class Condition:
     def is_choice(self) -> bool:
         """Whether it is the same in all passes and no answer to where the program runs: an option asks for it."""
         return self.test is not None and self.varies is None and not self.exits and not self._reads(_GIVEN_BY_THE_RUN)
+
+    @property
+    def without_gpu(self) -> bool:
+        """Whether it is, by the names in it, the branch of those who have no GPU, or do not want it."""
+        if self.branch is None or not self._reads(_GPU):
+            return False
+        negated = isinstance(self.test, cst.UnaryOperation) and isinstance(self.test.operator, cst.Not)
+        return (self.branch == 0) is negated
 
     def _reads(self, words: re.Pattern[str]) -> bool:
         return self.test is not None and any(words.search(name) for name in names_read_in(self.test))

@@ -22,6 +22,7 @@ class Ground(Enum):
     DOCSTRING = "its docstring"
     DEFAULT = "the default of an option"
     INPUTS = "what it is computed from"
+    FORMULA = "the tensor that it is computed with"
     KEPT = "what it was before an unknown call"
     MODE = "its `eval()`"
 

@@ -45,8 +45,8 @@ class TensorCreatedOnCpuInForward(Rule):
 
     When to ignore it
         Where the model is never meant to leave the CPU: the rule is silent in a program that trains and moves nothing.
-        It is silent about tensors without dimensions, which mix with all devices, about indices, and about tensors that
-        are moved before they are used.
+        It is silent about tensors without dimensions, which mix with all devices, about indices, about tensors that are
+        moved before they are used, and about the branch for those without a GPU (the `else` of `if use_cuda`).
 
     Fix safety
         Safe for constant fills and ranges. Unsafe for random tensors, which then come from the device's own generator.

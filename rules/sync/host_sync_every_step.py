@@ -6,10 +6,17 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.steps.host_waits import LoopWaits, Wait, waits_of_each_step
+from accel_advisor.records.queries.steps.host_waits import LoopWaits, Need, Wait, waits_of_each_step
 from accel_advisor.rule import Rule, also_at
 
 WARN_FROM = 3
+_REMEDIES = {
+    Need.VALUES: "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps",
+    Need.SIZE: "only the GPU knows how large the result is: keep the size fixed, as `torch.where` and masks do",
+    Need.COUNTS: "pass `output_size`",
+    Need.ANSWER: "let the GPU decide, as `torch.where` does, or ask every few hundred steps",
+    Need.IDLENESS: "measure a few steps only, or with CUDA events",
+}
 
 
 class HostSyncEveryStep(Rule):
@@ -99,4 +106,4 @@ class HostSyncEveryStep(Rule):
             return "check that the value is finite every few hundred steps"
         if first.late:
             return "read the value in the steps that use it, and keep it as a tensor (`.detach()`) until then"
-        return "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps"
+        return _REMEDIES[first.need]

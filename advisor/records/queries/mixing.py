@@ -38,16 +38,18 @@ class Meeting:
 
 
 def meetings(facts: Facts) -> Iterator[Meeting]:
-    """The operations of a document that mix places for certain, in the order in which they were met."""
+    """The operations of a document that mix places for certain, in the order in which they were met. What only those
+    do who have no GPU mixes none."""
     for operation in facts.operations_of(Act.MIXES_PLACES, *_JOINS, *_METHODS):
         call = operation.node
+        contexts = [one for one in operation.contexts if not any(each.without_gpu for each in one.conditions)]
         if isinstance(call, cst.BinaryOperation):
             sides: list[tuple[Value | None, cst.BaseExpression | None]]
-            for context in operation.contexts:
+            for context in contexts:
                 sides = [(context.receiver, call.left), (context.get("value", 0), call.right)]
                 yield from _meeting(facts, call, sides)
         elif operation.what is not Act.MIXES_PLACES:
-            for context in operation.contexts:
+            for context in contexts:
                 receiver = (
                     call.func.value if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) else None
                 )

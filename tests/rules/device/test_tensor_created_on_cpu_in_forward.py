@@ -127,6 +127,19 @@ PAIRS = {
     "a number that is not known": net_pair(
         "self.n = conf.n", f"m = torch.tensor(self.n)\n{ADD}", "torch.tensor(self.n)", "torch.tensor([self.n])"
     ),
+    "what those without a GPU do": net_pair(
+        "",
+        "y = self.fc(x)\nif torch.cuda.is_available():\n    y = y + torch.ones(8).cuda()\nelse:\n"
+        "    y = y + torch.ones(8)\nreturn y",
+        "if torch.cuda.is_available()",
+        "if conf.wide",
+    ),
+    "what those do who did not ask for a GPU": net_pair(
+        "",
+        "y = self.fc(x)\nif not conf.use_cuda:\n    y = y + torch.ones(8)\nreturn y",
+        "not conf.use_cuda",
+        "conf.use_cuda",
+    ),
     "its shape": net_pair("", "m = torch.ones(8)\nreturn self.fc(x) + m.size(0)", "m.size(0)", "m"),
     "its length": net_pair("", "m = torch.ones(8)\nreturn self.fc(x) + len(m)", "len(m)", "m"),
     "its value": net_pair("", "m = torch.ones(8)\nreturn self.fc(x) + m.sum().item()", "m.sum().item()", "m"),

@@ -53,6 +53,21 @@ def test_reports_one_wait(body: str, tmp_path: Path) -> None:
     assert not found.related or "either" in body or "2 *" in body
 
 
+REMEDIES = {
+    "a = loss.item()": "keep the value as a tensor",
+    "a = out[out > 0]": "keep the size fixed",
+    "a = torch.nonzero(out)": "keep the size fixed",
+    "a = out.repeat_interleave(out[:, 0].long(), 0)": "pass `output_size`",
+    "a = 1 if loss > 3 else 2": "let the GPU decide",
+}
+
+
+@pytest.mark.parametrize("body", REMEDIES)
+def test_the_remedy_fits_what_the_step_waits_for(body: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", f"{CLASSIFIER}{BATCH}    {body}\n", tmp_path)
+    assert REMEDIES[body] in found.message
+
+
 SILENT = {
     "now and then": REGRESSION_STEP.replace("for x, y in loader", "for i, (x, y) in enumerate(loader)")
     + "    if i % 100 == 0:\n        print(loss.item(), out.max().item(), out.min().item())\n",

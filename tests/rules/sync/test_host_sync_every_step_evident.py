@@ -79,6 +79,7 @@ EVIDENT = {
     + "".join(f"    {line}\n" for line in LOOP.splitlines()),
     "a loss that the model returns": HEAD.replace("nn.Linear(8, 2)", "lib.AutoModel.from_pretrained('a')")
     + LOOP.replace("criterion(out, y.cuda(non_blocking=True))", "out.loss"),
+    "a number of an unknown function in the formula": HEAD + LOOP.replace("loss.item()", "float(loss * lib.weight(x))"),
     "a loop that counts": HEAD
     + "step = 0\nwhile step < 1000:\n    x, y = lib.batch()\n    step += 1"
     + STEP.replace("criterion(out", "lib.criterion(out"),

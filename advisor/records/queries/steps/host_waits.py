@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -35,6 +36,13 @@ _OF_ARGUMENTS = (
     *calls("bool", "math.isnan", "math.isfinite", "math.isinf"),
     *calls("torch.nonzero", "torch.argwhere", "torch.unique", "torch.masked_select"),
 )
+_SIZED = (
+    *methods("Tensor", "nonzero", "unique", "masked_select"),
+    *calls("torch.nonzero", "torch.argwhere", "torch.unique", "torch.masked_select", "torch.where"),
+    Act.INDEXES_BY_MASK,
+)
+"""Operations whose result is as large as the values say."""
+_ASKS = (Act.TRUTH, *calls("bool", "math.isnan", "math.isfinite", "math.isinf"))
 _REPEATS: dict[Action, int] = {Call("torch.repeat_interleave"): 1, Method("Tensor", "repeat_interleave"): 0}
 """Where the counts stand that are added up on the host, unless ``output_size`` says what they come to."""
 _TO, _WHERE = Method("Tensor", "to"), Call("torch.where")
@@ -54,18 +62,31 @@ READINGS = (*CLOCKS, *any_calls("process_time"), Call("datetime.datetime.now"))
 _STOPS = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
+class Need(Enum):
+    """What a step waits for: values; how many of them there are; the sum of counts; the answer to a condition; or that
+    the GPU has done everything."""
+
+    VALUES = auto()
+    SIZE = auto()
+    COUNTS = auto()
+    ANSWER = auto()
+    IDLENESS = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Wait:
     """A place where a step waits for the GPU.
 
     Attributes:
         operation: what waits.
+        need: what it waits for.
         basis: what shows that it does.
         late: whether every step reads the value, but only one in so many uses it.
         checks: whether the value is read to see whether it is finite.
     """
 
     operation: Operation
+    need: Need
     basis: Evidence
     late: bool
     checks: bool
@@ -93,13 +114,13 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     found: dict[Loop, list[Wait]] = {}
     for operation, loop, basis in _at_every_step(facts, gpu):
         found.setdefault(loop, []).append(
-            Wait(operation, basis, used_now_and_then(loop, operation), is_checked(loop, operation))
+            Wait(operation, _need(operation), basis, used_now_and_then(loop, operation), is_checked(loop, operation))
         )
     for operation in facts.operations_of(*SYNCHRONIZES) if found else ():
         timed = loop_of_each_step(operation)
         # where no clock needs it, it is worth a finding of its own
         if timed in found and not operation.chosen and happens_in_each_step(facts, timed, *READINGS):
-            found[timed].append(Wait(operation, PROVEN, late=False, checks=False))
+            found[timed].append(Wait(operation, Need.IDLENESS, PROVEN, late=False, checks=False))
     acting = _acting_loops(facts) if found else set()
     for loop, waits in found.items():
         if loop in acting:
@@ -109,6 +130,14 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
         for one in waits:
             once.setdefault(read_by(loop, one.operation), one)
         yield LoopWaits(loop, tuple(once.values()))
+
+
+def _need(operation: Operation) -> Need:
+    if operation.what in _REPEATS:
+        return Need.COUNTS
+    if operation.does(*_ASKS):
+        return Need.ANSWER
+    return Need.SIZE if operation.does(*_SIZED) else Need.VALUES
 
 
 def _gpu(facts: Facts) -> Evidence | None:
