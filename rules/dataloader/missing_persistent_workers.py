@@ -24,28 +24,43 @@ class DataLoaderMissingPersistentWorkers(Rule):
 
     Example
         import torch
-        from torch.utils.data import DataLoader
+        from torch.utils.data import DataLoader, Dataset
+
+        class Halves(Dataset):
+            def __len__(self):
+                return 2
+
+            def __getitem__(self, index):
+                return torch.full((1,), index / 2).square()
 
         model = torch.nn.Linear(1, 1)
-        loader = DataLoader(torch.zeros(2, 1), num_workers=2)
+        loader = DataLoader(Halves(), num_workers=2)
         for epoch in range(10):
             for x in loader:
                 model(x).sum().backward()
 
     Use instead
         import torch
-        from torch.utils.data import DataLoader
+        from torch.utils.data import DataLoader, Dataset
+
+        class Halves(Dataset):
+            def __len__(self):
+                return 2
+
+            def __getitem__(self, index):
+                return torch.full((1,), index / 2).square()
 
         model = torch.nn.Linear(1, 1)
-        loader = DataLoader(torch.zeros(2, 1), num_workers=2, persistent_workers=True)
+        loader = DataLoader(Halves(), num_workers=2, persistent_workers=True)
         for epoch in range(10):
             for x in loader:
                 model(x).sum().backward()
 
     When to ignore it
         Where the data set is changed between epochs: workers that live on keep the copy that they began with. The rule
-        is silent where it sees that, or does not know the data set, and in programs with pipelines of torchrec. Workers
-        that live on also keep their memory; the rule is silent where many loaders are made in a loop.
+        is silent where it sees that, or does not know the data set, where samples are in memory, so that no workers are
+        better, and in programs with pipelines of torchrec. Workers that live on also keep their memory; the rule is
+        silent where many loaders are made in a loop.
 
     Fix safety
         Unsafe: random generators and caches of the workers live on from one epoch to the next.

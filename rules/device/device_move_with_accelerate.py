@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts, TransferContext
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.rule import Rule
@@ -54,6 +54,7 @@ class DeviceMoveWithAccelerate(Rule):
     code = "ACC313"
     name = "device-move-with-accelerate"
     severity = Severity.INFO
+    frequency = Frequency.ONCE
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each move once."""

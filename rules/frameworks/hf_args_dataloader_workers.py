@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.trainer_settings import leaves_out, settings, stays_on_host, streams
+from accel_advisor.records.queries.trainer_settings import (
+    leaves_out,
+    prepares_beforehand,
+    settings,
+    stays_on_host,
+    streams,
+)
 from accel_advisor.rule import Rule, pass_argument
 
 
@@ -32,9 +38,9 @@ class HfArgsDataloaderWorkers(Rule):
                                  dataloader_num_workers=4)
 
     When to ignore it
-        Where the data set is small and tokenized beforehand, or `accel-advisor tune` shows no wait. The rule is silent
-        in a program with streamed data sets, which can use no more workers than they have shards, on the CPU, and where
-        the arguments come from a dict or a command line.
+        Where `accel-advisor tune` shows no wait. The rule is silent where the data sets are mapped beforehand
+        (`load_dataset(...).map(tokenize)`), in a program with streamed data sets, which can use no more workers than
+        they have shards, on the CPU, and where the arguments come from a dict or a command line.
 
     Fix safety
         Unsafe: how many workers pay depends on the machine and the data.
@@ -52,7 +58,7 @@ class HfArgsDataloaderWorkers(Rule):
         """Reports each call once."""
         for arguments in settings(facts):
             given = not leaves_out(facts, arguments, "dataloader_num_workers")
-            if given or stays_on_host(arguments) or streams(facts):
+            if given or stays_on_host(arguments) or streams(facts) or prepares_beforehand(facts):
                 continue
             message = (
                 f"`{arguments.what.name}(...)` leaves `dataloader_num_workers` at 0, so that each batch "

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from accel_advisor.records.actions import AnyCall, Call, Method, SetsItem, calls
+from accel_advisor.records.actions import AnyCall, Call, Method, SetsItem, calls, within
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
@@ -21,7 +21,9 @@ _LAUNCH = (_SETS, *calls("os.environ.setdefault", "os.putenv"), Method("os.envir
 _ANOMALY, _ANOMALIES = Call("torch.autograd.set_detect_anomaly"), Call("torch.autograd.detect_anomaly")
 _TRAINER, _GRADCHECK = Call("lightning.Trainer"), Call("torch.autograd.gradcheck")
 _PROFILE = Call("torch.profiler.profile")
-_PROFILERS = (_PROFILE, *calls("torch.autograd.profiler.profile", "torch.autograd.profiler.emit_nvtx"))
+_MARKS = Call("torch.autograd.profiler.emit_nvtx")
+_PROFILERS = (_PROFILE, _MARKS, Call("torch.autograd.profiler.profile"))
+_RANGES = within("nvtx", "torch.cuda.nvtx")
 
 
 class Tool(Enum):
@@ -54,6 +56,8 @@ def debug_tools(facts: Facts) -> Iterator[tuple[Operation, Tool]]:
 
 def _tool(facts: Facts, operation: Operation) -> Tool | None:
     what = operation.what
+    if what is _MARKS and facts.does(*_RANGES):
+        return None  # a run under a profiler is what the program is for
     if what is _ANOMALY:
         return Tool.ANOMALY if operation.gives("mode", True, 0) else None
     if what is _TRAINER:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.operations import Operation
 
+_LOADS = calls("datasets.load_dataset", "datasets.load_from_disk")
+_TRANSFORMS = frozenset({"set_transform", "with_transform"})
 _STREAMS = (
     AnyCall("to_iterable_dataset"),
     *calls("datasets.IterableDataset.from_generator", "datasets.IterableDataset.from_file"),
@@ -46,6 +48,16 @@ def streams(facts: Facts) -> bool:
     if any(not one.lacks("streaming") and not one.gives("streaming", False) for one in loads):
         return True
     return facts.does(*_STREAMS) or any(_bases(one) & {"IterableDataset"} for one in _classes(facts))
+
+
+def prepares_beforehand(facts: Facts) -> bool:
+    """Whether the program makes the samples of its data sets before the training, so that little is left to workers:
+    it maps a function over them, and neither transforms them when they are read nor has a data set of its own."""
+    if not facts.does(*_LOADS) or any(_bases(one) & {"Dataset"} for one in _classes(facts)):
+        return False
+    calls_in = (one for each in facts.program for one in descendants(each.document.tree, cst.Call))
+    called = {one.func.attr.value for one in calls_in if isinstance(one.func, cst.Attribute)}
+    return "map" in called and called.isdisjoint(_TRANSFORMS)
 
 
 def acts_between_epochs(facts: Facts) -> bool:

@@ -75,6 +75,11 @@ PAIRS = {
     ),
     "one epoch": Pair(FILES + LOADER + EPOCHS.replace("10", "1"), "range(1)", "range(10)"),
     "no workers": Pair(FILES + LOADER.replace("2", "0") + EPOCHS, "=0", "=2"),
+    "samples in memory": Pair(
+        FILES + LOADER.replace("files", "TensorDataset(torch.zeros(64, 8))") + EPOCHS.replace("x in", "(x,) in"),
+        "TensorDataset(torch.zeros(64, 8))",
+        "files",
+    ),
     "workers not given": Pair(
         FILES + LOADER.replace(", num_workers=2", "") + EPOCHS, "(files)", "(files, num_workers=2)"
     ),

@@ -94,6 +94,17 @@ PAIRS = {
         before="class Rows(IterableDataset):\n    def __iter__(self):\n        yield from conf.rows()\n",
         after="Trainer(args=a, train_dataset=Rows())\n",
     ),
+    "tokenized beforehand": hf(
+        "",
+        ".map(conf.tokenize)",
+        before="from datasets import load_dataset\nd = load_dataset('x', split='train').map(conf.tokenize)\n",
+    ),
+    "transformed beforehand, not when it is read": hf(
+        "",
+        ".map(conf.crop)",
+        ".map(conf.crop).with_transform(conf.decode)",
+        before="from datasets import load_dataset\nd = load_dataset('x', split='train').map(conf.crop)\n",
+    ),
     "on the CPU": hf(", use_cpu=True", ", use_cpu=True"),
     "without CUDA": hf(", no_cuda=True", ", no_cuda=True"),
 }

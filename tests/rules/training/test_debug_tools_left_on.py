@@ -108,6 +108,10 @@ PAIRS = {
     "other arguments of a profiler": around("torch.profiler.profile(**conf.kw)", PROFILE),
     "ranges by an option": around("torch.autograd.profiler.emit_nvtx(conf.on)", "torch.autograd.profiler.emit_nvtx()"),
     "ranges that are off": around("torch.autograd.profiler.emit_nvtx(enabled=False)", "torch.autograd.profiler.emit_nvtx()"),
+    "ranges of its own, for a profiler": Pair(
+        around("torch.autograd.profiler.emit_nvtx()", PROFILE).source + "torch.cuda.nvtx.mark('done')\n",
+        "torch.cuda.nvtx.mark('done')\n",
+    ),
     "an old profiler by an option": around("torch.autograd.profiler.profile(conf.on)", "torch.autograd.profiler.profile()"),
     "a gradient check before": switched(
         "torch.autograd.gradcheck(model, conf.x)", "torch.autograd.gradcheck(model, conf.x)\nfor (x,) in loader:\n",

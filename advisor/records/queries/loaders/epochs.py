@@ -33,6 +33,8 @@ def restarted_loaders(facts: Facts) -> Iterator[LoaderCall]:
             continue
         if any(context.loops for context in loader.contexts) or not loader.epoch_loops:
             continue
+        if loader.dataset is not None and loader.dataset.cost == "memory":
+            continue  # where no workers are better than workers that live on
         if not facts.supports((1, 8) if loader.pins else (1, 7)):
             continue  # the argument came with torch 1.7, where the second epoch failed with pinned batches
         if not loader.suffers("changed") and not _may_change(facts, loader):
