@@ -39,7 +39,7 @@ class DdpBroadcastBuffersDeprecated(Rule):
 
     When to ignore it
         Where the program must run with a torch before 2.13, which does not know the new argument: the rule is silent if
-        the dependencies of the project say so.
+        the dependencies of the project say so. It is off by default, because most do not say.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
@@ -49,6 +49,7 @@ class DdpBroadcastBuffersDeprecated(Rule):
     name = "ddp-broadcast-buffers-deprecated"
     severity = Severity.INFO
     frequency = Frequency.ONCE
+    enabled = False
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each wrapper once."""
