@@ -93,6 +93,7 @@ class Frame:
     loop_exits: list[tuple[int, list[Layer]]] = field(default_factory=list)
     caller: Frame | None = None
     site: CallSite | None = None
+    _passes: tuple[tuple[Loop, ...], Passes] | None = field(default=None, init=False, repr=False)
 
     def of_call(self, function: Function, scope: Scope, level: int, site: CallSite | None) -> Frame:
         """The frame of a function that is called here; no site for a call that the source does not spell out."""
@@ -161,6 +162,11 @@ class Frame:
     @property
     def passes(self) -> Passes:
         """The loops around the statement, as the text shows them."""
+        if self._passes is None or self._passes[0] is not self.loops:
+            self._passes = (self.loops, self._text_of_passes())
+        return self._passes[1]
+
+    def _text_of_passes(self) -> Passes:
         function, caller, site = self.function, self.caller, self.site
         inherited = len(caller.loops) if caller is not None else 0
         owner = function.owner if function is not None else None

@@ -20,7 +20,7 @@ from accel_advisor.interpreter.library.external_settings import command_options
 from accel_advisor.interpreter.loader_batches import mutates_in_place
 from accel_advisor.records.actions import Act, Call, Decorates
 from accel_advisor.syntax.exits import Left
-from accel_advisor.syntax.walking import descendants
+from accel_advisor.syntax.shapes import devices_asked_for, modulus_in
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.python_functions import PASS_THROUGH
 from accel_advisor.values.places import SOMEWHERE
@@ -170,19 +170,14 @@ def _if(machine: Machine, node: cst.If) -> bool:
 
 def _note_exit(machine: Machine, test: cst.BaseExpression) -> None:
     """What follows a test happens with some kinds of device only, if that is what was asked for."""
-    for one in descendants(test, cst.SimpleString):
-        if one.value.strip("\"'") in ("cuda", "mps", "cpu"):
-            machine.recorder.operation(machine.frame, one, Act.EXITS_BY_DEVICE)
+    for one in devices_asked_for(test):
+        machine.recorder.operation(machine.frame, one, Act.EXITS_BY_DEVICE)
 
 
 def _modulus(machine: Machine, test: cst.BaseExpression) -> Value | None:
-    """The right side of the first ``%`` in a condition, which is true once in so many passes of a loop."""
-    if not machine.frame.loops:
-        return None
-    for one in descendants(test):
-        if isinstance(one, cst.BinaryOperation) and isinstance(one.operator, cst.Modulo):
-            return machine.evaluate(one.right)
-    return None
+    """What a test that is true once in so many passes of a loop counts by."""
+    modulus = modulus_in(test) if machine.frame.loops else None
+    return machine.evaluate(modulus) if modulus is not None else None
 
 
 def _runs_as_script(test: cst.BaseExpression) -> bool:

@@ -54,6 +54,7 @@ class Loop:
     function: cst.CSTNode | None = None
     guarded: bool = False
     repeats: bool = False
+    _inside: frozenset[int] | None = field(default=None, init=False, repr=False)
 
     @property
     def rows(self) -> Given:
@@ -143,5 +144,6 @@ class Loop:
         """Whether a node stands in the loop's own text."""
         if document is not self.document:
             return False
-        outer, inner = document.span(self.node), document.span(node)
-        return outer.start.offset <= inner.start.offset and inner.end.offset <= outer.end.offset
+        if self._inside is None:
+            self._inside = frozenset(map(id, descendants(self.node)))
+        return id(node) in self._inside

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 import libcst as cst
 
@@ -30,6 +31,7 @@ def touches_devices(code: cst.CSTNode) -> bool:
     return False
 
 
+@lru_cache(maxsize=512)
 def moves_itself(cls: cst.ClassDef) -> bool:
     """Whether a module's class moves itself, or a part of itself, outside of ``forward``."""
     methods = [one for name, one in methods_of(cls).items() if name != "forward"]
@@ -43,13 +45,27 @@ def moves_itself(cls: cst.ClassDef) -> bool:
     return False
 
 
+@lru_cache(maxsize=2048)
+def devices_asked_for(test: cst.BaseExpression) -> tuple[cst.SimpleString, ...]:
+    """The names of kinds of device that a test spells out."""
+    texts = descendants(test, cst.SimpleString)
+    return tuple(one for one in texts if one.value.strip("\"'") in ("cuda", "mps", "cpu"))
+
+
+@lru_cache(maxsize=2048)
+def modulus_in(test: cst.BaseExpression) -> cst.BaseExpression | None:
+    """The right side of the first ``%`` in a test, which is true once in so many passes of a loop."""
+    operations = descendants(test, cst.BinaryOperation)
+    return next((one.right for one in operations if isinstance(one.operator, cst.Modulo)), None)
+
+
+@lru_cache(maxsize=512)
 def makes_parts(cls: cst.ClassDef) -> bool:
     """Whether the constructor of a module's class gives the module anything that a call has made: layers, weights."""
     begin = methods_of(cls).get("__init__")
     if begin is None:
         return False
-    values: list[cst.BaseExpression | None] = [one.value for one in descendants(begin, cst.Assign)]
-    values += [one.value for one in descendants(begin, cst.AnnAssign)]
+    values = (one.value for one in descendants(begin, cst.Assign, cst.AnnAssign))
     return any(next(descendants(one, cst.Call), None) is not None for one in values if one is not None)
 
 

@@ -33,10 +33,14 @@ _PASSED_ON = frozenset(
 """Functions and methods whose results change only where what they are given does."""
 _SCOPES: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 
+_LITERALS: frozenset[type[cst.CSTNode]] = frozenset({cst.Integer, cst.Float, cst.SimpleString})
+MOST_KEPT = 512
+"""Pieces of code of which is kept what was found in them: those of some files."""
+
 Bindings = dict[str, list[cst.BaseExpression | None]]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=MOST_KEPT)
 def bindings(node: cst.CSTNode) -> Bindings:
     """What each name, and each attribute of one, is bound to in a piece of code; None where it is changed, or where
     it takes a value of an iterable."""
@@ -67,7 +71,7 @@ def _bind(found: Bindings, target: cst.BaseExpression, value: cst.BaseExpression
         found.setdefault(name, []).append(value)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=MOST_KEPT)
 def counted_attributes(cls: cst.ClassDef) -> frozenset[str]:
     """The attributes of ``self`` that a method of a class, other than ``__init__``, adds to: counters of steps."""
     methods = [one for one in descendants(cls, cst.FunctionDef) if one.name.value != "__init__"]
@@ -100,6 +104,10 @@ class Passes:
     bound: bool = False
     nested: bool = False
     _known: dict[str, int] = field(default_factory=dict, init=False, repr=False)
+    _asked: dict[str, int | None] = field(default_factory=dict, init=False, repr=False)
+    """Names that the one that is asked for depends on; None while a level is being found."""
+    _circular: bool = field(default=False, init=False, repr=False)
+    """Whether one of these depends on itself: only the level of the one that is asked for is then complete."""
 
     @cached_property
     def outer(self) -> int:
@@ -113,15 +121,17 @@ class Passes:
 
     def level(self, test: cst.BaseExpression, decided: cst.CSTNode | None = None) -> int:
         """The level of a condition; ``decided`` is the code that it decides about."""
-        return self._level(test, self.depth, bindings(decided) if decided is not None else {})
+        return self._level(test, self.depth, decided)
 
-    def _level(self, node: cst.CSTNode, top: int, renewed: Bindings) -> int:
+    def _level(self, node: cst.CSTNode, top: int, decided: cst.CSTNode | None) -> int:
+        if type(node) in _LITERALS:
+            return 0
         if isinstance(node, cst.Name):
             return self._of_name(node.value)
         if isinstance(node, cst.Attribute):
-            return self._of_attribute(node, top, renewed)
+            return self._of_attribute(node, top, decided)
         if isinstance(node, cst.Comparison) and _asks_for_structure(node):
-            return 0 if dotted(node.left) not in renewed else top
+            return top if decided is not None and dotted(node.left) in bindings(decided) else 0
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo):
             return top
         if isinstance(node, cst.Call):
@@ -136,9 +146,9 @@ class Passes:
             parts = [node.func.value, *(one.value for one in node.args)]
         else:
             parts = list(children(node))  # type: ignore[arg-type]
-        return max((self._level(one, top, renewed) for one in parts), default=0)
+        return max((self._level(one, top, decided) for one in parts), default=0)
 
-    def _of_attribute(self, node: cst.Attribute, top: int, renewed: Bindings) -> int:
+    def _of_attribute(self, node: cst.Attribute, top: int, decided: cst.CSTNode | None) -> int:
         name = dotted(node)
         if node.attr.value in _STRUCTURE:
             return 0
@@ -146,13 +156,25 @@ class Passes:
             return self._of_name(name)
         if self.owner is not None and name in counted_attributes(self.owner):
             return self.depth
-        return self._level(node.value, top, renewed)
+        return self._level(node.value, top, decided)
 
     def _of_name(self, name: str) -> int:
-        if name not in self._known:
-            self._known[name] = 0  # what depends on itself alone
-            self._known[name] = self._found(name)
-        return self._known[name]
+        known = self._known.get(name)
+        if known is not None:
+            return known
+        if name in self._asked:
+            known = self._asked[name]
+            self._circular |= known is None
+            return known or 0
+        outermost = not self._asked
+        self._asked[name] = None
+        level = self._asked[name] = self._found(name)
+        if outermost:
+            for one, found in self._asked.items():
+                if found is not None and (one == name or not self._circular):
+                    self._known[one] = found
+            self._asked, self._circular = {}, False
+        return level
 
     def _found(self, name: str) -> int:
         found, given = self._binding(name), self._given(name)
@@ -176,7 +198,7 @@ class Passes:
         only = values[0] if len(values) == 1 else None
         if only is None or _mentions(only, name) or _is_literal(only):
             return level  # what is set to a literal was something else before
-        return self._level(only, level, {})
+        return self._level(only, level, None)
 
     def _given(self, name: str) -> int | None:
         """The level of what a parameter was given; None where no parameter has this name."""

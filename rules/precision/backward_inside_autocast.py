@@ -64,15 +64,19 @@ class BackwardInsideAutocast(Rule):
         """Reports each backward pass once."""
         if facts.does(*_GRADIENTS):
             return
-        if any(_CUSTOM.search(one.document.text) for one in facts.program):
+        inside = [
+            one
+            for one in facts.operations_of(AnyCall("backward"))
+            if one.framework is None and one.lacks("create_graph", 2) and self._is_inside(one)
+        ]
+        if not inside or any(_CUSTOM.search(one.document.text) for one in facts.program):
             return  # its backward may count on being cast
-        for operation in facts.operations_of(AnyCall("backward")):
-            if operation.framework is None and operation.lacks("create_graph", 2) and self._is_inside(operation):
-                message = (
-                    f"`{facts.document.code(operation.node)}` runs under autocast, which only the forward pass and the "
-                    f"loss need; end the `with` block before it"
-                )
-                yield self.finding(facts, operation.node, message)
+        for operation in inside:
+            message = (
+                f"`{facts.document.code(operation.node)}` runs under autocast, which only the forward pass and the "
+                f"loss need; end the `with` block before it"
+            )
+            yield self.finding(facts, operation.node, message)
 
     def _is_inside(self, operation: Operation) -> bool:
         for context in operation.contexts:

@@ -88,10 +88,10 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
         first = arguments.positional[0].value
         return Tensor(first.place, proven=False, grown=machine.grown(node), basis=first.basis)
     known = not (escaped or touches) or wrapper is not None
-    stateless = module.cls is not None and _has_no_parts(module.cls)
-    elsewhere = (one.place != HOST if isinstance(one, Tensor) else stateless for one in arguments.values())
-    if place == HOST and any(elsewhere):
-        known = False  # without weights it computes where its arguments are
+    if place == HOST:
+        stateless = module.cls is not None and _has_no_parts(module.cls)
+        elsewhere = (one.place != HOST if isinstance(one, Tensor) else stateless for one in arguments.values())
+        known = known and not any(elsewhere)  # without weights it computes where its arguments are
     if known:
         return Tensor(place, proven=False, grown=machine.grown(node))
     stays = not touches and bool(place) and is_cuda_capable(place)
