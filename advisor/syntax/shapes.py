@@ -65,8 +65,11 @@ def makes_parts(cls: cst.ClassDef) -> bool:
     begin = methods_of(cls).get("__init__")
     if begin is None:
         return False
-    values = (one.value for one in descendants(begin, cst.Assign, cst.AnnAssign))
-    return any(next(descendants(one, cst.Call), None) is not None for one in values if one is not None)
+    bound = (
+        one for one in descendants(begin, cst.Assign, cst.AnnAssign) if isinstance(one, (cst.Assign, cst.AnnAssign))
+    )
+    values = (one.value for one in bound if one.value is not None)
+    return any(next(descendants(one, cst.Call), None) is not None for one in values)
 
 
 def methods_of(cls: cst.ClassDef) -> dict[str, cst.FunctionDef]:
