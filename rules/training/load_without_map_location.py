@@ -9,6 +9,7 @@ from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severi
 from accel_advisor.records.actions import Call, Method
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.destinations import needs_one_gpu
 from accel_advisor.rule import Rule, also_at
 
 _COPIES = re.compile(r"\.cpu\(|\.to\([\"']cpu[\"']")
@@ -28,19 +29,20 @@ class LoadWithoutMapLocation(Rule):
         import torch
         from torch import nn
 
-        model = nn.Linear(8, 2).cuda()
+        model = nn.Linear(8, 2).to("cuda" if torch.cuda.is_available() else "cpu")
         model.load_state_dict(torch.load("model.pt"))
 
     Use instead
         import torch
         from torch import nn
 
-        model = nn.Linear(8, 2).cuda()
+        model = nn.Linear(8, 2).to("cuda" if torch.cuda.is_available() else "cpu")
         model.load_state_dict(torch.load("model.pt", map_location="cpu"))
 
     When to ignore it
         Where the file is known to have been saved from the CPU: the rule is silent where the program saves it so
-        (`torch.save(model.cpu().state_dict(), file)`), and where nothing shows that a GPU is meant.
+        (`torch.save(model.cpu().state_dict(), file)`), where nothing shows that a GPU is meant, and in a program that
+        needs one: it runs in a single process and moves everything to CUDA, whether there is a GPU or not.
 
     Fix safety
         Unsafe: the tensors pass through the memory of the host; `load_state_dict` copies them to the parameters'
@@ -57,7 +59,7 @@ class LoadWithoutMapLocation(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a document once, at the first load, with the others as related places."""
-        if not facts.names_gpu_anywhere:
+        if not facts.names_gpu_anywhere or needs_one_gpu(facts):
             return
         taken = [
             argument.positional

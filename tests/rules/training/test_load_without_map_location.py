@@ -49,13 +49,15 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC426", IMPORTS + SILENT_PROGRAMS[case], tmp_path)
 
 
+ASKS = "device = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+LEARNER = MODEL + ASKS
 ON_HOST = IMPORTS + "model = nn.Linear(8, 2)\n"
 
 
 @pytest.mark.parametrize("line", NO_GPU)
 def test_silent_where_nothing_shows_a_gpu(line: str, tmp_path: Path) -> None:
     source = f"{ON_HOST}{line}\nmodel.load_state_dict(torch.load('m.pt'))\n"
-    check_pair("ACC426", Pair(source, line, "model.cuda()"), tmp_path)
+    check_pair("ACC426", Pair(source, line, f"{ASKS}model.to(device)"), tmp_path)
 
 
 LOADED = [
@@ -70,7 +72,7 @@ LOADED = [
 
 @pytest.mark.parametrize(("saved", "instead"), LOADED)
 def test_silent_where_the_file_was_saved_from_the_host(saved: str, instead: str, tmp_path: Path) -> None:
-    source = f"{IMPORTS}{MODEL}{saved}\nmodel.load_state_dict(torch.load('m.pt'))\n"
+    source = f"{IMPORTS}{LEARNER}{saved}\nmodel.load_state_dict(torch.load('m.pt'))\n"
     check_pair("ACC426", Pair(source, saved, instead), tmp_path)
 
 
@@ -83,16 +85,29 @@ LOADS = [
 
 @pytest.mark.parametrize(("given", "instead"), LOADS)
 def test_silent_for_one_reason(given: str, instead: str, tmp_path: Path) -> None:
-    source = f"{IMPORTS}{MODEL}import conf\nstate = {given}\nmodel.load_state_dict(state)\n"
+    source = f"{IMPORTS}{LEARNER}import conf\nstate = {given}\nmodel.load_state_dict(state)\n"
     check_pair("ACC426", Pair(source, given, instead), tmp_path)
+
+
+HOSTS = {
+    "asks": ASKS,
+    "an option": "import conf\nmodel.to(conf.device)\n",
+    "several processes": "torch.distributed.init_process_group('nccl')\n",
+}
+
+
+@pytest.mark.parametrize("line", HOSTS.values(), ids=HOSTS.keys())
+def test_silent_in_one_process_that_needs_the_gpu(line: str, tmp_path: Path) -> None:
+    source = f"{IMPORTS}{MODEL}{line}model.load_state_dict(torch.load('m.pt'))\n"
+    check_pair("ACC426", Pair(source.replace(line, "pass\n"), "pass\n", line), tmp_path)
 
 
 def test_reported(tmp_path: Path) -> None:
     source = "model.load_state_dict(torch.load('m.pt', weights_only=True), strict=False)  # -> info unsafe\n"
     source += "other = nn.Linear(8, 2)\nother.load_state_dict(torch.load('n.pt'))\n"
-    found = check_one("ACC426", IMPORTS + MODEL + source, tmp_path)
+    found = check_one("ACC426", IMPORTS + LEARNER + source, tmp_path)
     assert len(found[0].related) == 1
-    assert fixed("ACC426", IMPORTS + MODEL + source, tmp_path).count('map_location="cpu"') == 2
+    assert fixed("ACC426", IMPORTS + LEARNER + source, tmp_path).count('map_location="cpu"') == 2
 
 
 REPORTED_PROGRAMS = {
@@ -100,7 +115,7 @@ REPORTED_PROGRAMS = {
 model = nn.Linear(2, 2)
 state = torch.load("a")  # -> info unsafe
 model.load_state_dict(state["model"])
-model.cuda()
+model.to("cuda" if torch.cuda.is_available() else "cpu")
 """,
 }
 
