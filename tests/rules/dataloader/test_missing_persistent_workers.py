@@ -264,6 +264,12 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
     check_pair("ACC106", PAIRS[case], tmp_path)
 
 
+def test_reports_workers_that_put_graphs_together(tmp_path: Path) -> None:
+    graphs = "from torch_geometric.datasets import ModelNet\nfrom torch_geometric.loader import DataLoader\n"
+    loader = LOADER.replace("files", "ModelNet('m')") + "  # -> info unsafe"
+    check_one("ACC106", STAGED_FILES + graphs + loader + EPOCHS, tmp_path)
+
+
 def test_reports_workers_that_start_in_every_epoch(tmp_path: Path) -> None:
     check(STAGED_FILES + LOADER + "  # -> ACC106 info unsafe" + EPOCHS, tmp_path)
 

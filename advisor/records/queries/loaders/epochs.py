@@ -33,7 +33,7 @@ def restarted_loaders(facts: Facts) -> Iterator[LoaderCall]:
             continue
         if any(context.loops for context in loader.contexts) or not loader.epoch_loops:
             continue
-        if loader.dataset is not None and loader.dataset.cost == "memory":
+        if _is_at_hand(loader):
             continue  # where no workers are better than workers that live on
         if not facts.supports((1, 8) if loader.pins else (1, 7)):
             continue  # the argument came with torch 1.7, where the second epoch failed with pinned batches
@@ -67,6 +67,12 @@ def _may_change(facts: Facts, loader: LoaderCall) -> bool:
         if _assigns(operation.what)
         for context in operation.contexts
     )
+
+
+def _is_at_hand(loader: LoaderCall) -> bool:
+    """Whether a batch takes no work: its samples are in memory, and are no graphs, which have to be put together."""
+    dataset = loader.dataset
+    return dataset is not None and dataset.cost == "memory" and not dataset.given.made_by.startswith("torch_geometric.")
 
 
 def _assigns(what: Action) -> bool:
