@@ -45,7 +45,7 @@ from accel_advisor.project.discovery import mentions_accelerators
 from accel_advisor.project.import_graph import Source, programs
 from accel_advisor.selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, Selection, selectors
 from accel_advisor.source.document import Document
-from benchmarks.fix_check import named_rows, stray_lines
+from benchmarks.fix_check.rows import named_rows, stray_lines
 from benchmarks.recording import processor, today
 
 LONG = 16_384

@@ -1,0 +1,1 @@
+"""What `lint --fix` does to whole projects of other people."""
