@@ -99,7 +99,7 @@ def examine(config: Config, contents: Mapping[str, bytes]) -> Seen:
     checker = Checker()
     result = checker.check(program, contents, {})
     seen.counts.update(one.code for one in result.findings)
-    report = Report(list(result.findings), len(contents), asked, dict(contents), [result.program])
+    report = Report(list(result.findings), len(contents), asked, dict(contents), programs=[result.program])
     outcome = fix(report, frozenset(Applicability))
     after = {name: outcome.after.get(name, raw) for name, raw in contents.items()}
     seen.edits = sum(len(one.fix.edits) for one in outcome.fixed if one.fix)
@@ -108,7 +108,9 @@ def examine(config: Config, contents: Mapping[str, bytes]) -> Seen:
     left = outcome.report.findings
     if outcome.after:
         again = checker.check(program, after, {})
-        second = fix(Report(list(again.findings), len(after), asked, after, [again.program]), frozenset(Applicability))
+        second = fix(
+            Report(list(again.findings), len(after), asked, after, programs=[again.program]), frozenset(Applicability)
+        )
         seen.failures += [f"{name}: changed again by a second pass" for name in second.after]
         left = second.report.findings
     seen.seconds = time.process_time() - start

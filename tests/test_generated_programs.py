@@ -30,8 +30,8 @@ IMPORTS = {
     "import torch.utils.data as tud": "tud.DataLoader",
     "import torch.utils.data": "torch.utils.data.DataLoader",
 }
-NAMES = ("loader", "model", "batch", "loss", "device", "options", "Photos", "step", "optimizer", "target")
-OTHER_NAMES = ("dl2", "net_", "xb", "crit", "dev", "kw", "Größe", "advance", "opt", "y")
+NAMES = ("loader", "model", "batch", "loss", "options", "Photos", "step", "optimizer", "target")
+OTHER_NAMES = ("dl2", "net_", "xb", "crit", "kw", "Größe", "advance", "opt", "y")
 ARGUMENTS = (
     "batch_size=8",
     "num_workers=0",
@@ -145,7 +145,7 @@ def lint(raw: bytes) -> Report:
     """A report on one file that lies nowhere."""
     name = str(config().root / "train.py")
     result = Checker().check(Program((name,), (config(),), str(config().root)), {name: raw}, {})
-    return Report(list(result.findings), 1, {os.path.realpath(name): name}, {name: raw}, [result.program])
+    return Report(list(result.findings), 1, {os.path.realpath(name): name}, {name: raw}, programs=[result.program])
 
 
 def places(raw: bytes) -> list[tuple[str, int]]:
@@ -251,6 +251,7 @@ def test_lines_that_say_nothing_mean_nothing(text: str, data: st.DataObject) -> 
 @quickly
 @given(programs())
 def test_names_mean_nothing(text: str) -> None:
+    """Of values that are known: what a condition is named after (`if device:`) is evidence of what it decides."""
     renamed = text
     for old, new in zip(NAMES, OTHER_NAMES, strict=True):
         renamed = re.sub(rf"(?<![\w.]){old}\b(?!=)", new, renamed)

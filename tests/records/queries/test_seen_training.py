@@ -88,5 +88,5 @@ class TestGaps:
         body = "    for x in loader:\n        model(x).sum().backward()\n"
         found = known(f"def train(stream):\n{body.replace('loader', 'stream')}", tmp_path)
         assert found.gaps == (NotKnown(Gap.BATCHES, "line 7", "stream"),)
-        assert known(f"def train(loader):\n{body}", tmp_path).gaps == ()
+        assert known(f"def train(loader):\n{body}", tmp_path).gaps == (NotKnown(Gap.BATCHES, "line 7", "loader"),)
         assert known(f"{LOADER}def train(loader):\n{body}train(loader)\n", tmp_path).gaps == ()
