@@ -15,6 +15,7 @@ from accel_advisor.datasets.description import describe_dataset
 from accel_advisor.datasets.sample_making import make_samples
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.calls import call_function
+from accel_advisor.interpreter.frames import NOTHING, Surroundings
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.interpreter.parameters import bind_parameters
 from accel_advisor.interpreter.resolution import class_member
@@ -215,6 +216,16 @@ def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis, wa
     def is_left(function: Function) -> bool:
         return id(function.node) not in machine.called or id(function.node) in machine.truncated
 
+    def run_steps(receivers: dict[int, Value]) -> None:
+        """Interprets each ``forward`` that a step of a training runs, within the loop that it was met in."""
+        in_loops = machine.recorder.called.in_loops
+        while in_loops:
+            cls, around = in_loops.popleft()
+            forward = class_member(machine, cls, "forward") if around.trains else None
+            if isinstance(forward, Function) and is_left(forward):
+                run = partial(_run_alone, machine, forward, receivers, around)
+                _guarded(machine, project, analysis, forward.document.path, run)
+
     done = 0
     while done < len(machine.functions):
         here = [one for one in machine.functions[done:] if one.document.path in wanted or _is_asked(machine, one)]
@@ -223,20 +234,26 @@ def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis, wa
         mentioned = {name for function in batch for name in _names_in(function)}
         roots = [one for one in batch if one.owner is None and one.name not in mentioned]
         methods = [one for one in batch if one.owner is not None]
+        called = {one.owner for one in methods if one.name == "forward"}
+        methods.sort(key=lambda one: one.owner in called)  # first those that call modules
         rest = [one for one in batch if one.owner is None and one.name in mentioned]
         receivers: dict[int, Value] = {}
+        run_steps(receivers)
         for function in (*roots, *methods, *rest):
             if is_left(function):
                 run = partial(_run_alone, machine, function, receivers)
                 _guarded(machine, project, analysis, function.document.path, run)
+            run_steps(receivers)
 
 
 def _is_asked(machine: Interpreter, function: Function) -> bool:
     """Whether it is the ``forward`` of a module that a file which was asked for calls, wherever it is defined."""
-    return function.name == "forward" and function.owner in machine.recorder.called
+    return function.name == "forward" and function.owner in machine.recorder.called.classes
 
 
-def _run_alone(machine: Interpreter, function: Function, receivers: dict[int, Value]) -> None:
+def _run_alone(
+    machine: Interpreter, function: Function, receivers: dict[int, Value], around: Surroundings = NOTHING
+) -> None:
     """Interprets one function with unknown arguments; a method, on an object that was built with unknown arguments."""
     unknown = Arguments(None, open=True, starred=True)
     receiver: Value | None = None
@@ -249,7 +266,7 @@ def _run_alone(machine: Interpreter, function: Function, receivers: dict[int, Va
                 with machine.at_home(init.scope.globals):
                     call_function(machine, init, unknown, None, receiver)
     if id(function.node) not in machine.called or id(function.node) in machine.truncated:
-        with machine.at_home(function.scope.globals):
+        with machine.at_home(function.scope.globals, around):
             bound = bind_parameters(machine, function, unknown, receiver)
             if isinstance(receiver, Module) and function.name == "forward":
                 for name, annotated in _inputs(function):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.frames import Frame, Modules
+from accel_advisor.interpreter.frames import NOTHING, Frame, Modules, Surroundings
 from accel_advisor.interpreter.recorder import Recorder
 from accel_advisor.records.conditions import Condition
 from accel_advisor.values.places import SOMEWHERE, Place
@@ -84,8 +84,8 @@ class Machine(ABC):
             self.frames.pop()
 
     @abstractmethod
-    def at_home(self, scope: Scope) -> AbstractContextManager[Frame]:
-        """Interprets in a scope of the project by itself, as if nothing were under way."""
+    def at_home(self, scope: Scope, within: Surroundings = NOTHING) -> AbstractContextManager[Frame]:
+        """Interprets in a scope of the project by itself, as if nothing were under way but what is around it."""
 
     @contextmanager
     def looping(self, node: cst.CSTNode) -> Iterator[Loop]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +15,19 @@ from accel_advisor.tables.wrappers import LEAVES_AUTOGRAD, STOPS_AUTOGRAD
 from accel_advisor.values.places import HOST, Place
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import Layer
-from accel_advisor.values.values import Choice, Constant, Device, Function, Iterated, Loader, Opaque, Qualified, Value
+from accel_advisor.values.values import (
+    Choice,
+    Class,
+    Constant,
+    Device,
+    Function,
+    Iterated,
+    Loader,
+    Module,
+    Opaque,
+    Qualified,
+    Value,
+)
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import CallSite, Loop
@@ -42,6 +55,33 @@ class Run:
 
     clock: Clock = field(default_factory=Clock)
     default_place: Place = HOST
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is around a statement, whatever function it stands in.
+
+    Attributes:
+        loops, conditions: those around it, outermost first, and the exits before it.
+        every: the modulus in the conditions, where it happens once in so many passes of the loop.
+        around: the context managers and decorators around it, outermost first.
+    """
+
+    loops: tuple[Loop, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    every: Value | None = None
+    around: tuple[Value, ...] = ()
+
+    @property
+    def trains(self) -> bool:
+        """Whether it happens in the steps of a training, under no condition that varies between them."""
+        steps = next((one for one in reversed(self.loops) if one.learns and one.repeats), None)
+        skipped = any(one.varies is steps for one in self.conditions)
+        return steps is not None and not steps.goes_over_epochs and not skipped
+
+
+NOTHING = Surroundings()
+"""Around what is interpreted by itself."""
 
 
 @dataclass(slots=True)
@@ -117,6 +157,11 @@ class Frame:
     def of_block(self, scope: Scope) -> Frame:
         """The frame of a class body or a comprehension: a part of this one, with names of its own."""
         return replace(self, scope=scope)
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What is around the statement that is at hand."""
+        return Surroundings(self.loops, self.conditions, self.every, self.around)
 
     @property
     def document(self) -> Document:
@@ -200,6 +245,35 @@ class Frame:
     def default_place(self) -> Place:
         """Where tensors and modules are made here that are given no device."""
         return self.place if self.place is not None else self.run.default_place
+
+
+@dataclass(slots=True)
+class CalledModules:
+    """The modules that were called.
+
+    Attributes:
+        classes: their classes, with the bases of these in the project.
+        in_loops: the classes whose ``forward`` runs in a loop while autograd records, and what is around it there,
+            once for each class and innermost loop, in the order in which they were met; whoever interprets them takes
+            them out.
+    """
+
+    classes: set[Class] = field(default_factory=set)
+    in_loops: deque[tuple[Class, Surroundings]] = field(default_factory=deque)
+    _seen: set[tuple[Module | Class, Loop]] = field(default_factory=set)
+
+    def is_new(self, module: Module, loop: Loop) -> bool:
+        """Whether a module was not called in a loop before."""
+        known = (module, loop) in self._seen
+        self._seen.add((module, loop))
+        return not known
+
+    def note(self, cls: Class, frame: Frame) -> None:
+        """The ``forward`` of a class runs in the loop at hand."""
+        loop = frame.loop
+        if loop is not None and (cls, loop) not in self._seen:
+            self._seen.add((cls, loop))
+            self.in_loops.append((cls, frame.surroundings))
 
 
 def may_stop_autograd(value: Value) -> bool:

@@ -18,7 +18,7 @@ from accel_advisor.interpreter.abstract_machine import Machine, Statements
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call_function, call_value, instantiate
 from accel_advisor.interpreter.expressions import EVALUATE
-from accel_advisor.interpreter.frames import Frame, Modules, Run
+from accel_advisor.interpreter.frames import NOTHING, Frame, Modules, Run, Surroundings
 from accel_advisor.interpreter.resolution import module_attribute
 from accel_advisor.interpreter.statements import EXECUTE
 from accel_advisor.interpreter.unread_cells import forget, stretches
@@ -143,11 +143,13 @@ class Interpreter(Machine):
             self.store.drop(layers)
 
     @contextmanager
-    def at_home(self, scope: Scope) -> Iterator[Frame]:
-        """Interprets in a scope of the project by itself, as if nothing were under way. Where code of the program sets
-        the default device, nobody knows whether that was done before."""
+    def at_home(self, scope: Scope, within: Surroundings = NOTHING) -> Iterator[Frame]:
+        """Interprets in a scope of the project by itself, as if nothing were under way but what is around it. Where
+        code of the program sets the default device, nobody knows whether that was done before."""
         run = Run(default_place=self._place_of_uncalled)
-        with self.entered(Frame(scope, self.store.level, run)) as frame:
+        frame = Frame(scope, self.store.level, run, loops=within.loops, conditions=within.conditions)
+        frame.every, frame.outside = within.every, within.around
+        with self.entered(frame):
             yield frame
 
     # -- names

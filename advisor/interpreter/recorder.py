@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.frames import Frame
+from accel_advisor.interpreter.frames import CalledModules, Frame
 from accel_advisor.interpreter.loader_batches import holds_host_batch, loaders_of
 from accel_advisor.records.actions import Action
 from accel_advisor.records.call_graph import CallGraph
@@ -66,7 +66,7 @@ class Recorder:
         facts: the facts of each document that was interpreted, by its filename.
         inputs: what becomes of the inputs of each module.
         call_graph: which function is called from where.
-        called: the classes of the modules that were called.
+        called: the modules that were called.
         written: attributes of data sets (or any instance) that code outside the class assigns.
         changed: classes whose own methods assign attributes in a loop, after ``__init__``.
         asked: attributes of the objects of a class that code asks for by another name than ``self``; under None, those
@@ -82,7 +82,7 @@ class Recorder:
         self.facts: dict[str, Facts] = {}
         self.inputs = Inputs()
         self.call_graph = CallGraph()
-        self.called: set[Class] = set()
+        self.called = CalledModules()
         self.written: dict[Class, set[str]] = {}
         self.changed: set[Class] = set()
         self.asked: dict[Class | None, set[str]] = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from accel_advisor.records.clock import Moment
 from accel_advisor.values.devices import device_kinds, is_first
 from accel_advisor.values.evidence import PROVEN, Evidence
-from accel_advisor.values.places import is_cuda_capable, is_host, union_of
+from accel_advisor.values.places import SOMEWHERE, Place, is_cuda_capable, is_host, union_of
 from accel_advisor.values.tensors import BatchSource
 from accel_advisor.values.values import (
     Absent,
@@ -253,6 +253,11 @@ class Given:
         """Whether it is a tensor that may be on a CUDA device, for all that is known."""
         elsewhere = ("cpu", "mps", "xpu", "hpu", "meta")
         return isinstance(self._value, Tensor) and not union_of(self._value.place) <= frozenset(elsewhere)
+
+    @property
+    def place(self) -> Place:
+        """Where it lives, if it is a tensor."""
+        return self._value.place if isinstance(self._value, Tensor) else SOMEWHERE
 
     @property
     def basis(self) -> Evidence:

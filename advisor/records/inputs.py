@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accel_advisor.values.places import Place, input_at
+from accel_advisor.values.places import HOST, Place, input_at
 from accel_advisor.values.values import Tensor
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ class Inputs:
     def __init__(self) -> None:
         self._next: dict[str, set[str]] = {}
         self._tensors: set[str] = set()
+        self._on_host: set[str] = set()
 
     def follow(self, arguments: tuple[ArgumentPlace, ...]) -> None:
         """A module that is where the model is is called on these arguments, under no condition: inputs of the
@@ -29,6 +30,17 @@ class Inputs:
             source = input_at(value.place) if isinstance(value, Tensor) else None
             if source is not None and argument.becomes:
                 self._next.setdefault(source, set()).add(argument.becomes)
+
+    def given(self, arguments: tuple[ArgumentPlace, ...]) -> None:
+        """A module is called on these arguments, which it takes as they are."""
+        for argument in arguments:
+            value = argument.value
+            if argument.becomes and isinstance(value, Tensor) and self.may_be_on_host(value.place):
+                self._on_host.add(argument.becomes)
+
+    def may_be_on_host(self, place: Place) -> bool:
+        """Whether what lives here is on the host, or an input of a ``forward`` that was given what is."""
+        return place == HOST or input_at(place) in self._on_host
 
     def used_as_tensor(self, place: Place) -> None:
         """Something is done to what lives here that only a tensor can do."""

@@ -12,6 +12,7 @@ from accel_advisor.rule import Rule, also_at
 WARN_FROM = 3
 _REMEDIES = {
     Need.VALUES: "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps",
+    Need.FORWARD: "take the value from the batch before it is copied, or compute with it as a tensor",
     Need.SIZE: "only the GPU knows how large the result is: keep the size fixed, as `torch.where` and masks do",
     Need.COUNTS: "pass `output_size`",
     Need.ANSWER: "let the GPU decide, as `torch.where` does, or ask every few hundred steps",
@@ -26,9 +27,10 @@ class HostSyncEveryStep(Rule):
         Finds what reads a tensor that is on the GPU at every step of the innermost loop in which the model learns:
         `.item()`, `.tolist()`, `.cpu()`, `float(loss)`, `print(loss)`, a tensor in an f-string, `if loss > 3:`, and
         what has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing with a mask
-        (`out[labels > 0]`) do. What a step reads twice counts once. Functions that the loop calls are a part of it:
-        each file reports what stands in it. From three waits on, and where every step reads a value that is used only
-        every hundredth, it is a warning. A tensor on a device that is not known counts where the program names a GPU.
+        (`out[labels > 0]`) do. What a step reads twice counts once. Functions that the loop calls are a part of it, and
+        so is the `forward` of a model: each file reports what stands in it. From three waits on, and where every step
+        reads a value that is used only every hundredth, it is a warning. A tensor on a device that is not known counts
+        where the program names a GPU.
 
     Why it costs time
         The host runs ahead of the GPU and queues its work. To read a value it has to wait until everything queued is

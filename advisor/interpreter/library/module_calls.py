@@ -61,7 +61,13 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     for one in modules:
         if not machine.frame.guarded and machine.place_of(one) == WITH_MODEL:
             machine.recorder.inputs.follow(given)
-        machine.recorder.called |= set(one.cls.lineage()) if one.cls is not None else set()
+        if one.cls is not None:
+            machine.recorder.called.classes |= set(one.cls.lineage())
+        if machine.frame.loop is not None and machine.frame.graphs:
+            for cls in _classes(machine, one) if machine.recorder.called.is_new(one, machine.frame.loop) else ():
+                machine.recorder.called.note(cls, machine.frame)
+    if machine.frame.loops and not moves:
+        machine.recorder.inputs.given(given)
     machine.frame.run.clock.work(place, machine.frame.loops)
     if any(map(may_be_batch, arguments.values())):
         machine.recorder.model_called(machine.frame)
@@ -97,6 +103,24 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     stays = not touches and bool(place) and is_cuda_capable(place)
     basis = Evidence.of(Ground.KEPT)
     return Tensor(place if stays else SOMEWHERE, proven=False, grown=machine.grown(node), basis=basis)
+
+
+def _classes(machine: Machine, module: Module) -> list[Class]:
+    """The classes of the project whose ``forward`` runs where a module is called: its own, or those of what it wraps
+    and holds."""
+    found: dict[Class, None] = {}
+    pending, seen = [module], set[Value]()
+    while pending:
+        one = pending.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        if one.cls is not None:
+            found[one.cls] = None
+            continue
+        held = machine.store.get(one, "\0children")
+        pending += [child for child in held.items if isinstance(child, Module)] if isinstance(held, Sequence) else []
+    return list(found)
 
 
 def _has_no_parts(cls: Class) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from accel_advisor.finding import Confidence
 
-from ..checks import findings_of
+from ..checks import Pair, check_pair, findings_of
 
 HEAD = """
 import sys
@@ -33,6 +33,7 @@ STEP = """
     total += loss.item()
 """
 LOOP = "for x, y in loader:" + STEP
+QUIET = LOOP.replace("    total += loss.item()\n", "")
 TRAINER = """
 class Base:
     def __init__(self, device):
@@ -48,6 +49,27 @@ class Trainer(Base):
             total += loss.item()
 
 Trainer(device).run()
+"""
+NET = """
+def longest(lengths):
+    return lengths.max().item()
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 2)
+    def forward(self, x, lengths):
+        return self.layer(x)[:, :longest(lengths)]
+"""
+WHOLE = """
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Net()
+    def forward(self, lengths, x):
+        return self.part(x, lengths)
+
+model = Whole().to(device)
 """
 KINDS = "".join(f"class Net{n}(nn.Linear):\n    pass\n" for n in range(8))
 CHOICE = "".join(f"if n == {n}:\n    model = Net{n}(8, 2)\n" for n in range(8))
@@ -87,6 +109,22 @@ EVIDENT = {
     + "train(lib.models[sys.argv[1]]().to(device))\n",
     "as a number of what an unknown model returns": "model = lib.build().to(device)\n"
     + LOOP.replace("loss.item()", "float(out.max())"),
+    "in a forward": NET + QUIET.replace("model(x.to(device))", "Net()(x.to(device), y.to(device))"),
+    "in the forward of a part": NET + WHOLE + QUIET.replace("model(", "model(y.to(device), "),
+    "in the forward of what is wrapped": NET
+    + WHOLE
+    + "model = nn.parallel.DistributedDataParallel(model)\n"
+    + QUIET.replace("model(", "model(y.to(device), "),
+    "in the forward of a part of a sequence": "class Scale(nn.Module):\n    def forward(self, x):\n"
+    + "        return x / x.max().item()\nmodel = nn.Sequential(nn.Linear(8, 2), Scale()).to(device)\n"
+    + QUIET,
+    "in the forward of a loss": NET
+    + "class Loss(nn.Module):\n    def forward(self, out, y):\n        return longest(y) * (out - y).mean()\n"
+    + "criterion = Loss()\n"
+    + QUIET,
+    "in the forward of a model that a function nobody calls trains": NET
+    + "def train(loader):\n    model = Net().to(device)\n    for x, y in loader:\n"
+    + "        model(x.to(device), y.to(device)).sum().backward()\n",
     "out of a dict that the step goes over": LOOP.replace(
         "loss = criterion", "losses = {}\n    losses['a'] = criterion"
     )
@@ -109,3 +147,46 @@ def test_reported_where_the_value_certainly_is_on_the_gpu(case: str, tmp_path: P
 @pytest.mark.parametrize("case", EVIDENT)
 def test_reported_where_the_value_evidently_is_on_the_gpu(case: str, tmp_path: Path) -> None:
     assert [one.confidence for one in findings_of("ACC208", HEAD + EVIDENT[case], tmp_path)] == [Confidence.EVIDENT]
+
+
+FORWARD = (
+    "for i, (x, y) in enumerate(loader):\n    x, n = x.to(device), y.to(device)\n    model(x, n).sum().backward()\n"
+)
+MODEL = NET + "model = Net().to(device)\n"
+PAIRS = {
+    "an input on the host": Pair(HEAD + MODEL + FORWARD.replace("y.to(device)", "y"), ", y\n", ", y.to(device)\n"),
+    "an input of a part that is on the host": Pair(
+        HEAD + NET + WHOLE + FORWARD.replace("y.to(device)", "y").replace("(x, n)", "(n, x)"),
+        ", y\n",
+        ", y.to(device)\n",
+    ),
+    "a number": Pair(
+        HEAD + MODEL.replace("lengths.max().item()", "int(lengths)") + FORWARD, "int(lengths)", "lengths.item()"
+    ),
+    "only evaluated": Pair(
+        HEAD + MODEL + f"with torch.no_grad():\n{FORWARD}".replace("\n", "\n    "),
+        "torch.no_grad()",
+        "torch.enable_grad()",
+    ),
+    "called now and then": Pair(
+        HEAD
+        + MODEL
+        + FORWARD.replace("    model(x, n)", "    if i % 100 == 0:\n        model(x, n)")
+        + "    criterion(x, n).backward()\n",
+        "i % 100 == 0",
+        "lib.uses_model",
+    ),
+    "never called in a training": Pair(
+        HEAD + MODEL + FORWARD.replace("model(x, n)", "x"), "x.sum()", "model(x, n).sum()"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_silent_about_a_forward_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC208", PAIRS[case], tmp_path)
+
+
+def test_a_wait_in_a_forward_has_a_remedy_of_its_own(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", HEAD + MODEL + FORWARD, tmp_path)
+    assert "take the value from the batch before it is copied" in found.message

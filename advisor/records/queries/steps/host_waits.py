@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.given import Given
     from accel_advisor.records.operations import Operation, OperationContext
+    from accel_advisor.source.document import Document
 
 _OF_SUBJECT = (
     *methods("Tensor", "item", "tolist", "cpu", "numpy", "nonzero", "unique", "masked_select"),
@@ -63,10 +65,11 @@ _STOPS = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
 class Need(Enum):
-    """What a step waits for: values; how many of them there are; the sum of counts; the answer to a condition; or that
-    the GPU has done everything."""
+    """What a step waits for: values, or those that a ``forward`` goes on with; how many there are; the sum of counts;
+    the answer to a condition; or that the GPU has done everything."""
 
     VALUES = auto()
+    FORWARD = auto()
     SIZE = auto()
     COUNTS = auto()
     ANSWER = auto()
@@ -94,7 +97,8 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class LoopWaits:
-    """The places of one document where each step of a training loop waits for the GPU, in the order of the text."""
+    """The places of one document where each step of a training loop waits for the GPU: first those in the text of the
+    loop, then those in what it calls, in the order of the text."""
 
     loop: Loop
     waits: tuple[Wait, ...]
@@ -125,7 +129,7 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     for loop, waits in found.items():
         if loop in acting:
             continue
-        waits.sort(key=lambda one: facts.document.span(one.operation.node).start.offset)
+        waits.sort(key=partial(_order, facts.document, loop))
         once: dict[object, Wait] = {}
         for one in waits:
             once.setdefault(read_by(loop, one.operation), one)
@@ -137,7 +141,16 @@ def _need(operation: Operation) -> Need:
         return Need.COUNTS
     if operation.does(*_ASKS):
         return Need.ANSWER
-    return Need.SIZE if operation.does(*_SIZED) else Need.VALUES
+    if operation.does(*_SIZED):
+        return Need.SIZE
+    inside = all("forward" in one.functions for one in operation.contexts)
+    return Need.FORWARD if inside else Need.VALUES
+
+
+def _order(document: Document, loop: Loop, wait: Wait) -> tuple[bool, int]:
+    """Where a wait stands among the others: those in the text of the loop first."""
+    node = wait.operation.node
+    return not loop.holds(document, node), document.span(node).start.offset
 
 
 def _gpu(facts: Facts) -> Evidence | None:
@@ -156,7 +169,7 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
             continue
         for context in operation.contexts:
             loop = training_loop(context)
-            basis = _basis(operation, context, gpu) if loop is not None else None
+            basis = _basis(facts, operation, context, gpu) if loop is not None else None
             if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
                 continue
             if not context.is_skipped_in(loop):
@@ -200,7 +213,7 @@ def happens_in_each_step(facts: Facts, loop: Loop, *asked: Asked) -> bool:
     return any(loop in one.loops and not one.is_skipped_in(loop) for one in contexts)
 
 
-def _basis(operation: Operation, context: OperationContext, gpu: Evidence) -> Evidence | None:
+def _basis(facts: Facts, operation: Operation, context: OperationContext, gpu: Evidence) -> Evidence | None:
     """What shows that an operation reads a tensor on the GPU; None where nothing does."""
     subject = context.subject
     if operation.does(*_OF_UNKNOWN):
@@ -215,6 +228,10 @@ def _basis(operation: Operation, context: OperationContext, gpu: Evidence) -> Ev
         for one in read:
             if Ground.INPUTS in one.basis.grounds and not operation.does(*_OF_TENSORS):
                 continue  # what an unknown function returns may be a number
+            if facts.inputs.may_be_on_host(one.place):
+                continue
+            if not facts.inputs.is_tensor(one.place) and not operation.does(*_OF_TENSORS):
+                continue  # so may what a `forward` is given
             if one.may_be_on_gpu and one.born is None:
                 return one.basis | gpu
     return None
