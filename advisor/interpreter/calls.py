@@ -9,7 +9,12 @@ import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.library.functions import call_library
-from accel_advisor.interpreter.library.loader_subclasses import build_subclass, is_loader_class, passes_arguments_on
+from accel_advisor.interpreter.library.loader_subclasses import (
+    build_subclass,
+    is_loader_class,
+    object_of,
+    passes_arguments_on,
+)
 from accel_advisor.interpreter.library.methods import call_method
 from accel_advisor.interpreter.library.module_calls import call_module
 from accel_advisor.interpreter.library.settings_classes import fill_record, is_record
@@ -18,6 +23,7 @@ from accel_advisor.interpreter.parameters import (
     bind_parameters,
     evaluate_arguments,
     returns_what_it_returns,
+    takes,
     takes_what_it_is_given,
 )
 from accel_advisor.interpreter.resolution import class_member, inherited_member, member_of
@@ -48,14 +54,18 @@ from accel_advisor.values.values import (
     Mapping,
     Method,
     Module,
+    Named,
     Namespace,
     Opaque,
     Qualified,
     Sequence,
     SourceModule,
     Tensor,
+    Unknown,
     Value,
+    evidently,
     join_all,
+    named,
     options_of,
 )
 
@@ -69,8 +79,12 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         machine.recorder.name_used(machine.document, canonical(f"{owner.name}.{name}"))
     if isinstance(owner, (Qualified, SourceModule, Namespace)):
         return member_of(machine, owner, name)
+    if name == "__name__" and isinstance(owner, (Class, Function)):
+        return Constant(owner.name)
     if isinstance(owner, Choice):
         return join_all(attribute(machine, one, name) for one in _without_none(owner))
+    if isinstance(owner, Named):
+        return named(attribute(machine, one, name) for one in owner.options)
     if isinstance(owner, Configured):
         return UNKNOWN
     if isinstance(owner, (Instance, Module)):
@@ -116,12 +130,28 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
     if isinstance(owner, Constant) and name == "value":
         # the value of an enum's member
         return owner
+    if isinstance(owner, Loader):
+        own = _of_subclass(machine, owner, name)
+        if own is not None:
+            return own
     if isinstance(owner, Loader) and name == "dataset":
         loader = loader_of(owner)
         return loader.get("dataset") if loader is not None else UNKNOWN
     if isinstance(owner, Opaque) and name == "dataset" and len(owner.arguments) > DATASET_WRAPPERS.get(owner.name, 99):
         return owner.arguments[DATASET_WRAPPERS[owner.name]]
     return _device_of(machine, owner, name) or Method(owner, name)
+
+
+def _of_subclass(machine: Machine, loader: Loader, name: str) -> Value | None:
+    """What a loader of a class of the project holds under a name by itself, or a method of that class."""
+    instance = object_of(machine, loader)
+    if instance is None:
+        return None
+    stored = machine.store.get(instance, name)
+    if stored is not None:
+        return stored
+    found = class_member(machine, instance.cls, name)
+    return _bind_member(machine, instance, found) if found is not None else None
 
 
 def _device_of(machine: Machine, owner: Value, name: str) -> Device | None:
@@ -218,7 +248,31 @@ def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.
         if all(isinstance(one, Module) for one in options):
             return call_module(machine, join_all(options), arguments, node)
         return join_all(call_value(machine, one, arguments, node) for one in options)
+    if isinstance(callee, Named):
+        return _call_named(machine, callee, arguments, node)
     return call_unknown(machine, arguments.values(), node)
+
+
+def _call_named(machine: Machine, callee: Named, arguments: Arguments, node: cst.Call) -> Value:
+    """Calls whatever a name may stand for that takes such arguments: what comes out is most likely of one of these."""
+    found: list[Value] = []
+    for one in callee.options:
+        if takes(_called(machine, one), arguments, bound=not isinstance(one, Function)):
+            result = call_value(machine, one, arguments, node)
+            escape(machine, result if isinstance(result, Module) else UNKNOWN)
+            found.append(evidently(result, Evidence.of(Ground.CHOICE)))
+    if not found:
+        return call_unknown(machine, arguments.values(), node)
+    return join_all(one for one in found if not isinstance(one, Unknown))
+
+
+def _called(machine: Machine, callee: Value) -> Function | None:
+    """The function of the project that runs where a value is called, if one does."""
+    if isinstance(callee, Class):
+        callee = class_member(machine, callee, "__init__") or UNKNOWN
+    if isinstance(callee, Bound):
+        callee = callee.function
+    return callee if isinstance(callee, Function) else None
 
 
 def _call_partial(machine: Machine, callee: Opaque, arguments: Arguments, node: cst.Call) -> Value:

@@ -17,7 +17,7 @@ from accel_advisor.interpreter.library.external_settings import settings_in
 from accel_advisor.interpreter.library.texts import formatted_text, text
 from accel_advisor.records.actions import Act, Reads
 from accel_advisor.records.clock import Moment
-from accel_advisor.syntax.shapes import self_attribute
+from accel_advisor.syntax.shapes import dotted, self_attribute
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS
 from accel_advisor.values.devices import device_text, formatted
 from accel_advisor.values.evidence import Evidence, Ground
@@ -36,6 +36,7 @@ from accel_advisor.values.values import (
     Origin,
     Qualified,
     Sequence,
+    SourceModule,
     Tensor,
     Value,
     join,
@@ -126,6 +127,8 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
     if not isinstance(slice_, cst.Index):
         return owner if isinstance(owner, (Iterated, Tensor)) else UNKNOWN
     key = machine.evaluate(slice_.value)
+    if isinstance(owner, Qualified) and owner.name == "sys.modules" and dotted(slice_.value) == "__name__":
+        return SourceModule(machine.scope.globals)
     if isinstance(owner, Tensor) and isinstance(key, Tensor) and key.mask:
         machine.recorder.operation(machine.frame, node, Act.INDEXES_BY_MASK, key)
         return Tensor(owner.place, proven=owner.proven, grown=owner.grown, basis=owner.basis)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.library.unknown_code import escape
+from accel_advisor.interpreter.resolution import defined_in, module_attribute
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.values.places import HOST, SOMEWHERE, is_host
 from accel_advisor.values.store import ANY, OPEN
@@ -21,14 +22,17 @@ from accel_advisor.values.values import (
     Iterated,
     Loader,
     Mapping,
+    Method,
     Module,
     Opaque,
     Qualified,
     Sequence,
+    SourceModule,
     Tensor,
     Unknown,
     Value,
     join_all,
+    named,
     options_of,
 )
 
@@ -103,6 +107,9 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
         return _entry(machine, value, key)
     if isinstance(value, Filed):
         return value.at(key) if isinstance(key, (str, int)) else UNKNOWN
+    if isinstance(value, Method) and value.name == "__dict__" and isinstance(value.receiver, SourceModule):
+        scope = value.receiver.scope
+        return module_attribute(machine, scope, key) if isinstance(key, str) else defined_in(machine, scope)
     if isinstance(value, Qualified) and value.name == "os.environ" and isinstance(key, str):
         return Configured(UNKNOWN, (), key)
     if isinstance(value, Choice):
@@ -122,7 +129,8 @@ def _entry(machine: Machine, mapping: Mapping, key: object) -> Value:
         if value is not None:
             return value
     loaders: list[Value] = []
-    for held in machine.store.entries(mapping).values():
+    everything = machine.store.entries(mapping).values()
+    for held in everything:
         if isinstance(held, Module):
             # it may be this one, or another
             escape(machine, held)
@@ -130,7 +138,8 @@ def _entry(machine: Machine, mapping: Mapping, key: object) -> Value:
             loaders.append(held)
     found = machine.store.get(mapping, ANY) or UNKNOWN
     if not loaders or isinstance(key, (str, int)):
-        return found
+        callables = named([found] if isinstance(key, (str, int)) else everything)
+        return found if isinstance(callables, Unknown) else callables
     # whichever it is: what else the dict holds under other keys is no loader, and is not iterated as one
     return join_all(loaders if isinstance(found, Unknown) else (*loaders, found))
 

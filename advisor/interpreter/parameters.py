@@ -21,7 +21,9 @@ from accel_advisor.values.store import OPEN
 from accel_advisor.values.values import (
     ABSENT,
     UNKNOWN,
+    Bound,
     Choice,
+    Class,
     Constant,
     Filed,
     Function,
@@ -33,6 +35,7 @@ from accel_advisor.values.values import (
     Value,
     join,
     join_all,
+    options_of,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 
 
 from accel_advisor.interpreter.arguments import Arguments
+
+_INNER: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef})
 
 
 def evaluate_arguments(machine: Machine, node: cst.Call) -> Arguments:
@@ -111,6 +116,24 @@ def takes_what_it_is_given(function: Function) -> bool:
     return all(_is_transparent(one) or _passes_on(one) for one in function.decorators)
 
 
+def takes(function: Function | None, arguments: Arguments, *, bound: bool) -> bool:
+    """Whether a function, as a method if it is bound, can be called with these arguments; true for one not known."""
+    if function is None:
+        return True
+    params = function.node.params
+    places = [*params.posonly_params, *params.params][bound:]
+    names = {one.name.value for one in (*places, *params.kwonly_params)}
+    given = len(arguments.positional)
+    if given > len(places) and not isinstance(params.star_arg, cst.Param):
+        return False
+    if not names.issuperset(arguments.keywords) and params.star_kwarg is None:
+        return False
+    if arguments.open:
+        return True
+    needed = [one for one in (*places[given:], *params.kwonly_params) if one.default is None]
+    return all(one.name.value in arguments.keywords for one in needed)
+
+
 def _says_tensor(annotation: cst.Annotation) -> bool:
     return dotted(annotation.annotation) in TENSOR_CLASSES
 
@@ -164,3 +187,30 @@ def bind_parameters(
             machine.store.set(mapping, OPEN, Constant(True))
         bound[params.star_kwarg.name.value] = mapping
     return bound
+
+
+def hands_back(decorator: Value) -> bool:
+    """Whether a decorator is a function of the project that returns what it decorates."""
+    return any(_returns_first(one) for one in options_of(decorator))
+
+
+def register(machine: Machine, decorated: Class | Function, decorators: tuple[Value, ...]) -> None:
+    """Lets the decorators that return what they decorate do with it what they do besides."""
+    given = Arguments(None, [Argument(decorated)])
+    for decorator in reversed(decorators):
+        for one in options_of(decorator):
+            if isinstance(one, Bound) and _returns_first(one):
+                machine.inline(one.function, bind_parameters(machine, one.function, given, one.receiver), None)
+            elif isinstance(one, Function) and _returns_first(one):
+                machine.inline(one, bind_parameters(machine, one, given, None), None)
+
+
+def _returns_first(decorator: Value) -> bool:
+    """Whether all that a function returns is the first argument that it is given."""
+    function = decorator.function if isinstance(decorator, Bound) else decorator
+    if not isinstance(function, Function) or not isinstance(function.node, cst.FunctionDef):
+        return False
+    params = function.node.params.params[isinstance(decorator, Bound) :]
+    returned = [one.value for one in descendants(function.node.body, cst.Return, but=_INNER)]
+    names = {one.value if isinstance(one, cst.Name) else None for one in returned}
+    return bool(params) and names == {params[0].name.value}

@@ -40,6 +40,7 @@ from accel_advisor.values.values import (
     Instance,
     Loader,
     Module,
+    Named,
     Qualified,
     SourceModule,
     Tensor,
@@ -338,7 +339,7 @@ class Recorder:
     def callee(self, node: cst.Call, callee: Value) -> None:
         """What a call calls, in one more way."""
         known = callee if isinstance(callee, (Qualified, Class)) else None
-        if isinstance(callee, Choice) or self._callees.setdefault(id(node), known) != known:
+        if isinstance(callee, (Choice, Named)) or self._callees.setdefault(id(node), known) != known:
             self.varying.add(id(node))
 
     def module_call(self, frame: Frame, node: cst.Call, loss: bool, context: ModuleCallContext) -> None:

@@ -9,8 +9,10 @@ import libcst as cst
 
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.values.values import (
+    MOST_OPTIONS,
     UNKNOWN,
     Class,
+    Function,
     Method,
     Namespace,
     Opaque,
@@ -19,6 +21,7 @@ from accel_advisor.values.values import (
     SourceModule,
     Unknown,
     Value,
+    named,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +58,7 @@ def member_of(machine: Machine, owner: Qualified | SourceModule | Namespace, nam
         declared = _flag(machine, full)
         return declared if declared is not None else Qualified(full)
     if isinstance(owner, SourceModule):
-        return module_attribute(machine, owner.scope, name)
+        return Method(owner, name) if name == "__dict__" else module_attribute(machine, owner.scope, name)
     stored = machine.store.get(owner, name)
     if stored is not None:
         return stored
@@ -127,3 +130,24 @@ def _flag(machine: Machine, name: str) -> Value | None:
     """The value of ``FLAGS.workers``, where its full name is that of a defined flag."""
     owner, _, last = name.rpartition(".")
     return machine.store.get(FLAGS, last) if owner == FLAGS else None
+
+
+def defined_in(machine: Machine, scope: Scope) -> Value:
+    """What a module of the project holds under a name that is not known: one of its public functions and classes, most
+    likely, rather than what it imports; of a package, also what it imports from its own modules."""
+    held = [value for name, value in machine.store.entries(scope).items() if not str(name).startswith("_")]
+    found = [one for one in held if _is_defined_in(one, scope)]
+    folder, file = os.path.split(scope.document.path)
+    if file == "__init__.py":
+        brought = [one for one in held if isinstance(one, Pending) and one.filename.startswith(folder + os.sep)]
+        found += [machine.settle(one) for one in brought] if len(brought) <= MOST_OPTIONS else brought
+        for star in map(machine.settle, scope.stars):
+            if isinstance(star, SourceModule) and star.scope is not scope:
+                found.append(defined_in(machine, star.scope))
+    return named(found) if len(found) <= MOST_OPTIONS else UNKNOWN
+
+
+def _is_defined_in(value: Value, scope: Scope) -> bool:
+    if isinstance(value, Class):
+        return value.scope.parent is scope
+    return isinstance(value, Function) and value.scope is scope

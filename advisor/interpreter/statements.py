@@ -18,6 +18,7 @@ from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.evident_models import rebound
 from accel_advisor.interpreter.library.external_settings import command_options
 from accel_advisor.interpreter.loader_batches import mutates_in_place
+from accel_advisor.interpreter.parameters import hands_back, register
 from accel_advisor.records.actions import Act, Call, Decorates
 from accel_advisor.syntax.exits import Left
 from accel_advisor.syntax.shapes import devices_asked_for, modulus_in
@@ -311,9 +312,11 @@ def _function(machine: Machine, node: cst.FunctionDef) -> bool:
     machine.scope.captured = True
     first = node.params.params[0].name.value if node.params.params else None
     options = command_options(decorators, defaults, first)
-    function = Function(machine.document, node, machine.scope, defaults, owner, decorators, options)
+    wrapped = tuple([one for one in decorators if not hands_back(one)])
+    function = Function(machine.document, node, machine.scope, defaults, owner, wrapped, options)
     machine.functions.append(function)
     machine.bind(node.name.value, function)
+    register(machine, function, decorators)
     return False
 
 
@@ -333,6 +336,7 @@ def _class(machine: Machine, node: cst.ClassDef) -> bool:
     with machine.entered(machine.frame.of_block(scope)):
         machine.execute(node.body.body)
     machine.bind(node.name.value, cls)
+    register(machine, cls, decorators)
     return False
 
 

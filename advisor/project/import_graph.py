@@ -70,7 +70,7 @@ class Source:
 
 def programs(files: Mapping[str, Source], root: str) -> list[Group]:
     """Groups files by their imports of each other. Files that mention no accelerator call a program where they import
-    one of its files.
+    one of its files, or another such file: through the ``__init__.py`` of a package lead the names that it brings.
 
     Args:
         files: by absolute path.
@@ -80,12 +80,15 @@ def programs(files: Mapping[str, Source], root: str) -> list[Group]:
         The groups; every relevant file is its own in one of them. Files stand in the order of ``files``.
     """
     tops = _tops(files)
-    edges: dict[str, list[str]] = {}
+    everything: dict[str, list[str]] = {}
+    above: dict[str, list[str]] = {}
     for path, source in files.items():
-        hits = _targets(source.imports, path, root, files, tops)
-        wanted = list(dict.fromkeys(hit for hit in hits if files[hit].relevant and hit != path))
-        if source.relevant or wanted:
-            edges[path] = wanted
+        hits = dict.fromkeys(_targets(source.imports, path, root, files, tops))
+        everything[path] = [hit for hit in hits if hit != path]
+        for hit in everything[path]:
+            above.setdefault(hit, []).append(path)
+    linked = _upwards([path for path, source in files.items() if source.relevant], above)
+    edges = {path: [hit for hit in everything[path] if hit in linked] for path in files if path in linked}
     leader = {path: path for path in edges}
 
     def find(path: str) -> str:
@@ -131,6 +134,17 @@ def _programs_of(
         yield Group(tuple(piece), tuple(_calling(piece, size, callers, files, edges)))
 
 
+def _upwards(paths: Iterable[str], above: Mapping[str, Collection[str]]) -> set[str]:
+    """Files, and those that import one of them, near or far."""
+    found = set(paths)
+    todo = list(found)
+    while todo:
+        new = [one for one in above.get(todo.pop(), ()) if one not in found]
+        found.update(new)
+        todo += new
+    return found
+
+
 def _reaching(path: str, above: Mapping[str, Collection[str]]) -> set[str]:
     """The files that import one, or import one that does; a few more than are of interest, where they are many."""
     found: set[str] = set()
@@ -150,10 +164,17 @@ def _calling(
     files: Mapping[str, Source],
     edges: Mapping[str, Collection[str]],
 ) -> Iterator[str]:
-    """Those of the callers that import one of the files of a piece, as far as there is room for them."""
-    members = set(piece)
+    """Those of the callers that import one of the files of a piece, or another caller without a word of accelerators
+    that does, as far as there is room for them."""
+    callers, members = list(callers), set(piece)
+    above: dict[str, list[str]] = {}
     for path in callers:
-        if not members.isdisjoint(edges[path]) and size + files[path].size <= MOST_BYTES:
+        for target in edges[path]:
+            if target in members or not files[target].relevant:
+                above.setdefault(target, []).append(path)
+    reaching = _upwards(piece, above)
+    for path in callers:
+        if path in reaching and size + files[path].size <= MOST_BYTES:
             size += files[path].size
             yield path
 

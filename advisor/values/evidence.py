@@ -25,6 +25,7 @@ class Ground(Enum):
     FORMULA = "the tensor that it is computed with"
     KEPT = "what it was before an unknown call"
     MODE = "its `eval()`"
+    CHOICE = "what the program can choose from"
 
 
 _ORDER = {ground: at for at, ground in enumerate(Ground)}

@@ -128,6 +128,16 @@ class Choice(Compound):
 
 
 @dataclass(frozen=True, slots=True)
+class Named(Compound):
+    """What a name stands for that only the run tells: most likely one of these functions and classes."""
+
+    options: tuple[Value, ...]
+
+    def inner(self) -> tuple[Value, ...]:
+        return self.options
+
+
+@dataclass(frozen=True, slots=True)
 class Configured(Compound):
     """Decided at run time by a command line or the environment, with a default in the source.
 

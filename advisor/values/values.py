@@ -22,6 +22,7 @@ from accel_advisor.values.lattice import (
     Filed,
     Iterated,
     Method,
+    Named,
     Opaque,
     Origin,
     OriginKind,
@@ -71,6 +72,7 @@ __all__ = [
     "Mapping",
     "Method",
     "Module",
+    "Named",
     "Namespace",
     "Opaque",
     "Origin",
@@ -84,8 +86,10 @@ __all__ = [
     "Unknown",
     "Value",
     "constant_of",
+    "evidently",
     "join",
     "join_all",
+    "named",
     "options_of",
 ]
 
@@ -194,3 +198,32 @@ def options_of(value: Value) -> tuple[Value, ...]:
 def constant_of(value: Value) -> Constant | None:
     """The one constant that a value is for certain, or None."""
     return value if isinstance(value, Constant) else None
+
+
+def named(options: Iterable[Value]) -> Value:
+    """What a name may stand for among these values: the functions and classes; Unknown where there are none, or too
+    many."""
+    found = {one: None for value in options for one in _callables(value)}
+    return Named(tuple(found)) if 0 < len(found) <= MOST_OPTIONS else UNKNOWN
+
+
+def _callables(value: Value) -> tuple[Value, ...]:
+    if isinstance(value, (Choice, Named)):
+        return tuple([one for option in value.options for one in _callables(option)])
+    library = isinstance(value, Qualified) and "." in value.name
+    return (value,) if library or isinstance(value, (Class, Function, Bound)) else ()
+
+
+def evidently(value: Value, basis: Evidence) -> Value:
+    """A value for which something speaks and that may as well be another one; Unknown where that is as good."""
+    if isinstance(value, (Loader, Device)):
+        return replace(value, basis=value.basis | basis)
+    if isinstance(value, Tensor):
+        return replace(value, proven=False, basis=value.basis | basis)
+    if isinstance(value, Sequence):
+        return Sequence(tuple([evidently(one, basis) for one in value.items]))
+    if isinstance(value, Iterated):
+        return Iterated(evidently(value.element, basis))
+    if isinstance(value, Choice):
+        return join_all(evidently(one, basis) for one in value.options)
+    return value if isinstance(value, (Instance, Module, Mapping, Class, Function, Bound, Opaque)) else UNKNOWN

@@ -69,5 +69,11 @@ class TestPrograms:
 
     def test_files_without_a_word_of_ours_belong_to_what_they_call(self) -> None:
         files = {"main.py": b"import a, b  # quiet", "a.py": b"", "b.py": b"", "other.py": b"import main  # quiet"}
-        assert grouped(files) == [["a.py", "b.py", "main.py"]]
+        assert grouped(files) == [["a.py", "b.py", "main.py", "other.py"]]
         assert grouped(files | {"main.py": b"import c  # quiet"}) == [["a.py"], ["b.py"]]
+
+    def test_the_names_that_a_package_brings_lead_through_its_own_file(self) -> None:
+        inner, own = os.path.join("pkg", "inner.py"), os.path.join("pkg", "__init__.py")
+        files = {"a.py": b"from pkg import f", inner: b"", own: b"from .inner import *  # quiet"}
+        assert grouped(files) == [["a.py", inner, own]]
+        assert grouped(files | {own: b"# quiet"}) == [["a.py"], [inner]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accel_advisor.interpreter.iteration import entries
+from accel_advisor.interpreter.iteration import element_at, entries
 from accel_advisor.values.store import ANY, OPEN
 from accel_advisor.values.values import (
     ABSENT,
@@ -90,6 +90,8 @@ def mapping_method(machine: Machine, receiver: Mapping, method: str, arguments: 
             machine.store.set(receiver, key.value, stored)
         unsure = entries(machine, receiver)[1]
         return (UNKNOWN if unsure else fallback) if held is None else held
+    if method == "get" and key is not None and not isinstance(key, Constant):
+        return element_at(machine, receiver, ...)
     if method in ("items", "values", "keys"):
         known, unsure = entries(machine, receiver)
         element = UNKNOWN if unsure and not known else join_all(known.values())

@@ -15,7 +15,7 @@ from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.external_settings import call_configuration
 from accel_advisor.interpreter.library.loader_construction import build_loader, take_loaders
 from accel_advisor.interpreter.library.noted_calls import note_first_batch, note_saved_states, note_trainer
-from accel_advisor.interpreter.library.unknown_code import call_unknown, escape
+from accel_advisor.interpreter.library.unknown_code import REFLECTION, call_unknown, reflection
 from accel_advisor.interpreter.loader_batches import mutates_in_place
 from accel_advisor.interpreter.resolution import bases_of
 from accel_advisor.records.actions import Call
@@ -108,6 +108,8 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
         counted = arguments.positional[:1] if name == "enumerate" else arguments.positional
         elements = tuple(element_of(machine, _iterated(machine, one)) for one in counted)
         return Iterated(Sequence((UNKNOWN, *elements)) if name == "enumerate" else Sequence(elements))
+    if name == "itertools.repeat" and arguments.positional:
+        return Iterated(arguments.positional[0].value)
     if name == "map":
         return _map(machine, arguments, node)
     if name == "next" and arguments.positional:
@@ -126,8 +128,8 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
         return arguments.positional[0].value
     if name == "super":
         return bases_of(machine, arguments)
-    if name in ("getattr", "eval", "exec", "globals", "locals", "vars", "setattr"):
-        return _reflection(machine, name, arguments, node)
+    if name in REFLECTION:
+        return reflection(machine, name, arguments, node)
     return _torch(machine, name, arguments, node)
 
 
@@ -352,19 +354,3 @@ def _map(machine: Machine, arguments: Arguments, node: cst.Call) -> Value:
     elif not isinstance(function, (Function, Class, Bound)):
         return UNKNOWN
     return Iterated(machine.call_value(function, Arguments(None, elements), node))
-
-
-def _reflection(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Value:
-    if name == "getattr" and len(arguments.positional) >= 2:
-        key = arguments.positional[1].value
-        if isinstance(key, Constant) and isinstance(key.value, str):
-            return machine.attribute(arguments.positional[0].value, key.value)
-    if name in ("getattr", "setattr", "vars"):
-        # any of its attributes may be taken out, moved, or replaced
-        for argument in arguments.positional[:1]:
-            escape(machine, argument.value)
-    if name == "setattr":
-        machine.recorder.operation(machine.frame, node, Call(name), None, arguments)
-    if name in ("exec", "eval", "globals", "locals"):
-        machine.recorder.reflects(machine.document)
-    return UNKNOWN

@@ -11,11 +11,14 @@ from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.records.facts import CallSite
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS, Constructor
-from accel_advisor.values.values import UNKNOWN, Class, Function, Instance, Value
+from accel_advisor.values.values import UNKNOWN, Class, Function, Instance, Loader, Value
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.interpreter.arguments import Arguments
+
+
+_OBJECT = "\0object"
 
 
 def build_subclass(
@@ -49,6 +52,14 @@ def build_base(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
     if loader is not None and isinstance(receiver, Instance):
         built = build_loader(machine, loader, arguments, node, cls=receiver.cls)
         machine.store.set(receiver, "\0loader", built)
+        if isinstance(built, Loader):
+            machine.store.set(built.call, _OBJECT, receiver)
+
+
+def object_of(machine: Machine, loader: Loader) -> Instance | None:
+    """The object that a loader of a class of the project is, where its ``__init__`` was followed."""
+    held = machine.store.get(loader.call, _OBJECT)
+    return held if isinstance(held, Instance) else None
 
 
 def is_loader_class(cls: Class) -> bool:

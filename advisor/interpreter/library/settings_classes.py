@@ -16,9 +16,11 @@ from accel_advisor.values.values import (
     Constant,
     Instance,
     Mapping,
+    Method,
     Namespace,
     Opaque,
     Qualified,
+    SourceModule,
     Value,
     options_of,
 )
@@ -105,6 +107,8 @@ def members(machine: Machine, value: Value) -> Iterator[tuple[str, Value]]:
 
 def as_dict(machine: Machine, value: Value) -> Value:
     """``vars(args)``, ``dataclasses.asdict(config)``."""
+    if isinstance(value, SourceModule):
+        return Method(value, "__dict__")
     if not isinstance(value, Namespace) and not (isinstance(value, Instance) and is_record(value.cls)):
         return UNKNOWN
     mapping = Mapping(machine.document, None)

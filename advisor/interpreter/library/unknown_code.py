@@ -1,14 +1,17 @@
-"""What becomes of values that are handed to code that is not known."""
+"""What becomes of values that are handed to code that is not known, or that the program looks up by a text."""
 
 from __future__ import annotations
 
 from functools import reduce
 from operator import or_
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.interpreter.abstract_machine import Machine
 from accel_advisor.interpreter.loader_batches import may_be_batch, may_rewrite
+from accel_advisor.interpreter.resolution import defined_in
+from accel_advisor.records.actions import Call
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE, is_cuda_capable
 from accel_advisor.values.store import ESCAPED, OPEN
@@ -19,12 +22,23 @@ from accel_advisor.values.values import (
     Instance,
     Iterated,
     Mapping,
+    Method,
     Module,
+    Pending,
+    Qualified,
     Sequence,
+    SourceModule,
     Tensor,
     Value,
     options_of,
 )
+
+if TYPE_CHECKING:
+    from accel_advisor.interpreter.arguments import Arguments
+
+_IMPORTS = ("importlib.import_module", "__import__")
+REFLECTION = ("getattr", "eval", "exec", "globals", "locals", "setattr", *_IMPORTS)
+"""The functions of Python that look something up by a text."""
 
 
 def call_unknown(machine: Machine, values: list[Value], node: cst.Call | None = None) -> Value:
@@ -83,3 +97,35 @@ def escape(machine: Machine, value: Value) -> None:
             may_rewrite(value)
         if value.born is not None and machine.frame.loops:
             machine.recorder.handed_over.add(value.born)
+
+
+def reflection(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Value:
+    """What one of these functions returns."""
+    first, key = arguments.get("", 0), arguments.get("", 1)
+    if name in _IMPORTS:
+        return _module(machine, first)
+    if name == "getattr" and first is not None and key is not None:
+        if isinstance(key, Constant) and isinstance(key.value, str):
+            return machine.attribute(first, key.value)
+        if isinstance(first, SourceModule):
+            return defined_in(machine, first.scope)
+    if name in ("getattr", "setattr") and first is not None:
+        # any of its attributes may be taken out, moved, or replaced
+        escape(machine, first)
+    if name == "setattr":
+        machine.recorder.operation(machine.frame, node, Call(name), None, arguments)
+    if name in ("exec", "eval", "globals", "locals"):
+        machine.recorder.reflects(machine.document)
+    if name == "globals":
+        return Method(SourceModule(machine.scope.globals), "__dict__")
+    return UNKNOWN
+
+
+def _module(machine: Machine, name: Value | None) -> Value:
+    """The module that a text names, if it is one of the project."""
+    text = name.value if isinstance(name, Constant) else None
+    filename = machine.modules.resolve(text, 0, machine.document) if isinstance(text, str) else None
+    if filename is None:
+        return Qualified(text) if isinstance(text, str) else UNKNOWN
+    machine.recorder.imported(machine.document, filename)
+    return machine.settle(Pending(filename))
