@@ -25,8 +25,8 @@ class Syntax:
     """The tree of a text.
 
     The tree is a light one (:mod:`accel_advisor.syntax.light`) wherever CPython can read the text. The place of most
-    of its nodes is known from CPython; for any other the text is parsed once more, by libcst, and the node looked up in
-    the whole tree.
+    of its nodes is known from CPython. For one in a formatted string that string is parsed once more, by libcst; for
+    any other the whole text is; there the node is looked up.
 
     Args:
         text: what is read.
@@ -46,6 +46,7 @@ class Syntax:
         self._places: dict[int, Place] = {} if light is None else light.places
         self.tree = parse(text) if light is None else light.tree
         self._light = light is not None
+        self._parts: dict[int, dict[int, tuple[int, int]]] = {}
 
     def offsets(self, node: cst.CSTNode) -> tuple[int, int]:
         """Where a node begins and ends, in characters, without the parentheses around it.
@@ -57,9 +58,31 @@ class Syntax:
         """
         place = self._places.get(id(node))
         known = None if place is None else self._known(node, place)
+        if known is None and self._light:
+            known = self._in_text(node)
         if known is not None:
             return known
         return self._positions.of(self._counterparts[id(node)] if self._light else node)
+
+    def _in_text(self, node: cst.CSTNode) -> tuple[int, int] | None:
+        """Where a node of a formatted string stands; None where it is in none, or where libcst reads that otherwise."""
+        text = self._texts.get(id(node))
+        place = None if text is None else self._places.get(id(text))
+        if text is None or place is None or isinstance(place, Alone):
+            return None
+        if id(text) not in self._parts:
+            self._parts[id(text)] = _places_in(text, self._ends(place), self._text)
+        return self._parts[id(text)].get(id(node))
+
+    @cached_property
+    def _texts(self) -> dict[int, cst.BaseExpression]:
+        """The formatted strings, and those that several stand behind each other in, by the ids of what is in them."""
+        found: dict[int, cst.BaseExpression] = {}
+        for text in descendants(self.tree, cst.FormattedString, cst.ConcatenatedString):
+            for one in descendants(text):
+                if isinstance(text, cst.BaseExpression):
+                    found.setdefault(id(one), text)
+        return found
 
     @cached_property
     def whole(self) -> cst.Module:
@@ -152,6 +175,27 @@ class Syntax:
         if "#" in inner:
             return None
         return end - 1 - len(inner.lstrip()), start + 1 + len(inner.rstrip())
+
+
+def _places_in(text: cst.BaseExpression, ends: tuple[int, int], source: str) -> dict[int, tuple[int, int]]:
+    """Where the nodes of a formatted string stand, which is at ``ends``; nothing where libcst reads it otherwise."""
+    code = f"({source[ends[0] : ends[1]]})"
+    try:
+        parsed = cst.parse_module(code)
+    except cst.ParserSyntaxError:
+        return {}
+    pairs = list(zip_longest(_named(text), _named(_only_expression(parsed) or parsed)))
+    if any(type(light) is not type(whole) for light, whole in pairs):
+        return {}
+    positions = Positions(parsed, code)
+    shift = ends[0] - 1  # behind the parenthesis
+    return {id(light): (start + shift, end + shift) for light, whole in pairs for start, end in [positions.of(whole)]}
+
+
+def _only_expression(tree: cst.Module) -> cst.BaseExpression | None:
+    line = tree.body[0]
+    only = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
+    return only.value if isinstance(only, cst.Expr) else None
 
 
 def _named(tree: cst.CSTNode) -> Iterator[cst.CSTNode]:
