@@ -45,16 +45,18 @@ def _takes_prepared_batches(backward: Operation) -> bool:
 
 
 def _is_of_another_model(facts: Facts, backward: Operation) -> bool:
-    """Whether the loss comes from models that were never prepared."""
+    """Whether the loss comes from models that were never prepared, as far as the program builds them."""
     losses = [context.subject for context in backward.contexts]
     grown = {node for one in losses if one.is_tensor for node in one.graph}
     calls = [call for one in facts.program for call in one.module_calls if call.node in grown and not call.loss]
-    models = {context.model for call in calls for context in call.contexts}
+    used = [context.model for call in calls for context in call.contexts]
+    models = {one for one in used if one is None or not one.evident}
     prepared = {
         argument.module
         for operation in facts.program.operations_of(*_PREPARES)
         for context in operation.contexts
-        for argument in context.values
+        for given in context.values
+        for argument in given.alternatives
         if argument.module is not None or argument.unknown
     }
     return bool(models) and not models & prepared

@@ -103,6 +103,26 @@ for (x,) in loader:
     loss = model(x).sum()
     loss.backward()  # -> error unsafe
 """,
+    "one of two models": """
+import conf
+from accelerate import Accelerator
+acc = Accelerator()
+model = nn.Linear(2, 2) if conf.wide else nn.Linear(2, 2, bias=False)
+model, loader = acc.prepare(model, DataLoader(TensorDataset(torch.zeros(8, 2))))
+for (x,) in loader:
+    loss = model(x).sum()
+    loss.backward()  # -> error unsafe
+""",
+    "a model that its use shows": """
+import conf
+from accelerate import Accelerator
+acc = Accelerator()
+model, loader = acc.prepare(conf.build(), DataLoader(TensorDataset(torch.zeros(8, 2))))
+model.train()
+for (x,) in loader:
+    loss = model(x).sum()
+    loss.backward()  # -> error unsafe
+""",
 }
 
 
