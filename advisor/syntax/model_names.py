@@ -19,17 +19,18 @@ def models_named_in(tree: cst.Module) -> frozenset[str]:
     a move returns bears the name as well (``model = build().cuda()``)."""
     asked: dict[str, set[str]] = {}
     called: set[str] = set()
-    for call in descendants(tree, cst.Call):
-        name = dotted(call.func)
-        called.add(name)
-        owner, _, method = name.rpartition(".")
-        if owner:
-            asked.setdefault(owner, set()).add(method)
-    for assign in descendants(tree, cst.Assign):
-        made = assign.value.func if isinstance(assign.value, cst.Call) else None
-        if isinstance(made, cst.Attribute) and made.attr.value in _MOVES:
-            for target in assign.targets:
-                asked.setdefault(dotted(target.target), set()).add(made.attr.value)
+    for one in descendants(tree, cst.Call, cst.Assign):
+        if isinstance(one, cst.Call):
+            name = dotted(one.func)
+            called.add(name)
+            owner, _, method = name.rpartition(".")
+            if owner:
+                asked.setdefault(owner, set()).add(method)
+        elif isinstance(one, cst.Assign):
+            made = one.value.func if isinstance(one.value, cst.Call) else None
+            if isinstance(made, cst.Attribute) and made.attr.value in _MOVES:
+                for target in one.targets:
+                    asked.setdefault(dotted(target.target), set()).add(made.attr.value)
     return frozenset(
         owner
         for owner, methods in asked.items()

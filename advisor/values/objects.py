@@ -63,6 +63,14 @@ class Class(Cell):
     scope: Scope
     bases: tuple[Value, ...]
     decorators: tuple[Value, ...] = ()
+    _lineage: tuple[Class, ...] = field(default=(), init=False, repr=False)
+    _library_bases: frozenset[str] = field(default=frozenset(), init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # asked for at each call of a method
+        lineage = self._found_lineage()
+        object.__setattr__(self, "_lineage", lineage)
+        object.__setattr__(self, "_library_bases", self._found_library_bases(lineage))
 
     @property
     def name(self) -> str:
@@ -72,7 +80,13 @@ class Class(Cell):
     def library_bases(self) -> frozenset[str]:
         """Full names of the library classes that it derives from, near or far, through classes of the project; ``?``
         where it may derive from others."""
-        lineage = self.lineage()
+        return self._library_bases
+
+    def lineage(self) -> tuple[Class, ...]:
+        """The class and its bases in the project, nearest first."""
+        return self._lineage
+
+    def _found_library_bases(self, lineage: tuple[Class, ...]) -> frozenset[str]:
         found = {"?"} if len(lineage) == MOST_BASES else set[str]()
         for base in [base for one in lineage for base in one.bases]:
             if isinstance(base, Qualified):
@@ -85,8 +99,7 @@ class Class(Cell):
         """The methods that it and its bases in the project define."""
         return frozenset(name for one in self.lineage() for name in methods_of(one.node))
 
-    def lineage(self) -> list[Class]:
-        """The class and its bases in the project, nearest first."""
+    def _found_lineage(self) -> tuple[Class, ...]:
         found: dict[Class, None] = {}
         todo = [self]
         while todo and len(found) < MOST_BASES:
@@ -94,7 +107,7 @@ class Class(Cell):
             if one not in found:
                 found[one] = None
                 todo += [base for base in reversed(one.bases) if isinstance(base, Class)]
-        return list(found)
+        return tuple(found)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -99,6 +99,8 @@ MOST_PARTS = 500
 """Values within a value beyond which it is Unknown once it is stored: ``x = (x, x)``, a few times over, has many."""
 
 
+_SURVIVING = (Loader, Tensor, Choice)
+"""What may be known, by evidence, of a value that may be anything else."""
 _KEPT = Evidence.of(Ground.KEPT)
 
 
@@ -110,6 +112,8 @@ def join(left: Value, right: Value) -> Value:
     """
     if left is right or left == right:
         return left
+    if type(left) is Unknown and not isinstance(right, _SURVIVING):
+        return left
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return _chosen(_unsure((*options_of(left), *options_of(right))))
     merged = _merge(left, right)
@@ -117,7 +121,10 @@ def join(left: Value, right: Value) -> Value:
         return merged
     kept: list[Value] = []
     for option in (*options_of(left), *options_of(right)):
+        kind = type(option)
         for index, one in enumerate(kept):
+            if type(one) is not kind:
+                continue
             both = one if one == option else _merge(one, option)
             if both is not None:
                 kept[index] = both
@@ -151,6 +158,8 @@ def _is_unsure(value: Value) -> bool:
 
 def _merge(left: Value, right: Value) -> Value | None:
     """The one value that covers both exactly enough, or None where they must be kept apart."""
+    if type(left) is not type(right) or type(left) is Constant:
+        return None
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         if left.loader is right.loader:
             return Tensor(
