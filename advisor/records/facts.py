@@ -157,6 +157,11 @@ class Facts:
         """Whether an argument of a module's call certainly meets the module's weights, unmoved."""
         return self.inputs.reaches_weights(argument.becomes)
 
+    def moves_to_gpu(self, argument: ArgumentPlace) -> bool:
+        """Whether the module whose input an argument becomes certainly combines its weights with what it moved to a
+        GPU itself."""
+        return self.inputs.must_be_on_gpu(argument.becomes)
+
     def does(self, *asked: Asked) -> bool:
         """Whether any document of the program does one of these. Asked when everything is known: by rules, not by the
         interpreter."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accel_advisor.values.places import HOST, Place, input_at
+from accel_advisor.values.places import HOST, Place, input_at, is_cuda_capable, place_of_input, union_of
 from accel_advisor.values.values import Tensor
 
 if TYPE_CHECKING:
@@ -21,12 +21,16 @@ class Inputs:
         self._next: dict[str, set[str]] = {}
         self._tensors: set[str] = set()
         self._on_host: set[str] = set()
+        self._on_gpu: set[str] = set()
 
-    def follow(self, arguments: tuple[ArgumentPlace, ...]) -> None:
-        """A module that is where the model is is called on these arguments, under no condition: inputs of the
-        ``forward`` around it among them go on into it."""
+    def follow(self, arguments: tuple[ArgumentPlace, ...], within: object) -> None:
+        """A module that is where the model is is called on these arguments, under no condition, within a method of the
+        model, if one is given: inputs of the ``forward`` around it among them go on into it."""
         for argument in arguments:
             value = argument.value
+            moved = isinstance(value, Tensor) and value.basis.proven and value.place and is_cuda_capable(value.place)
+            if moved and within is not None and argument.becomes == WEIGHTS:
+                self._on_gpu |= union_of(place_of_input(within, ""))
             source = input_at(value.place) if isinstance(value, Tensor) else None
             if source is not None and argument.becomes:
                 self._next.setdefault(source, set()).add(argument.becomes)
@@ -37,6 +41,11 @@ class Inputs:
             value = argument.value
             if argument.becomes and isinstance(value, Tensor) and self.may_be_on_host(value.place):
                 self._on_host.add(argument.becomes)
+
+    def must_be_on_gpu(self, becomes: str) -> bool:
+        """Whether the ``forward`` that has this input certainly combines the model's weights with what it moved to a
+        GPU, on a machine that has one."""
+        return becomes.startswith(tuple(self._on_gpu))
 
     def may_be_on_host(self, place: Place) -> bool:
         """Whether what lives here is on the host, or an input of a ``forward`` that was given what is."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.facts import Facts, ModuleCall
+from accel_advisor.records.facts import Facts
 from accel_advisor.records.given import Module
-from accel_advisor.records.queries.models.unmoved_models import unmoved_models
+from accel_advisor.records.queries.models.unmoved_models import UnmovedModel, unmoved_models
 from accel_advisor.rule import Rule, also_at, insert_after
 
 
@@ -18,7 +18,7 @@ class ModelNotMoved(Rule):
 
     What it does
         Finds the call of a model that was built in sight and never moved, on a tensor that is proven to be on a device
-        which can be a GPU.
+        which can be a GPU, or whose own `forward` certainly moves its input to such a device before a layer meets it.
 
     Why it costs time
         On a machine with a GPU the call raises "Expected all tensors to be on the same device".
@@ -62,16 +62,18 @@ class ModelNotMoved(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each model once, where it is built if that is in this document."""
-        for call, module in unmoved_models(facts):
-            yield self._report(facts, call, module)
+        for unmoved in unmoved_models(facts):
+            yield self._report(facts, unmoved)
 
-    def _report(self, facts: Facts, call: ModuleCall, module: Module) -> Finding:
-        document = facts.document
+    def _report(self, facts: Facts, unmoved: UnmovedModel) -> Finding:
+        document, call, module = facts.document, unmoved.call, unmoved.module
         name = document.code(call.node.func)
         here = module.document is document
+        given = "gives it a tensor that is on the GPU"
+        given = "makes its `forward` move its input to the GPU" if unmoved.moves_inputs else given
         message = (
-            f"`{name}` was never moved, but `{document.code(call.node)}` gives it a tensor that is on the GPU, which "
-            f"raises on every machine that has one; move the model where it is built"
+            f"`{name}` was never moved, but `{document.code(call.node)}` {given}, which raises on every machine that "
+            f"has one; move the model where it is built"
         )
         related = [also_at(document, call.node, "it is called here")] if here else []
         fix = None

@@ -60,7 +60,7 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     given = tuple(_given(machine, modules, arguments))
     for one in modules:
         if not machine.frame.guarded and machine.place_of(one) == WITH_MODEL:
-            machine.recorder.inputs.follow(given)
+            machine.recorder.inputs.follow(given, _unmoved_around(machine))
         if one.cls is not None:
             machine.recorder.called.classes |= set(one.cls.lineage())
         if machine.frame.loop is not None and machine.frame.graphs:
@@ -121,6 +121,15 @@ def _classes(machine: Machine, module: Module) -> list[Class]:
         held = machine.store.get(one, "\0children")
         pending += [child for child in held.items if isinstance(child, Module)] if isinstance(held, Sequence) else []
     return list(found)
+
+
+def _unmoved_around(machine: Machine) -> cst.CSTNode | None:
+    """The method of a module that is being interpreted, as long as it has not moved the module itself."""
+    function = machine.frame.function
+    first = next(iter(function.node.params.params), None) if function is not None else None
+    receiver = machine.lookup(first.name.value) if first is not None else None
+    stays = isinstance(receiver, Module) and machine.place_of(receiver) == WITH_MODEL
+    return function.node if function is not None and stays else None
 
 
 def _has_no_parts(cls: Class) -> bool:

@@ -459,3 +459,37 @@ def main():
 main()
 """
     check(IMPORTS + LOADER + source, tmp_path)
+
+
+MOVES_ITS_INPUT = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 2)
+    def forward(self, x):
+        x = x.to(device)
+        return self.layer(x)
+model = Net()  # -> error unsafe
+print(model(torch.zeros(4, 8)))
+"""
+HARMLESS = {
+    "it is moved": ("Net()", "Net().to(device)"),
+    "it is moved later": ("print(", "model.to(device)\nprint("),
+    "its layer is moved": ("nn.Linear(8, 2)", "nn.Linear(8, 2).to(device)"),
+    "it moves itself": ("x = x.to(device)", "self.to(device)\n        x = x.to(device)"),
+    "it moves its layer": ("self.layer(x)", "self.layer.to(device)(x)"),
+    "it follows its weights": ("x.to(device)", "x.to(self.layer.weight.device)"),
+    "on a condition": ("x = x.to(device)", "if x.is_pinned(): x = x.to(device)"),
+    "the layer meets something else": ("self.layer(x)", "self.layer(torch.zeros(4, 8)) * x"),
+    "an unknown function has it": ("print(", "prepare(model)\nprint("),
+    "a device that nothing is known of": (DEVICE, "device = settings.device"),
+}
+
+
+@pytest.mark.parametrize("case", HARMLESS)
+def test_a_model_that_moves_its_input(tmp_path: Path, case: str) -> None:
+    source = f"{IMPORTS}\nimport settings\nfrom settings import prepare\n{DEVICE}\n{MOVES_ITS_INPUT}"
+    check_one("ACC303", source, tmp_path)
+    before, after = HARMLESS[case]
+    assert before in source
+    check_one("ACC303", source.replace(before, after).replace("  # -> error unsafe", ""), tmp_path)

@@ -1,8 +1,9 @@
-"""Models that nothing moved, where their inputs are on a GPU."""
+"""Models that nothing moved, where their inputs are on a GPU, or are moved there by the model itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,30 +11,44 @@ if TYPE_CHECKING:
     from accel_advisor.records.given import Module
 
 
-def unmoved_models(facts: Facts) -> Iterator[tuple[ModuleCall, Module]]:
-    """The calls in a document of models that are on the host for certain on tensors that are on a GPU, the first of
-    each model."""
+@dataclass(frozen=True, slots=True)
+class UnmovedModel:
+    """A model that is on the host for certain, and a call that combines its weights with what is on a GPU.
+
+    Attributes:
+        moves_inputs: whether the model itself moves what it is given.
+    """
+
+    call: ModuleCall
+    module: Module
+    moves_inputs: bool
+
+
+def unmoved_models(facts: Facts) -> Iterator[UnmovedModel]:
+    """The models that a document calls on tensors on a GPU, or that move tensors there, each with its first call."""
     if facts.frameworks:
         return
     moves = [move for each in facts.program for move in each.transfers]
     moved = {id(one.moved.module) for move in moves for one in move.contexts}
     seen: set[int] = set()
     for call in facts.module_calls:
-        module = _unmoved(facts, call)
-        if module is not None and id(module) not in moved and id(module.node) not in seen:
-            seen.add(id(module.node))
-            yield call, module
+        found = _unmoved(facts, call)
+        if found is not None and id(found.module) not in moved and id(found.module.node) not in seen:
+            seen.add(id(found.module.node))
+            yield found
 
 
-def _unmoved(facts: Facts, call: ModuleCall) -> Module | None:
+def _unmoved(facts: Facts, call: ModuleCall) -> UnmovedModel | None:
     if call.loss or call.framework:
         return None
+    module = call.contexts[0].model if call.contexts else None
+    if module is None or not module.has_state:
+        return None
+    if any(one.model is not module or one.escaped or one.wrapper or not one.on_host for one in call.contexts):
+        return None
+    if all(any(map(facts.moves_to_gpu, one.arguments)) for one in call.contexts):
+        return UnmovedModel(call, module, moves_inputs=True)
     for context in call.contexts:
-        module = context.model
-        if module is None or module is not call.contexts[0].model:
-            return None
-        if context.escaped or context.wrapper is not None or not context.on_host or not module.has_state:
-            return None
         if not any(one.given.on_accelerator and facts.must_be_with_weights(one) for one in context.arguments):
             return None
-    return call.contexts[0].model if call.contexts else None
+    return UnmovedModel(call, module, moves_inputs=False)
