@@ -17,10 +17,10 @@ from accel_advisor.editing.edits import (
     insert_after,
     insert_statement,
     make_on_device,
-    newline_of,
     remove_statement,
     replace_node,
 )
+from accel_advisor.editing.wrapping import newline_of
 from accel_advisor.finding import Finding, Fix, Frequency, Related, Severity
 from accel_advisor.plugins import entry_points
 from accel_advisor.selection import TOOL_CODES

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class CallRecord(Protocol):
     """The record of a call."""
 
-    def keyword_edit(self, name: str, expression: str) -> Edit | None:
-        """The edit that gives the call one more keyword; None where it splats arguments."""
+    def keyword_edits(self, name: str, expression: str) -> tuple[Edit, ...] | None:
+        """The edits that give the call one more keyword; None where it splats arguments."""
 
 
 def pass_argument(
@@ -30,8 +30,8 @@ def pass_argument(
 ) -> Fix | None:
     """The fix that gives the call of a record one more keyword, which its title shows unless another one is given;
     None where the call splats arguments, among which the keyword might be."""
-    edit = call.keyword_edit(name, expression)
-    return Fix(title or f"Pass `{name}={expression}`", (edit,), applicability) if edit is not None else None
+    edits = call.keyword_edits(name, expression)
+    return Fix(title or f"Pass `{name}={expression}`", edits, applicability) if edits is not None else None
 
 
 def drop_argument(

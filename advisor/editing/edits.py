@@ -6,20 +6,12 @@ import re
 
 import libcst as cst
 
+from accel_advisor.editing.wrapping import NEWLINE, line_break, newline_of
 from accel_advisor.finding import Edit
 from accel_advisor.source.document import Document
 
-_NEWLINE = re.compile(r"\r\n|\r|\n")
 _COMMA = re.compile(r"(?:[ \t\r\n\f\\]|\#[^\r\n]*+)*+,")
 """The comma behind an argument or entry, and what stands in front of it."""
-_CLOSES = re.compile(r"[)\]}][)\]},:; \t]*")
-"""What may end a line behind the last argument."""
-
-
-def newline_of(document: Document) -> str:
-    """The newline that a document's first line ends with."""
-    found = _NEWLINE.search(document.text)
-    return found[0] if found else "\n"
 
 
 def _line_around(document: Document, offset: int) -> tuple[int, int]:
@@ -40,12 +32,17 @@ def indentation_at(document: Document, offset: int) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def add_keyword(document: Document, call: cst.Call, name: str, expression: str) -> Edit | None:
-    """The edit that gives a call one more keyword argument, laid out like the arguments it has, and on a line of its
-    own where it would make the line longer than the document's lines are.
+def add_keyword(
+    document: Document, call: cst.Call, name: str, expression: str, less: int = 0
+) -> tuple[Edit, ...] | None:
+    """The edits that give a call one more keyword argument, laid out like the arguments it has; a line that would be
+    longer than the document's lines are is broken as the document breaks its own.
 
-    Two such edits of one call compose where it has an argument. None where the call splats ``*args`` or ``**kw``: the
-    keyword might be among them already, and Python raises TypeError for one that is given twice.
+    The edits for two keywords of one call compose where it has an argument. None where the call splats ``*args`` or
+    ``**kw``: the keyword might be among them already, and Python raises TypeError for one that is given twice.
+
+    Args:
+        less: how many characters other edits take from the line.
     """
     if any(arg.star for arg in call.args):
         return None
@@ -53,10 +50,14 @@ def add_keyword(document: Document, call: cst.Call, name: str, expression: str) 
     if not call.args:
         # the parenthesis is replaced with it, so that two of these clash and are made one after the other
         end = document.span(call).end.offset
-        return document.edit(end - 1, end, f"{keyword})")
+        broken = line_break(document, call, len(keyword) - less)
+        return document.edit(end - 1, end, f"{keyword})"), *(broken.edits if broken else ())
     last = call.args[-1]
-    first = document.span(call.args[0]).start.offset
-    return _append(document, last, document.span(call).end.offset - 1, keyword, first)
+    broken = line_break(document, call, len(keyword) + 2 - less)
+    if broken is not None:
+        end = document.span(last).end.offset
+        return document.edit(end, end, f"{broken.separator}{keyword}"), *broken.edits
+    return (_append(document, call, last, keyword),)
 
 
 def add_before_splat(document: Document, call: cst.Call, name: str, expression: str) -> Edit | None:
@@ -73,8 +74,8 @@ def add_before_splat(document: Document, call: cst.Call, name: str, expression: 
     return document.edit(start, start, f"{name}={expression}{separator}")
 
 
-def add_entry(document: Document, display: cst.CSTNode | None, name: str, expression: str) -> Edit | None:
-    """The edit that gives a dict display, or a ``dict(...)`` call, one more entry; None for anything else."""
+def add_entry(document: Document, display: cst.CSTNode | None, name: str, expression: str) -> tuple[Edit, ...] | None:
+    """The edits that give a dict display, or a ``dict(...)`` call, one more entry; None for anything else."""
     if isinstance(display, cst.Call):
         return add_keyword(document, display, name, expression)
     if not isinstance(display, cst.Dict):
@@ -86,24 +87,12 @@ def add_entry(document: Document, display: cst.CSTNode | None, name: str, expres
     entry = f"{quote}{name}{quote}: {expression}"
     end = document.span(display).end.offset - 1
     if not display.elements:
-        return document.edit(end, end, entry)
-    first = document.span(display.elements[0]).start.offset
-    return _append(document, display.elements[-1], end, entry, first)
+        return (document.edit(end, end, entry),)
+    return (_append(document, display, display.elements[-1], entry),)
 
 
-def _append(
-    document: Document,
-    last: cst.Arg | cst.BaseDictElement,
-    closing: int,
-    content: str,
-    first: int,
-) -> Edit:
-    """The edit that puts one more item behind the last.
-
-    Args:
-        first: where the first item starts.
-        closing: where the bracket stands that ends them.
-    """
+def _append(document: Document, around: cst.CSTNode, last: cst.CSTNode, content: str) -> Edit:
+    """The edit that puts one more item behind the last that a call or dict has."""
     text = document.text
     start, end = document.span(last).start.offset, document.span(last).end.offset
     own_line = _begins_line(document, start)
@@ -112,34 +101,20 @@ def _append(
     comma = _COMMA.match(text, end)
     if comma is not None:
         _, stop = _line_around(document, comma.end())
-        if stop >= closing:
+        if stop >= document.span(around).end.offset - 1:
             return document.edit(comma.end(), comma.end(), f" {content},")
         return document.edit(stop, stop, f"{newline}{indent}{content},")
-    if own_line:
-        separator = f",{newline}{indent}"
-    elif _is_too_long(document, end, closing, f", {content}"):
-        separator = f",{newline}{_below(document, first, end)}"
-    else:
-        separator = ", "
+    broken = own_line or _is_too_long(document, document.span(around).start.offset, end, f", {content}")
+    separator = f",{newline}{indentation_at(document, end)}" if broken else ", "
     return document.edit(end, end, separator + content)
 
 
-def _is_too_long(document: Document, offset: int, closing: int, content: str) -> bool:
-    """Whether a line that ends with a bracket would be longer than the document's lines are, with more in it."""
-    begin, stop = _line_around(document, offset)
-    rest = document.text[closing:stop].partition("#")[0]
-    if not begin <= closing < stop or _CLOSES.fullmatch(rest) is None:
-        return False
-    return len(document.text[begin:closing] + rest.rstrip() + content) > document.width
-
-
-def _below(document: Document, first: int, last: int) -> str:
-    """The white space in front of an item that stands below the others: as in front of those above it, or under the
-    first where all are on one line."""
-    begin, _ = _line_around(document, last)
-    if begin > first:
-        return indentation_at(document, last)
-    return "".join(one if one == "\t" else " " for one in document.text[begin:first])
+def _is_too_long(document: Document, start: int, end: int, content: str) -> bool:
+    """Whether the last of several lines of items, which begin at ``start`` and end at ``end``, would be longer than the
+    document's lines are, with more in it."""
+    begin, stop = _line_around(document, end)
+    behind = document.text[end:stop].partition("#")[0].rstrip()
+    return begin > start and len(document.text[begin:end] + content + behind) > document.width
 
 
 def remove_argument(document: Document, call: cst.Call, arg: cst.Arg) -> Edit:
@@ -165,11 +140,11 @@ def replace_node(document: Document, node: cst.CSTNode, content: str) -> Edit:
 def make_on_device(document: Document, made: cst.Call, move: cst.Call, device: str) -> tuple[Edit, ...] | None:
     """The edits that turn ``torch.zeros(3).to(device)``, the call ``move`` on the result of the call ``made``, into
     ``torch.zeros(3, device=device)``; None where that cannot be, or where the move is given more than a device."""
-    edit = add_keyword(document, made, "device", device)
-    if edit is None or len(move.args) > 1:
-        return None
     start, end = document.span(made).end.offset, document.span(move).end.offset
-    return edit, document.edit(start, end, "")
+    edits = add_keyword(document, made, "device", device, less=end - start)
+    if edits is None or len(move.args) > 1:
+        return None
+    return *edits, document.edit(start, end, "")
 
 
 def insert_after(document: Document, node: cst.CSTNode, content: str) -> Edit:
@@ -201,5 +176,5 @@ def remove_statement(document: Document, statement: cst.CSTNode, body: cst.BaseS
     rest = document.text[span.end.offset : end].strip()
     if rest and not rest.startswith("#"):
         return None
-    newline = _NEWLINE.match(document.text, end)
+    newline = NEWLINE.match(document.text, end)
     return document.edit(start, newline.end() if newline else end, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from accel_advisor.editing.edits import newline_of
+from accel_advisor.editing.wrapping import newline_of
 from accel_advisor.finding import Edit
 from accel_advisor.source.document import Document
 

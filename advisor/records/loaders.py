@@ -286,8 +286,8 @@ class LoaderCall(BatchSource):
                 found.append(inner.origin)
         return found
 
-    def keyword_edit(self, name: str, expression: str) -> Edit | None:
-        """The edit that gives the call one more keyword; None where it splats arguments or may build something else."""
+    def keyword_edits(self, name: str, expression: str) -> tuple[Edit, ...] | None:
+        """The edits that give the call one more keyword; None where it splats arguments or may build something else."""
         return None if self.varies else add_keyword(self.document, self.node, name, expression)
 
 

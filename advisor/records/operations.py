@@ -263,8 +263,8 @@ class Operation:
         full = full_name(self.document.imported, self.node.func if isinstance(self.node, cst.Call) else self.node)
         return bool(full) and canonical(full) == f"{self.what.owner}.{self.what.name}"
 
-    def keyword_edit(self, name: str, expression: str) -> Edit | None:
-        """The edit that gives a call one more keyword; None where it splats arguments, is no call, or may call
+    def keyword_edits(self, name: str, expression: str) -> tuple[Edit, ...] | None:
+        """The edits that give a call one more keyword; None where it splats arguments, is no call, or may call
         something else."""
         if self.varies or not isinstance(self.node, cst.Call):
             return None

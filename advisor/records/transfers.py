@@ -138,8 +138,8 @@ class Transfer:
         """Whether it certainly is not asynchronous: ``non_blocking`` is not given."""
         return self.non_blocking == ABSENT
 
-    def keyword_edit(self, name: str, expression: str) -> Edit | None:
-        """The edit that gives the call one more keyword; None where it splats arguments."""
+    def keyword_edits(self, name: str, expression: str) -> tuple[Edit, ...] | None:
+        """The edits that give the call one more keyword; None where it splats arguments."""
         return add_keyword(self.document, self.node, name, expression)
 
 

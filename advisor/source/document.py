@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
+_HANGING = re.compile(r"\([ \t]*(?:\#[^\r\n]*)?(?:\r\n|\r|\n)")
+"""A bracket at the end of its line."""
+_ALIGNED = re.compile(r"(?:\r\n|\r|\n|\A)([^\r\n(]*\()[^\r\n()]+,[ \t]*(?:\r\n|\r|\n)([ \t]+)(?=\S)")
+"""A line that breaks off behind an argument, with what stands in front of the first one, and the start of the next."""
 _SEMICOLON = re.compile(r"[ \t]*;")
 
 
@@ -224,6 +228,23 @@ class Document:
         lines = self.text.splitlines()
         least = 79 if len(lines) >= _TELLING else 100
         return max(least, min(120, max(map(len, lines), default=0)))
+
+    @cached_property
+    def hangs(self) -> bool:
+        """Whether it breaks its calls behind the bracket, as Black does, rather than below the first argument."""
+        pairs = (found.group(1, 2) for found in _ALIGNED.finditer(self.text))
+        aligned = sum(len(head.expandtabs()) == len(below.expandtabs()) for head, below in pairs)
+        return sum(1 for _ in _HANGING.finditer(self.text)) > aligned
+
+    @cached_property
+    def single_lines(self) -> frozenset[int]:
+        """The lines, counted from 1, that are a simple statement, or several, and nothing else."""
+        from libcst import SimpleStatementLine
+
+        from accel_advisor.syntax.walking import descendants
+
+        spans = [self.span(one) for one in descendants(self.tree, SimpleStatementLine)]
+        return frozenset(one.start.row for one in spans if one.start.row == one.end.row)
 
     def comment_beside(self, row: int) -> str:
         """What a line, counted from 1, holds from its first ``#`` on; empty where it has none."""

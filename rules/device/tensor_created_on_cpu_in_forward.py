@@ -78,10 +78,10 @@ class TensorCreatedOnCpuInForward(Rule):
         device = f"{document.code(meeting.other)}.device" if near and meeting.other is not None else None
         fix = None
         known = device is not None and self._is_parameter(facts, meeting)
-        edit = add_keyword(document, call, "device", device) if device is not None and known else None
-        if edit is not None:
+        edits = add_keyword(document, call, "device", device) if device is not None and known else None
+        if edits is not None:
             applicability = Applicability.SAFE if exact else Applicability.UNSAFE
-            fix = Fix(f"Create it with `device={device}`", (edit,), applicability)
+            fix = Fix(f"Create it with `device={device}`", edits, applicability)
         where = f"`device={device}`" if known else "the device of what it is used with"
         use = document.code(meeting.node)
         message = (

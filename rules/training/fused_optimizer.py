@@ -103,7 +103,7 @@ class FusedOptimizer(Rule):
             f"`{last}` updates the parameters in several groups of launches at each step; pass `fused=True`, which "
             f"does it in one"
         )
-        edits = tuple(edit for one in found if (edit := one.keyword_edit("fused", "True")) is not None)
+        edits = tuple(edit for one in found for edit in one.keyword_edits("fused", "True") or ())
         fix = Fix("Pass `fused=True`", edits, Applicability.UNSAFE) if edits else None
         related = [also_at(document, one.node, "so does this one") for one in found[1:]]
         return self.finding(facts, found[0].node, message, fix=fix, related=related)

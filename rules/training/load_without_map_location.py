@@ -89,7 +89,7 @@ class LoadWithoutMapLocation(Rule):
 
     def _report(self, facts: Facts, loads: list[Operation]) -> Finding:
         document = facts.document
-        edits = [edit for one in loads if (edit := one.keyword_edit("map_location", '"cpu"')) is not None]
+        edits = [edit for one in loads for edit in one.keyword_edits("map_location", '"cpu"') or ()]
         fix = Fix('Pass `map_location="cpu"`', tuple(edits), Applicability.UNSAFE) if edits else None
         message = (
             f"`{document.code(loads[0].node)}` puts every tensor onto the device that it was saved from, which may not "

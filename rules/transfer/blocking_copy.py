@@ -108,9 +108,9 @@ class BlockingHostToDeviceCopy(Rule):
         edits: list[Edit] = []
         for copy in copies:
             where = copy.asynchronous_where
-            edit = copy.transfer.keyword_edit("non_blocking", where) if where and not copy.recast else None
-            if edit is None:
+            added = copy.transfer.keyword_edits("non_blocking", where) if where and not copy.recast else None
+            if added is None:
                 return None
-            edits.append(edit)
+            edits += added
         applicability = Applicability.SAFE if all(copy.plain for copy in copies) else Applicability.UNSAFE
         return Fix(f"Pass `non_blocking={copies[0].asynchronous_where}`", tuple(edits), applicability)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.loaders.tensors_in_memory import row_by_row_loaders
 from accel_advisor.rule import Rule, replace_node
@@ -96,10 +96,10 @@ class TensorDatasetSlowPath(Rule):
         order = f"{home}.{'Random' if shuffled else 'Sequential'}Sampler({facts.document.code(data.value)})"
         sampler = f"{home}.BatchSampler({order}, {size}, False)"
         if "shuffle" in given:
-            edit = replace_node(facts.document, given["shuffle"], f"sampler={sampler}")
-        elif not ordered or (added := loader.keyword_edit("sampler", sampler)) is None:
+            edits: tuple[Edit, ...] = (replace_node(facts.document, given["shuffle"], f"sampler={sampler}"),)
+        elif not ordered or (added := loader.keyword_edits("sampler", sampler)) is None:
             return None
         else:
-            edit = added
+            edits = added
         whole = replace_node(facts.document, given["batch_size"].value, "None")
-        return Fix("Index whole batches", (whole, edit), Applicability.UNSAFE)
+        return Fix("Index whole batches", (whole, *edits), Applicability.UNSAFE)

@@ -29,7 +29,7 @@ def with_keywords(source: str, *keywords: tuple[str, str]) -> str:
     document, call = call_in(source)
     edits = [add_keyword(document, call, name, value) for name, value in keywords]
     assert all(edits)
-    return apply_edits(document.text, [edit for edit in edits if edit])
+    return apply_edits(document.text, [edit for one in edits for edit in one or ()])
 
 
 def test_refuses_beside_splatted_arguments() -> None:
@@ -90,8 +90,7 @@ def test_lines_are_as_long_as_those_that_the_file_has(head: str) -> None:
 def test_what_stands_behind_a_call_stays_on_its_line() -> None:
     document = Document("train.py", f"{MANY}make(data, {LONG}) + make(1, 2)\n")
     call = next(iter(descendants(document.tree, cst.Call)))
-    edit = add_keyword(document, call, "x", "1")
-    assert edit is not None
+    (edit,) = add_keyword(document, call, "x", "1") or ()
     assert "\n" not in edit.content
 
 
@@ -110,9 +109,9 @@ def test_entries_of_a_dict() -> None:
         ("f(dict(a=2))\n", "f(dict(a=2, x=1))\n"),
     ):
         document, call = call_in(before)
-        edit = add_entry(document, call.args[0].value, "x", "1")
-        assert edit is not None
-        assert apply_edits(document.text, [edit]) == after
+        edits = add_entry(document, call.args[0].value, "x", "1")
+        assert edits is not None
+        assert apply_edits(document.text, edits) == after
 
 
 def test_statement_at_the_top_of_a_body() -> None:

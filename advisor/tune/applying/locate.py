@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import libcst as cst
@@ -243,14 +244,14 @@ def _transfers(loader: LoaderCall, wanted: bool) -> KnobPlan:
     if not wanted:
         return KnobPlan()
     waiting = [one for one in loader.transfers if one.waits and one.method in ("to", "cuda")]
-    edits = [edit for one in waiting if (edit := one.keyword_edit("non_blocking", "True")) is not None]
-    if not waiting or len(edits) < len(waiting):
+    given = [edits for one in waiting if (edits := one.keyword_edits("non_blocking", "True")) is not None]
+    if not waiting or len(given) < len(waiting):
         return KnobPlan(
             refusal=f"the copies of the batches of `{loader.label}` to the device were not all found; "
             f"pass non_blocking=True to them by hand"
         )
     rows = ", ".join(str(one.document.span(one.node).start.row) for one in waiting)
-    return KnobPlan(tuple(edits), f"the copies in line {rows}")
+    return KnobPlan(tuple(chain.from_iterable(given)), f"the copies in line {rows}")
 
 
 __all__ = ["DocumentError", "EditPlan", "plan_edits"]

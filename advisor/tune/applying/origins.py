@@ -199,15 +199,15 @@ def _add(loader: LoaderCall, context: LoaderContext, knob: str, wanted: Setting,
     if context.open:
         return _refuse(loader, knob, wanted, "may come out of arguments that could not be followed")
     row = loader.document.span(loader.node).start.row
-    edit = add_keyword(loader.document, loader.node, keyword, expression)
-    if edit is not None:
+    edits = add_keyword(loader.document, loader.node, keyword, expression)
+    if edits is not None:
         name = PurePath(loader.document.filename).name
-        return KnobPlan((edit,), f"the call of `{loader.label}` ({name}:{row})")
+        return KnobPlan(edits, f"the call of `{loader.label}` ({name}:{row})")
     if len(context.mappings) == 1:
         mapping = context.mappings[0]
-        edit = add_entry(mapping.document, mapping.node, keyword, repr(wanted))
-        if edit is not None:
-            return KnobPlan((edit,), f"the dict in line {edit.span.start.row} that is splatted into the call")
+        edits = add_entry(mapping.document, mapping.node, keyword, repr(wanted))
+        if edits is not None:
+            return KnobPlan(edits, f"the dict in line {edits[0].span.start.row} that is splatted into the call")
     closed = all(not one.open and knob not in one.arguments for one in loader.contexts)
     edit = add_before_splat(loader.document, loader.node, keyword, expression) if closed else None
     if edit is not None:

@@ -89,8 +89,8 @@ class _Source:
         return own_frames(stack, self.root)
 
     def _behind_imports(self, statement: BehindImports) -> Patch:
-        from accel_advisor.editing.edits import newline_of
         from accel_advisor.editing.insertion import after_imports, torch_name, with_imports
+        from accel_advisor.editing.wrapping import newline_of
         from accel_advisor.source.document import Document
 
         own = self._own(self.info.stack)
@@ -117,9 +117,9 @@ class _Source:
         document, call = found
         if any(arg.keyword is not None and arg.keyword.value == statement.keyword for arg in call.args):
             return Patch(remedy=remedy)
-        edit = add_keyword(document, call, statement.keyword, statement.value)
+        edits = add_keyword(document, call, statement.keyword, statement.value)
         imports = with_imports(document, document.span(call).start.row, *statement.imports)
-        return Patch((*imports, edit) if imports is not None and edit is not None else (), remedy)
+        return Patch((*imports, *edits) if imports is not None and edits is not None else (), remedy)
 
     def _at_loader(self, statement: LoaderSetting) -> Patch:
         from accel_advisor.tune.applying.locate import plan_edits
@@ -143,11 +143,11 @@ class _Source:
         for stack in self.turned.sites:
             own = self._own([site.frame for site in stack])
             found = call_at(own[-1], self.root, "torch.optim") if own else None
-            edit = add_keyword(*found, statement.keyword, statement.value) if found is not None else None
-            if edit is None:
+            added = add_keyword(*found, statement.keyword, statement.value) if found is not None else None
+            if added is None:
                 where = f" ({Path(own[-1].filename).name}:{own[-1].row})" if own else ""
                 return Patch(remedy=f"{by_hand}{where}")
-            edits.append(edit)
+            edits += added
         return Patch(tuple(edits), by_hand)
 
     def _at_models(self, statement: OnceForModel) -> Patch:
