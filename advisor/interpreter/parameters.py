@@ -10,6 +10,7 @@ from accel_advisor.interpreter.iteration import entries
 from accel_advisor.interpreter.library.evident_models import as_model
 from accel_advisor.interpreter.library.external_settings import is_command
 from accel_advisor.records.operations import Argument
+from accel_advisor.syntax.documented_types import documented_types
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
@@ -134,8 +135,16 @@ def takes(function: Function | None, arguments: Arguments, *, bound: bool) -> bo
     return all(one.name.value in arguments.keywords for one in needed)
 
 
-def _says_tensor(annotation: cst.Annotation) -> bool:
-    return dotted(annotation.annotation) in TENSOR_CLASSES
+def declared_type(function: Function, parameter: cst.Param) -> tuple[str, Ground]:
+    """The type that a function declares a parameter to be, as it is written, and where it does so: its annotation, else
+    a docstring; empty for none, and for an annotation that is no name."""
+    if parameter.annotation is not None:
+        return dotted(parameter.annotation.annotation), Ground.ANNOTATION
+    node, owner, name = function.node, function.owner, parameter.name.value
+    written = documented_types(node).get(name, "") if isinstance(node, cst.FunctionDef) else ""
+    if not written and owner is not None and function.name == "__init__":
+        written = documented_types(owner.node).get(name, "")
+    return written, Ground.DOCSTRING
 
 
 def bind_parameters(
@@ -171,8 +180,10 @@ def bind_parameters(
             bound[name] = device_by_default(default) if arguments.open else default
     for param in (*params.posonly_params, *params.params, *params.kwonly_params):
         name = param.name.value
-        if bound.get(name) == UNKNOWN and param.annotation is not None and _says_tensor(param.annotation):
-            bound[name] = Tensor(SOMEWHERE, proven=False, basis=Evidence.of(Ground.ANNOTATION))
+        if bound.get(name) == UNKNOWN:
+            declared, ground = declared_type(function, param)
+            if declared in TENSOR_CLASSES:
+                bound[name] = Tensor(SOMEWHERE, proven=False, basis=Evidence.of(ground))
     for param in (*params.posonly_params, *params.params):
         if bound[param.name.value] == UNKNOWN:
             bound[param.name.value] = as_model(machine, UNKNOWN, param.name, function.document)

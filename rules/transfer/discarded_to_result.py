@@ -37,9 +37,9 @@ class DiscardedToResult(Rule):
         print(x.mean())
 
     When to ignore it
-        Where the receiver is proven to be a tensor it is an error; where its annotation or a method that only tensors
-        have shows it, a warning. Modules, `BatchEncoding` and graph batches,
-        which move in place, are left alone, and so is a tensor that has no name: `torch.zeros(1).cuda()` starts CUDA.
+        Where the receiver is proven to be a tensor it is an error; where its annotation, a docstring or a method that
+        only tensors have shows it, a warning. Modules, `BatchEncoding` and graph batches, which move in place, are left
+        alone, and so is a tensor that has no name: `torch.zeros(1).cuda()` starts CUDA.
         In a program that synchronizes and reads the clock it reports batches only: another copy may be timed.
 
     Fix safety

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.tables.loader_libraries import CONSTRUCTORS
+from accel_advisor.interpreter.parameters import declared_type
+from accel_advisor.tables.loader_libraries import CONSTRUCTORS, TORCH_LOADER
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.values import Choice, Loader, Method, Opaque, Qualified, Unknown, Value
 
@@ -27,8 +28,9 @@ def iterated(machine: Machine, node: cst.BaseExpression | None, value: Value) ->
         return value
     name = _name_of_loader(node)
     ground = Ground.NAME if name else None
-    if isinstance(node, cst.Name) and _is_annotated(machine, node.value):
-        name, ground = node.value, Ground.ANNOTATION
+    declared = _ground_of_declaration(machine, node.value) if isinstance(node, cst.Name) else None
+    if isinstance(node, cst.Name) and declared is not None:
+        name, ground = node.value, declared
     if ground is None:
         return value
     call = machine.recorder.evident_loader(machine.frame, name, node, Evidence.of(ground, Ground.LOOP))
@@ -59,14 +61,25 @@ def _name_of_loader(node: cst.BaseExpression) -> str:
     return name if found else ""
 
 
-def _is_annotated(machine: Machine, name: str) -> bool:
-    """Whether the function that is being interpreted says that its parameter is a loader."""
+def _ground_of_declaration(machine: Machine, name: str) -> Ground | None:
+    """Where the function that is being interpreted says that its parameter is a loader; None where it does not."""
     function = machine.frame.function
     if function is None or isinstance(function.node, cst.Lambda):
-        return False
+        return None
     params = function.node.params
     for one in (*params.posonly_params, *params.params, *params.kwonly_params):
-        if one.name.value == name and one.annotation is not None:
-            annotation = machine.evaluate(one.annotation.annotation)
-            return isinstance(annotation, Qualified) and annotation.name in CONSTRUCTORS
-    return False
+        if one.name.value == name:
+            declared, ground = declared_type(function, one)
+            return ground if declared and _is_loader_class(machine, declared) else None
+    return None
+
+
+def _is_loader_class(machine: Machine, written: str) -> bool:
+    """Whether a name, seen from here, is that of a class of loaders; a docstring may name torch's unimported."""
+    first, *rest = written.split(".")
+    meant = machine.lookup(first)
+    for part in rest:
+        meant = machine.attribute(meant, part)
+    if isinstance(meant, Qualified):
+        return meant.name in CONSTRUCTORS
+    return isinstance(meant, Unknown) and written in ("DataLoader", TORCH_LOADER)

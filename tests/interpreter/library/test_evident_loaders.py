@@ -19,6 +19,7 @@ STEP = """
     model(x).sum().backward()
 """
 
+DESCRIBED = "def train({}):\n  '''Trains.\n\n  {}\n  '''\n  for x, y in batches:"
 SHOWN = {
     "a parameter": "def train(model, train_loader):\n  for x, y in train_loader:",
     "an attribute": "class Trainer:\n def train(self):\n  for x, y in self.val_loader:",
@@ -33,12 +34,18 @@ SHOWN = {
     "of an unknown function": "from data import get\nloader, test_loader = get()\nif True:\n  for x, y in test_loader:",
     "an unknown function": "from data import make_loader\nif True:\n  for x, y in make_loader():",
     "annotated": "def train(model, batches: DataLoader):\n  for x, y in batches:",
+    "described": DESCRIBED.format("batches", "batches (DataLoader): x and y"),
+    "described with a full name": DESCRIBED.format("batches", "batches : torch.utils.data.DataLoader"),
 }
 NOT_SHOWN = {
     "another name": "def train(batches):\n  for x, y in batches:",
     "a downloader": "def train(downloader):\n  for x, y in downloader:",
     "the name of a part": "def train(loader_names):\n  for x, y in loader_names:",
     "annotated as something else": "def train(batches: Dataset):\n  for x, y in batches:",
+    "described as something else": DESCRIBED.format("batches", "batches (Dataset): x and y"),
+    "annotated otherwise than it is described": DESCRIBED.format("batches: list", "batches (DataLoader): x and y"),
+    "described by the name of another library's class": "from paddle.io import DataLoader\n"
+    + DESCRIBED.format("batches", "batches (DataLoader): x and y"),
     "a list": "loader = [(torch.zeros(8), 1)]\nif True:\n  for x, y in loader:",
     "a class of another library": "import paddle\nif True:\n  loader = paddle.io.DataLoader([])\n  for x, y in loader:",
     "a data set of torch": "loader = TensorDataset(torch.zeros(8))\nif True:\n  for x, y in loader:",
@@ -61,7 +68,7 @@ def _loaders(source: str, folder: Path) -> list[LoaderCall]:
 @pytest.mark.parametrize("case", SHOWN)
 def test_a_loader_by_name_and_loop(case: str, tmp_path: Path) -> None:
     (loader,) = _loaders(MODEL + SHOWN[case] + STEP, tmp_path)
-    named = Ground.ANNOTATION if case == "annotated" else Ground.NAME
+    named = Ground.DOCSTRING if "described" in case else Ground.ANNOTATION if case == "annotated" else Ground.NAME
     assert set(loader.basis.grounds) == {named, Ground.LOOP}
     assert loader.moved_by is None
 

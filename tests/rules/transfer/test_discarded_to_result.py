@@ -179,6 +179,18 @@ EVIDENT = {
         "fit(x,",
         "fit(x: torch.Tensor,",
     ),
+    "a docstring": Pair(
+        'import torch\ndef fit(x, y):\n    """Fits.\n\n    Args:\n        x (nn.Module): to fit\n    """\n'
+        "    x.to('cuda')\n    return x + y\n",
+        "x (nn.Module)",
+        "x (Tensor)",
+    ),
+    "the docstring of a class": Pair(
+        'import torch\nclass Fit:\n    """Fits.\n\n    Args:\n        x (nn.Module): to fit\n    """\n'
+        "    def __init__(self, x):\n        x.to('cuda')\n        self.x = x\n",
+        "x (nn.Module)",
+        "x (torch.Tensor, optional)",
+    ),
     "a method that only tensors have": Pair(
         "import torch\ndef masks(batch):\n    return (batch.src != 1).tolist()\n"
         "def train(batch):\n    mask = masks(batch)\n    mask.cuda()\n    return mask\n",

@@ -24,7 +24,7 @@ CASTS: dict[Action, str] = {
     Method("Tensor", "bfloat16"): "torch.bfloat16",
     Method("Tensor", "double"): "torch.float64",
 }
-_SHOWS_TENSORS = frozenset({Ground.METHOD, Ground.ANNOTATION})
+_SHOWS_TENSORS = frozenset({Ground.METHOD, Ground.ANNOTATION, Ground.DOCSTRING})
 """What tells a tensor from a module or a batch that moves in place; a name or a loop does not."""
 
 
