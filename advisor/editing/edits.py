@@ -10,6 +10,8 @@ from accel_advisor.editing.wrapping import NEWLINE, line_break, newline_of
 from accel_advisor.finding import Edit
 from accel_advisor.source.document import Document
 
+_STRING = re.compile(r"\"([\w.:]*)\"")
+_BLANK = re.compile(r"[ \t]*(?:\r\n|\r|\n)")
 _COMMA = re.compile(r"(?:[ \t\r\n\f\\]|\#[^\r\n]*+)*+,")
 """The comma behind an argument or entry, and what stands in front of it."""
 
@@ -46,7 +48,7 @@ def add_keyword(
     """
     if any(arg.star for arg in call.args):
         return None
-    keyword = f"{name}={expression}"
+    keyword = f"{name}={_quoted(document, expression)}"
     if not call.args:
         # the parenthesis is replaced with it, so that two of these clash and are made one after the other
         end = document.span(call).end.offset
@@ -60,6 +62,12 @@ def add_keyword(
     return (_append(document, call, last, keyword),)
 
 
+def _quoted(document: Document, expression: str) -> str:
+    """An expression, quoted as the document quotes where it is a string."""
+    found = _STRING.fullmatch(expression)
+    return f"{document.quote}{found[1]}{document.quote}" if found else expression
+
+
 def add_before_splat(document: Document, call: cst.Call, name: str, expression: str) -> Edit | None:
     """The edit that gives a call one more keyword in front of its ``**kw``.
 
@@ -71,7 +79,7 @@ def add_before_splat(document: Document, call: cst.Call, name: str, expression: 
     start = document.span(splats[0]).start.offset
     own_line = _begins_line(document, start)
     separator = f",{newline_of(document)}{indentation_at(document, start)}" if own_line else ", "
-    return document.edit(start, start, f"{name}={expression}{separator}")
+    return document.edit(start, start, f"{name}={_quoted(document, expression)}{separator}")
 
 
 def add_entry(document: Document, display: cst.CSTNode | None, name: str, expression: str) -> tuple[Edit, ...] | None:
@@ -177,4 +185,8 @@ def remove_statement(document: Document, statement: cst.CSTNode, body: cst.BaseS
     if rest and not rest.startswith("#"):
         return None
     newline = NEWLINE.match(document.text, end)
-    return document.edit(start, newline.end() if newline else end, "")
+    end = newline.end() if newline else end
+    after = _BLANK.match(document.text, end)
+    if after is not None and not document.line(document.location(start).row - 1).strip():
+        end = after.end()  # of the empty lines above and below, one is enough
+    return document.edit(start, end, "")

@@ -29,6 +29,8 @@ _HANGING = re.compile(r"\([ \t]*(?:\#[^\r\n]*)?(?:\r\n|\r|\n)")
 """A bracket at the end of its line."""
 _ALIGNED = re.compile(r"(?:\r\n|\r|\n|\A)([^\r\n(]*\()[^\r\n()]+,[ \t]*(?:\r\n|\r|\n)([ \t]+)(?=\S)")
 """A line that breaks off behind an argument, with what stands in front of the first one, and the start of the next."""
+_STRING = re.compile(r"\#[^\r\n]*|([\"'])\1\1[\s\S]*?\1\1\1|([\"'])(?:[^\\\r\n\"']|\\[^\r\n])*\2")
+"""A comment, a string of several lines, or one without a quotation mark in it."""
 _SEMICOLON = re.compile(r"[ \t]*;")
 
 
@@ -228,6 +230,12 @@ class Document:
         lines = self.text.splitlines()
         least = 79 if len(lines) >= _TELLING else 100
         return max(least, min(120, max(map(len, lines), default=0)))
+
+    @cached_property
+    def quote(self) -> str:
+        """The quotation mark that most of its strings have."""
+        found = [one[2] for one in _STRING.finditer(self.text) if one[2]]
+        return max('"', "'", key=found.count)
 
     @cached_property
     def hangs(self) -> bool:

@@ -75,12 +75,12 @@ class AmpDeprecatedApi(Rule):
             yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation, last, device))
 
     def _fix(self, facts: Facts, operation: Operation, last: str, device: str) -> Fix | None:
-        torch, node = facts.torch_name, operation.node
+        torch, node, quote = facts.torch_name, operation.node, facts.document.quote
         if torch is None:
             return None
         new = f"{torch}.autocast" if last == "autocast" else f"{torch}.amp.{last}"
         call = node if isinstance(node, cst.Call) else None
-        renamed = operation.callee_edit(new if call is not None else f'{new}(device_type="{device}")')
+        renamed = operation.callee_edit(new if call is not None else f"{new}(device_type={quote}{device}{quote})")
         if renamed is None or (call is not None and any(arg.star for arg in call.args)):
             return None
         edits = [renamed, *(_arguments(facts, call, last, device) if call is not None else ())]
@@ -89,7 +89,8 @@ class AmpDeprecatedApi(Rule):
 
 def _arguments(facts: Facts, call: cst.Call, last: str, device: str) -> Iterator[Edit]:
     document = facts.document
-    first = f'device_type="{device}"' if last.startswith("custom") else f'"{device}"'
+    quoted = f"{document.quote}{device}{document.quote}"
+    first = f"device_type={quoted}" if last.startswith("custom") else quoted
     if not call.args:
         end = document.span(call).end.offset
         yield document.edit(end - 1, end, f"{first})")

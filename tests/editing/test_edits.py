@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accel_advisor.editing.edits import add_before_splat, add_entry, add_keyword, insert_statement
+from accel_advisor.editing.edits import add_before_splat, add_entry, add_keyword, insert_statement, remove_statement
 from accel_advisor.editing.fixer import apply_edits
 from accel_advisor.source.document import Document
 from accel_advisor.syntax.walking import descendants
@@ -153,3 +153,39 @@ def test_any_call_gets_just_the_keyword(source: str, value: str, twice: bool) ->
     assert isinstance(statement.value, ast.Call)
     statement.value.keywords += [ast.keyword(name, ast.parse(text, mode="eval").body) for name, text in given_keywords]
     assert ast.dump(after) == ast.dump(before)
+
+
+@pytest.mark.parametrize(
+    ("head", "given"),
+    [
+        ("", '"cpu"'),
+        ("x = 'a', 'b', \"c\"\n", "'cpu'"),
+        ("\"\"\"It's 'a' 'b'.\"\"\"\n# 'c' 'd'\nx = \"e\"\n", '"cpu"'),
+    ],
+)
+def test_a_string_is_quoted_as_the_file_quotes(head: str, given: str) -> None:
+    assert with_keywords(f"{head}f(a)\n", ("x", '"cpu"')) == f"{head}f(a, x={given})\n"
+    assert with_keywords(f"{head}f(a)\n", ("x", 'd["cpu"]')) == f'{head}f(a, x=d["cpu"])\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("    a()\n\n    b()\n\n    c()\n", "    a()\n\n    c()\n"),
+        ("    a()\n    b()\n\n    c()\n", "    a()\n\n    c()\n"),
+        ("    a()\n\n    b()\n    c()\n", "    a()\n\n    c()\n"),
+        ("    a()\n\n    b()\n", "    a()\n\n"),
+    ],
+)
+def test_a_statement_goes_with_one_of_the_empty_lines_around_it(before: str, after: str) -> None:
+    document = Document("train.py", f"for x in y:\n{before}")
+    loop = document.tree.body[0]
+    assert isinstance(loop, cst.For)
+    statement = next(
+        one.body[0]
+        for one in loop.body.body
+        if isinstance(one, cst.SimpleStatementLine) and document.code(one.body[0]) == "b()"
+    )
+    edit = remove_statement(document, statement, loop.body)
+    assert edit is not None
+    assert apply_edits(document.text, [edit]) == f"for x in y:\n{after}"

@@ -107,7 +107,7 @@ def test_reported(tmp_path: Path) -> None:
     source += "other = nn.Linear(8, 2)\nother.load_state_dict(torch.load('n.pt'))\n"
     found = check_one("ACC426", IMPORTS + LEARNER + source, tmp_path)
     assert len(found[0].related) == 1
-    assert fixed("ACC426", IMPORTS + LEARNER + source, tmp_path).count('map_location="cpu"') == 2
+    assert fixed("ACC426", IMPORTS + LEARNER + source, tmp_path).count("map_location='cpu'") == 2
 
 
 REPORTED_PROGRAMS = {
