@@ -333,8 +333,7 @@ class Recorder:
             known = Operation(frame.document, node, what, frame.discarding, framework, statement, around)
             self.operations[id(node), what] = known
             self.facts[frame.document.filename].operations.append(known)
-        if context not in known.contexts:
-            known.contexts.append(context)
+        known.happens(context)
 
     def callee(self, node: cst.Call, callee: Value) -> None:
         """What a call calls, in one more way."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from accel_advisor.source.document import Document
     from accel_advisor.values.values import Mapping
 
+_MANY = 8
+"""Contexts that are too many to be compared with one more, each time that it happens."""
 _FACTORIES = calls(*TENSOR_FACTORIES)
 
 
@@ -192,6 +194,18 @@ class Operation:
     function: cst.CSTNode | None = None
     contexts: list[OperationContext] = field(default_factory=list)
     varies: bool = False
+    _seen: set[OperationContext] = field(default_factory=set, init=False, repr=False)
+
+    def happens(self, context: OperationContext) -> None:
+        """It happens in one more way, if that is not known yet."""
+        if len(self.contexts) < _MANY:  # to compare a few takes less time than to hash one
+            known = context in self.contexts
+        else:
+            self._seen = self._seen or set(self.contexts)
+            known = context in self._seen
+            self._seen.add(context)
+        if not known:
+            self.contexts.append(context)
 
     def does(self, *asked: Asked) -> bool:
         """Whether it is one of these actions, or one of these patterns covers it."""
