@@ -9,6 +9,7 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.actions import AnyCall
 from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.records.given import Given
 from accel_advisor.rule import Rule, insert_statement
 
 
@@ -16,7 +17,8 @@ class DistributedSamplerMissingSetEpoch(Rule):
     """A DistributedSampler does not learn the epoch, so every epoch has the same order.
 
     What it does
-        Finds a shuffling DistributedSampler of a training loader in a program that never calls `set_epoch`.
+        Finds a shuffling DistributedSampler of a training loader, be it only on some paths as in
+        `DistributedSampler(data) if distributed else None`, in a program that never calls `set_epoch`.
 
     Why it costs time
         The sampler shuffles with its seed plus the epoch, and counts no epochs by itself: without `set_epoch` each
@@ -54,7 +56,8 @@ class DistributedSamplerMissingSetEpoch(Rule):
         themselves, and the rule is silent about them.
 
     Fix safety
-        Unsafe: the order of the samples changes from the second epoch on.
+        Unsafe: the order of the samples changes from the second epoch on. There is none where the loader has another
+        sampler on other paths, which knows no `set_epoch`.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler
@@ -70,19 +73,18 @@ class DistributedSamplerMissingSetEpoch(Rule):
         if facts.frameworks or facts.does(AnyCall("set_epoch")):
             return
         for loader in facts.loaders:
-            sampler = loader.given("sampler")
-            if sampler.made_by != "torch.utils.data.DistributedSampler":
-                continue
-            shuffle = sampler.argument("shuffle", 3)
-            if (shuffle.absent or shuffle.is_literal(True)) and loader.trains and loader.epoch_loops:
-                yield self._report(facts, loader)
+            if loader.trains and loader.epoch_loops:
+                samplers = loader.given("sampler").alternatives
+                if any(map(_shuffles_by_epoch, samplers)):
+                    yield self._report(facts, loader, always=len(samplers) == 1)
 
-    def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
+    def _report(self, facts: Facts, loader: LoaderCall, *, always: bool) -> Finding:
+        where = "on it" if always else "on it, where there is one,"
         message = (
             f"the DistributedSampler of `{loader.label}` is never told the epoch, so every epoch has the same order; "
-            f"call `set_epoch` on it at the start of each one"
+            f"call `set_epoch` {where} at the start of each epoch"
         )
-        return self.finding(facts, loader.node, message, fix=self._fix(facts, loader))
+        return self.finding(facts, loader.node, message, fix=self._fix(facts, loader) if always else None)
 
     def _fix(self, facts: Facts, loader: LoaderCall) -> Fix | None:
         epochs = loader.epoch_loops[0]
@@ -92,3 +94,10 @@ class DistributedSamplerMissingSetEpoch(Rule):
         statement = f"{loader.name}.sampler.set_epoch({epochs.node.target.value})"
         edit = insert_statement(facts.document, epochs.node.body, statement)
         return Fix(f"Insert `{statement}`", (edit,), Applicability.UNSAFE) if edit is not None else None
+
+
+def _shuffles_by_epoch(sampler: Given) -> bool:
+    """Whether it is a DistributedSampler that certainly shuffles."""
+    shuffle = sampler.argument("shuffle", 3)
+    distributed = sampler.made_by == "torch.utils.data.DistributedSampler"
+    return distributed and (shuffle.absent or shuffle.is_literal(True))

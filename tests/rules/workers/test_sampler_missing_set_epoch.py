@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check, check_one, check_pair, fixed
+from ..checks import Pair, check, check_one, check_pair, findings_of, fixed
 from ..programs import EPOCHS, FILES, STAGED_FILES
 from .programs import SHARDING_FRAMEWORKS
 
@@ -17,8 +17,10 @@ SILENT = {
     "the epoch is set": SAMPLED + EPOCHS + "    sampler.set_epoch(epoch)\n",
     "the epoch is set through the loader": SAMPLED + EPOCHS + "    loader.sampler.set_epoch(epoch)\n",
     "a framework": "import accelerate\naccelerator = accelerate.Accelerator()\n" + SAMPLED + EPOCHS,
-    "its own sampler": "class Mine(DistributedSampler): pass\n" + SAMPLED.replace("= D", "= Mine or D") + EPOCHS,
-    "on one path": SAMPLED.replace("(files)", "(files) if conf.ddp else None") + EPOCHS,
+    "its own sampler": "class Mine(DistributedSampler): pass\n"
+    + SAMPLED.replace("= DistributedSampler", "= Mine")
+    + EPOCHS,
+    "not shuffled on its path": SAMPLED.replace("(files)", "(files, shuffle=False) if conf.ddp else None") + EPOCHS,
     "nothing is trained": SAMPLED + "\nfor i in range(9):\n    for x in loader:\n        print(x)\n",
 }
 
@@ -61,8 +63,10 @@ PAIRS = {
     "an unknown sampler": Pair(
         FILES + SAMPLED.replace("DistributedSampler(", "conf.Sampler(") + EPOCHS, "conf.Sampler(", "DistributedSampler("
     ),
-    "one path of two": Pair(
-        FILES + SAMPLED.replace("(files)\n", "(files) if conf.d else None\n") + EPOCHS, " if conf.d else None"
+    "other samplers on both paths": Pair(
+        FILES + SAMPLED.replace("(files)\n", "(files) if conf.d else None\n").replace("= Dist", "= conf.Dist") + EPOCHS,
+        "= conf.Dist",
+        "= Dist",
     ),
     "no training": Pair(
         FILES + SAMPLED + EPOCHS.replace(".sum().backward()", ""), "model(x)\n", "model(x).sum().backward()\n"
@@ -86,3 +90,17 @@ def test_reports_the_same_order_in_every_epoch(tmp_path: Path) -> None:
     source = SAMPLED + "  # -> ACC116 warning unsafe" + EPOCHS
     check(STAGED_FILES + source, tmp_path)
     assert "    loader.sampler.set_epoch(epoch)\n    for x in" in fixed("ACC116", STAGED_FILES + source, tmp_path)
+
+
+@pytest.mark.parametrize("other", ["None", "torch.utils.data.RandomSampler(files)"])
+def test_reports_a_sampler_of_one_path_without_a_fix(other: str, tmp_path: Path) -> None:
+    sampled = SAMPLED.replace("(files)", f"(files) if conf.ddp else {other}")
+    (found,) = check_one("ACC116", STAGED_FILES + sampled + "  # -> warning none" + EPOCHS, tmp_path)
+    assert "where there is one" in found.message
+
+
+def test_reports_a_loader_that_a_function_makes(tmp_path: Path) -> None:
+    made = "def loaders():\n    sampler = DistributedSampler(files) if conf.ddp else None\n"
+    made += "    return DataLoader(files, sampler=sampler)\n"
+    source = STAGED_FILES + made + "loader = loaders()" + EPOCHS.replace("for epoch in range(10)", "while True")
+    assert len(findings_of("ACC116", source, tmp_path)) == 1
