@@ -63,8 +63,10 @@ class Loop:
 
     @property
     def goes_over_epochs(self) -> bool:
-        """Whether each of its passes is an epoch, as it calls what it counts."""
+        """Whether each of its passes is an epoch, as it calls what it counts; one that takes batches is none."""
         counted: cst.CSTNode | None = None
+        if self.loaders:
+            return False
         if isinstance(self.node, cst.For):
             counted = self.node.target
         elif isinstance(self.node, cst.While):

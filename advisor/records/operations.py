@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -130,11 +131,12 @@ class OperationContext:
         """Whether a condition in the innermost loop decides whether it happens, be it the same for all passes."""
         return any(one.within is self.inner for one in self.conditions)
 
-    def is_skipped_in(self, loop: Loop) -> bool:
+    def is_skipped_in(self, loop: Loop, besides: Collection[cst.CSTNode] = ()) -> bool:
         """Whether some passes of a loop around it, or of one in between, skip it, as a condition says that varies
-        there, or all do unless somebody looks for a fault."""
+        there, or all do unless somebody looks for a fault; conditions besides these."""
         inside = self.loops[: self.loops.index(loop) + 1]
         conditions = [one for one in self.conditions if one.within in inside or one.varies in inside]
+        conditions = [one for one in conditions if one.node not in besides]
         return any(one.varies in inside or one.for_debugging for one in conditions)
 
     def alternative_in(self, loop: Loop) -> Condition | None:

@@ -33,6 +33,11 @@ STEP = """
     total += loss.item()
 """
 LOOP = "for x, y in loader:" + STEP
+COUNTED = (
+    "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor i, (x, y) in enumerate(loader):"
+    + STEP.replace("    total += loss.item()\n", "")
+    + "    if i % lib.every == 0:\n        optimizer.step()\n    if i % lib.every == 0:\n        total += loss.item()\n"
+)
 
 PROVEN = {
     "a single wait": HEAD + LOOP,
@@ -108,6 +113,20 @@ PAIRS = {
     ),
     "an epoch in each pass": Pair(
         HEAD + "x, y = next(iter(loader))\nfor epoch in range(1000):" + STEP, "for epoch", "for step"
+    ),
+    "an epoch in each pass, whatever it is called": Pair(
+        HEAD + "x, y = next(iter(loader))\nfor epoch_now in range(1000):" + STEP,
+        "x, y = next(iter(loader))\nfor epoch_now in range(1000)",
+        "for epoch_now, (x, y) in enumerate(loader)",
+    ),
+    "a count beside that of the optimizer's steps": Pair(
+        HEAD + COUNTED, "\n    if i % lib.every == 0:\n        total", "\n        total"
+    ),
+    "a count of the steps of one optimizer out of two": Pair(
+        HEAD
+        + COUNTED.replace("\n    if i % lib.every == 0:\n        total", "\n        total")
+        + "    other = torch.optim.SGD(criterion.parameters(), lr=0.1)\n    other.step()\n",
+        "\n    other.step()",
     ),
     "no GPU anywhere": Pair(
         HEAD.replace("nn.Linear(8, 2).cuda()", "lib.build()")

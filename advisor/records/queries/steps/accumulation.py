@@ -1,9 +1,12 @@
-"""Gradients that are accumulated over several steps, and exchanged among processes in each of them."""
+"""Gradients that are accumulated over several steps: where the optimizer steps then, and what each of them exchanges
+among processes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, AnySets, Call, Within, calls
 
@@ -31,6 +34,22 @@ def needless_exchanges(facts: Facts) -> Iterator[tuple[Operation, Operation]]:
             if not backward.guarded and _loops(backward) == _loops(step):
                 yield backward, step
                 break
+
+
+def paces(facts: Facts) -> dict[Loop, frozenset[cst.CSTNode]]:
+    """The conditions that count the passes of a loop off, where all optimizers that step in it do so under them: what
+    happens there happens in each step of the training."""
+    found: dict[Loop, frozenset[cst.CSTNode]] = {}
+    for operation in facts.program.operations_of(AnyCall("step")):
+        if operation.does(Within("torch.optim.lr_scheduler")):
+            continue
+        for context in operation.contexts:
+            loop = context.inner
+            if loop is not None and loop.learns:
+                counted = () if context.period.absent else context.conditions
+                nodes = frozenset(one.node for one in counted if one.varies is loop and one.branch == 0)
+                found[loop] = found.get(loop, nodes) & nodes
+    return found
 
 
 def _is_step(operation: Operation) -> bool:

@@ -12,6 +12,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import Act, Action, AnyCall, Asked, Call, Method, Within, any_calls, calls, methods
 from accel_advisor.records.clock import CLOCKS
+from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.step_values import is_checked, is_on_host, read_by, used_now_and_then
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
@@ -164,6 +165,7 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
     """The operations that wait, the loop that does them in each of its passes, and what shows it. Two branches that
     both wait make each pass wait."""
     sides: dict[tuple[Loop, Condition], list[tuple[Operation, Evidence]]] = {}
+    counted = paces(facts)
     for operation in facts.operations_of(*_WAITING):
         if operation.framework:
             continue
@@ -172,7 +174,7 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
             basis = _basis(facts, operation, context, gpu) if loop is not None else None
             if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
                 continue
-            if not context.is_skipped_in(loop):
+            if not context.is_skipped_in(loop, counted.get(loop, ())):
                 yield operation, loop, basis
                 break
             side = context.alternative_in(loop)
