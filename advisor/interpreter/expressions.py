@@ -18,6 +18,7 @@ from accel_advisor.interpreter.library.texts import formatted_text, text
 from accel_advisor.records.actions import Act, Reads
 from accel_advisor.records.clock import Moment
 from accel_advisor.syntax.shapes import dotted, self_attribute
+from accel_advisor.tables.known_datasets import TENSOR_DATASET
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS
 from accel_advisor.values.devices import device_text, formatted
 from accel_advisor.values.evidence import Evidence, Ground
@@ -125,6 +126,8 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
         return element_at(machine, owner, ...)
     slice_ = node.slice[0].slice
     if not isinstance(slice_, cst.Index):
+        if isinstance(owner, Opaque) and owner.name == TENSOR_DATASET:
+            return Iterated(join_all(owner.arguments))  # a part of each of its tensors
         return owner if isinstance(owner, (Iterated, Tensor)) else UNKNOWN
     key = machine.evaluate(slice_.value)
     if isinstance(owner, Qualified) and owner.name == "sys.modules" and dotted(slice_.value) == "__name__":

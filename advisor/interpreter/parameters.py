@@ -9,10 +9,12 @@ import libcst as cst
 from accel_advisor.interpreter.iteration import entries
 from accel_advisor.interpreter.library.evident_models import as_model
 from accel_advisor.interpreter.library.external_settings import is_command
+from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.documented_types import documented_types
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.known_datasets import TENSOR_DATASET
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
 from accel_advisor.tables.wrappers import TRANSPARENT_DECORATORS
 from accel_advisor.values.devices import device_by_default
@@ -147,6 +149,18 @@ def declared_type(function: Function, parameter: cst.Param) -> tuple[str, Ground
     return written, Ground.DOCSTRING
 
 
+def _declared(machine: Machine, function: Function, parameter: cst.Param) -> Value:
+    """What a parameter is as far as its function declares it: a tensor, or a data set of tensors."""
+    name, ground = declared_type(function, parameter)
+    tensor = Tensor(SOMEWHERE, proven=False, basis=Evidence.of(ground))
+    if name in TENSOR_CLASSES:
+        return tensor
+    if parameter.annotation is None or not name.endswith("TensorDataset"):
+        return UNKNOWN
+    meant = value_of(machine, function.scope, parameter.annotation.annotation)
+    return Opaque(meant.name, (tensor,)) if isinstance(meant, Qualified) and meant.name == TENSOR_DATASET else UNKNOWN
+
+
 def bind_parameters(
     machine: Machine, function: Function, arguments: Arguments, receiver: Value | None
 ) -> dict[str, Value]:
@@ -181,9 +195,7 @@ def bind_parameters(
     for param in (*params.posonly_params, *params.params, *params.kwonly_params):
         name = param.name.value
         if bound.get(name) == UNKNOWN:
-            declared, ground = declared_type(function, param)
-            if declared in TENSOR_CLASSES:
-                bound[name] = Tensor(SOMEWHERE, proven=False, basis=Evidence.of(ground))
+            bound[name] = _declared(machine, function, param)
     for param in (*params.posonly_params, *params.params):
         if bound[param.name.value] == UNKNOWN:
             bound[param.name.value] = as_model(machine, UNKNOWN, param.name, function.document)

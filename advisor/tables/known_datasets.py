@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-DATASET_BASES = frozenset(
-    {"torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.TensorDataset"}
-)
+TENSOR_DATASET = "torch.utils.data.TensorDataset"
+
+DATASET_BASES = frozenset({"torch.utils.data.Dataset", "torch.utils.data.IterableDataset", TENSOR_DATASET})
 """Classes that data sets inherit from."""
 
 DISK_DATASETS = frozenset(

@@ -17,6 +17,7 @@ LEAVES_AUTOGRAD = (
     *("torch.", "tqdm.", "functools.", "hydra.", "click.", "abc.", "typing.", "warnings.", "rich.", "time."),
     *("contextlib.nullcontext", "contextlib.suppress", "contextlib.redirect", "contextlib.contextmanager"),
     *("staticmethod", "classmethod", "property", "open", "PIL.", "h5py.", "wandb.", "mlflow.", "numpy."),
+    *("beartype.", "icontract.", "typeguard.", "jaxtyping."),
 )
 """Beginnings of names of context managers and decorators that have nothing to do with autograd otherwise."""
 
@@ -38,5 +39,9 @@ TRANSPARENT_DECORATORS = (
     "typer.",
     "record",
     "torch.distributed.elastic.",
+    "beartype.",
+    "icontract.",
+    "typeguard.",
+    "jaxtyping.",
 )
 """Beginnings of decorators that leave the arguments and the result of a function as they are."""

@@ -191,6 +191,12 @@ EVIDENT = {
         "x (nn.Module)",
         "x (torch.Tensor, optional)",
     ),
+    "an annotation of a data set": Pair(
+        "import torch\nfrom torch.utils.data import Dataset, TensorDataset\ndef fit(data: Dataset):\n"
+        "    x, y = data[:]\n    x.to('cuda')\n    return x + y\n",
+        "data: Dataset",
+        "data: TensorDataset",
+    ),
     "a method that only tensors have": Pair(
         "import torch\ndef masks(batch):\n    return (batch.src != 1).tolist()\n"
         "def train(batch):\n    mask = masks(batch)\n    mask.cuda()\n    return mask\n",
@@ -210,3 +216,19 @@ def test_speaks_where_it_is_evident_that_a_tensor_moves(pair: Pair, tmp_path: Pa
 def test_an_argument_that_is_known_counts_more_than_its_annotation(tmp_path: Path) -> None:
     source = "def move(x: torch.Tensor):\n    x.to('cuda')\nmove(torch.nn.Linear(2, 2))\n"
     check_one("ACC207", f"import torch\n{source}", tmp_path)
+
+
+def test_decorators_that_only_check_what_a_function_is_given(tmp_path: Path) -> None:
+    source = """
+import {0}
+import torch
+@{0}.{1}
+def split(x): return x[:2], x[2:]
+def fit(x: torch.Tensor):
+    first, rest = split(x)
+    rest.to("cuda"){2}
+"""
+    mark = "  # -> warning unsafe"
+    check_one("ACC207", source.format("beartype", "beartype", mark), tmp_path)
+    check_one("ACC207", source.format("icontract", "require(lambda x: len(x) > 2)", mark), tmp_path)
+    check_one("ACC207", source.format("caches", "cached", ""), tmp_path)
