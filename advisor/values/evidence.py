@@ -9,23 +9,27 @@ from accel_advisor.finding import Confidence
 
 
 class Ground(Enum):
-    """What an expert reader goes by where the code does not say it; the words are those of messages."""
+    """What an expert reader goes by where the code does not say it, and what the reader then takes for granted."""
 
-    GPU = "the GPU that the program names"
-    MOVES = "what the program moves to a device"
-    TRAINING = "the training loop"
-    LOOP = "the loop over it"
-    MOVE = "the call that moves it"
-    METHOD = "a method that only tensors have"
-    NAME = "its name"
-    ANNOTATION = "its annotation"
-    DOCSTRING = "its docstring"
-    DEFAULT = "the default of an option"
-    INPUTS = "what it is computed from"
-    FORMULA = "the tensor that it is computed with"
-    KEPT = "what it was before an unknown call"
-    MODE = "its `eval()`"
-    CHOICE = "what the program can choose from"
+    GPU = "the GPU that the program names", "the device is a GPU"
+    MOVES = "what the program moves to a device", "the device is a GPU"
+    TRAINING = "the training loop", "the loop trains a model"
+    LOOP = "the loop over it", "the loop goes over a DataLoader"
+    MOVE = "the call that moves it", "the device is a GPU"
+    METHOD = "a method that only tensors have", "the value is a tensor"
+    NAME = "its name", "the loop goes over a DataLoader"
+    ANNOTATION = "its annotation", "the annotation holds"
+    DOCSTRING = "its docstring", "the docstring is right"
+    DEFAULT = "the default of an option", "the option keeps its default"
+    INPUTS = "what it is computed from", "the value is a tensor"
+    FORMULA = "the tensor that it is computed with", "the value is a tensor"
+    KEPT = "what it was before an unknown call", "unknown calls hand back what they are given"
+    MODE = "its `eval()`", "what is put in evaluation mode is a model"
+    CHOICE = "what the program can choose from", "the program chooses among its own classes and functions"
+
+    def __init__(self, reason: str, assumption: str) -> None:
+        self.reason = reason
+        self.assumption = assumption
 
 
 _ORDER = {ground: at for at, ground in enumerate(Ground)}
@@ -65,14 +69,15 @@ class Evidence:
     @property
     def words(self) -> str:
         """The grounds in a row: ``the loop over it and its name``; empty where it is proven."""
-        *others, last = [ground.value for ground in self.grounds] or [""]
+        *others, last = [ground.reason for ground in self.grounds] or [""]
         return f"{', '.join(others)} and {last}" if others else last
 
     @property
     def clause(self) -> str:
-        """The grounds for a message, with what is before them: ``, judging by the loop over it and its name``; empty
-        where it is proven."""
-        return f", judging by {self.words}" if self.grounds else ""
+        """What it takes for granted, for a message: ``, assuming that the device is a GPU``; empty where it is
+        proven."""
+        assumed = dict.fromkeys(f"that {ground.assumption}" for ground in self.grounds)
+        return f", assuming {' and '.join(assumed)}" if assumed else ""
 
 
 PROVEN = Evidence()

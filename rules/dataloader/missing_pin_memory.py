@@ -87,6 +87,8 @@ class DataLoaderMissingPinMemory(Rule):
         workers, certain = loader.default_count("num_workers"), not loader.moved_by and basis.proven
         expression = self._expression(facts, loader, certain)
         remedy = f"pass `pin_memory={expression}`" if expression else "pass `pin_memory=True` where there is a GPU"
+        if unpinned.copy is not None and unpinned.copy.waits:
+            remedy += ", and `non_blocking=True` to the copy"
         message = f"`{name}` does not pin its batches, and {moved}, which blocks{basis.clause}; {remedy}"
         if not workers:
             message += " (it pays with worker processes: without them pinning runs in the main process)"

@@ -94,7 +94,7 @@ class BlockingHostToDeviceCopy(Rule):
         if any(copy.recast for copy in copies):
             remedy = "copy first, with `non_blocking=True`, and cast on the GPU: what a cast makes is not pinned"
         elif not pinned:
-            remedy += " (it pays in full from pinned memory)"
+            remedy += ", and let the loader pin its batches: from pageable memory the copy waits nearly as long"
         message = f"{source} {calls} {done}{basis.clause}; {remedy}"
         related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
         severity = Severity.WARNING if pinned and basis.proven else Severity.INFO

@@ -27,8 +27,10 @@ def test_what_rests_on_evidence_is_not_proven(one: Evidence, two: Evidence) -> N
 
 def test_grounds_are_worded_for_a_message() -> None:
     assert PROVEN.words == PROVEN.clause == ""
-    assert Evidence.of(Ground.NAME).clause == ", judging by its name"
-    assert Evidence.of(Ground.NAME, Ground.LOOP).clause == ", judging by the loop over it and its name"
+    assert Evidence.of(Ground.NAME).clause == ", assuming that the loop goes over a DataLoader"
+    assert Evidence.of(Ground.NAME, Ground.LOOP, Ground.GPU, Ground.MOVE).clause == (
+        ", assuming that the device is a GPU and that the loop goes over a DataLoader"
+    )
     assert Evidence.of(Ground.NAME, Ground.LOOP, Ground.MOVE, Ground.NAME).words == (
         "the loop over it, the call that moves it and its name"
     )

@@ -115,7 +115,7 @@ for x, y in loader:
 """
     found = check_one("ACC101", PHOTOS + MODEL + source, tmp_path)
     assert found[0].confidence is Confidence.EVIDENT
-    assert "blocks, judging by the GPU that the program names and the call that moves it; pass" in found[0].message
+    assert "blocks, assuming that the device is a GPU; pass" in found[0].message
 
 
 def test_without_pinning_an_asynchronous_copy_waits_all_the_same(tmp_path: Path) -> None:

@@ -70,9 +70,7 @@ def test_a_device_that_is_not_known_is_a_gpu_where_the_program_names_one(tmp_pat
     source = PHOTOS + MODEL + PINNED + EACH + "x = x.to(conf.device)  # -> info unsafe\n"
     found = check_one("ACC201", source, tmp_path)
     assert found[0].confidence is Confidence.EVIDENT
-    assert "until the copy is done, judging by the GPU that the program names and the call that moves it;" in (
-        found[0].message
-    )
+    assert "until the copy is done, assuming that the device is a GPU;" in (found[0].message)
 
 
 def test_a_device_of_the_command_line(tmp_path: Path) -> None:
