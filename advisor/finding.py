@@ -6,7 +6,7 @@ printed without the document that it came from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
@@ -31,6 +31,11 @@ class Applicability(StrEnum):
     SAFE = "safe"
     UNSAFE = "unsafe"
     DISPLAY = "display"
+
+    @property
+    def rank(self) -> int:
+        """0 for ``display``, 1 for ``unsafe``, 2 for ``safe``: larger is surer."""
+        return ("display", "unsafe", "safe").index(self.value)
 
 
 class Confidence(StrEnum):
@@ -136,6 +141,10 @@ class Fix:
     title: str
     edits: tuple[Edit, ...]
     applicability: Applicability
+
+    def at_most(self, limit: Applicability) -> Fix:
+        """This fix, no surer than ``limit``."""
+        return self if self.applicability.rank <= limit.rank else replace(self, applicability=limit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from accel_advisor.editing.edits import (
     replace_node,
 )
 from accel_advisor.editing.wrapping import newline_of
-from accel_advisor.finding import Finding, Fix, Frequency, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Related, Severity
 from accel_advisor.plugins import entry_points
 from accel_advisor.selection import TOOL_CODES
 from accel_advisor.values.evidence import PROVEN, Evidence
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     import libcst as cst
 
+    from accel_advisor.project.target import Version
     from accel_advisor.records.facts import Facts
     from accel_advisor.source.document import Document
 
@@ -88,10 +89,20 @@ class Rule(ABC):
         fix: Fix | None = None,
         related: Iterable[Related] = (),
         basis: Evidence = PROVEN,
+        since: Version | None = None,
+        package: str = "torch",
     ) -> Finding:
         """A finding of this rule at ``node``, with the rule's own severity and frequency unless others are given, and
-        what it rests on."""
+        what it rests on.
+
+        Args:
+            since: the version of ``package`` that the remedy came with. Where the project says that it may run with an
+                older one, the message names the version, and the fix is not safe.
+        """
         document = facts.document
+        if since is not None and facts.target.allows_before(package, since):
+            message = f"{message} ({package} {since[0]}.{since[1]} or later)"
+            fix = fix.at_most(Applicability.UNSAFE) if fix is not None else None
         return Finding(
             code=self.code,
             name=self.name,

@@ -67,8 +67,12 @@ def imaged(text: str) -> Iterator[tuple[str, Versions]]:
 
 
 def demanded(text: str) -> Iterator[tuple[str, Versions]]:
-    """What a README tells its readers to install, in commands and in lines such as ``- PyTorch 1.7.1``."""
-    yield from installed(text)
+    """What a README tells its readers to install: in commands, or, where none of them names a version of torch, in
+    lines such as ``- PyTorch 1.7.1``, which pin nothing: they are years old more often than strict."""
+    commands = list(installed(text))
+    yield from commands
+    if any(package == "torch" for package, _ in commands):
+        return
     for line in text.splitlines():
         if _ITEM.match(line) or _DEMAND.search(line):
             for mention in _VERSION.finditer(line):

@@ -67,7 +67,7 @@ class Target:
         platforms: those that it names; empty where it names none.
         libraries: of other libraries, by name, the versions that it supports.
         advised: by name, the versions that it is known to be used with: those that its README tells readers to
-            install. They rule out what is newer where nothing else is said of a package, and never allow anything.
+            install. They count where nothing else is said of a package.
     """
 
     python: Versions = Versions()
@@ -91,15 +91,21 @@ class Target:
         return self.torch if package == "torch" else dict(self.libraries).get(package, Versions())
 
     def rules_out(self, package: str, version: Version) -> bool:
-        """Whether it may run with a version of a package before this one."""
-        stated = self.supported(package)
-        if stated == Versions():
-            stated = dict(self.advised).get(package, Versions())
-        return stated.all_from(version) is False
+        """Whether it never runs with this version of a package or a later one: a pin or an upper bound says so."""
+        below = self._stated(package).below
+        return below is not None and below <= version
+
+    def allows_before(self, package: str, version: Version) -> bool:
+        """Whether it says that it may run with a version of a package before this one."""
+        return self._stated(package).all_from(version) is False
 
     def runs_on(self, platform: Platform) -> bool:
         """Whether the project runs, or may run, on a platform."""
         return not self.platforms or platform in self.platforms
+
+    def _stated(self, package: str) -> Versions:
+        supported = self.supported(package)
+        return supported if supported != Versions() else dict(self.advised).get(package, Versions())
 
     @property
     def has_cuda(self) -> bool:

@@ -189,9 +189,13 @@ class Facts:
         return union_of(kinds for moved, kinds in moves if isinstance(moved, Module) and moved.plain is module.plain)
 
     def supports(self, version: Version, package: str = "torch") -> bool:
-        """Whether the project can rely on what came with a version of torch, or of another library; yes where neither
-        its requirements nor its README say."""
+        """Whether what came with a version of torch, or of another library, is worth saying: yes, unless a pin or an
+        upper bound of the project rules that version out. It may allow older ones beside it."""
         return not self.target.rules_out(package, version)
+
+    def allows_before(self, version: Version, package: str = "torch") -> bool:
+        """Whether the project says that it may run with a version of torch, or of another library, before this one."""
+        return self.target.allows_before(package, version)
 
     def needs(self, version: Version) -> bool:
         """Whether the project says that it runs with a version of torch or later ones only."""

@@ -12,6 +12,7 @@ from accel_advisor.rule import Rule, insert_after, pass_argument
 
 _HALVES = (AnyCall("autocast"), *methods("Module", "half", "bfloat16"))
 _KERNELS = calls("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
+_SINCE = (1, 5)
 _OTHERS = ("Conv1d", "Conv3d", "ConvTranspose1d", "ConvTranspose3d")
 
 
@@ -61,7 +62,7 @@ class ChannelsLast(Rule):
     When to ignore it
         With kernels of your own, which may take the layout for granted, and where `view` is called on images. The rule
         is silent without mixed precision, about models with other convolutions or attention, with frameworks, and where
-        torch before 1.5 must be supported.
+        torch is pinned before 1.5.
 
     Fix safety
         Unsafe: `view` raises for a tensor whose channels lie last, and other kernels compute other last bits. Images
@@ -80,7 +81,7 @@ class ChannelsLast(Rule):
         """Reports each move of such a model once."""
         if not facts.does(*_HALVES) or any("channels_last" in each.document.text for each in facts.program):
             return
-        if facts.does(*_KERNELS) or not facts.supports((1, 5)):
+        if facts.does(*_KERNELS) or not facts.supports(_SINCE):
             return
         for training in (one for each in facts.program for one in trainings(each)):
             if not training.convolves or training.attends or training.has(*_OTHERS):
@@ -91,7 +92,7 @@ class ChannelsLast(Rule):
                         "the convolutions of this model have to transpose images and weights in half precision; pass "
                         "`memory_format=torch.channels_last`, and convert the images too"
                     )
-                    yield self.finding(facts, transfer.node, message, fix=self._fix(facts, transfer))
+                    yield self.finding(facts, transfer.node, message, fix=self._fix(facts, transfer), since=_SINCE)
             return
 
     def _moves(self, transfer: Transfer, training: Training) -> bool:

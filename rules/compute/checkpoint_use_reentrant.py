@@ -9,6 +9,7 @@ from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule, pass_argument
 
+_SINCE = (2, 0)
 _CHECKPOINTS = calls("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")
 
 
@@ -55,7 +56,7 @@ class CheckpointUseReentrant(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        if not facts.supports((2, 0)):
+        if not facts.supports(_SINCE):
             return
         for operation in facts.operations_of(*_CHECKPOINTS):
             if not operation.lacks("use_reentrant"):
@@ -66,4 +67,4 @@ class CheckpointUseReentrant(Rule):
                 f"`use_reentrant=False`"
             )
             fix = pass_argument(operation, "use_reentrant", "False")
-            yield self.finding(facts, operation.node, message, fix=fix)
+            yield self.finding(facts, operation.node, message, fix=fix, since=_SINCE)

@@ -9,6 +9,7 @@ from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.models.attention import attentions
 from accel_advisor.rule import Rule
 
+_SINCE = (2, 0)
 _FUSED = ("scaled_dot_product_attention", "memory_efficient_attention", "flash_attn", "flex_attention")
 """Words in a file that knows of fused attention, and computes it step by step on purpose, or where it has to."""
 
@@ -80,7 +81,7 @@ class ManualAttention(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each attention at the product of its queries and keys."""
-        if not facts.supports((2, 0)) or any(word in facts.document.text for word in _FUSED):
+        if not facts.supports(_SINCE) or any(word in facts.document.text for word in _FUSED):
             return
         for attention in attentions(facts):
             mask = ", attn_mask" if attention.masked else ""
@@ -88,4 +89,4 @@ class ManualAttention(Rule):
                 f"the attention that begins with `{facts.document.code(attention.scores)}` writes all its weights to "
                 f"memory; compute it in one kernel: `F.scaled_dot_product_attention(q, k, v{mask})`"
             )
-            yield self.finding(facts, attention.scores, message)
+            yield self.finding(facts, attention.scores, message, since=_SINCE)

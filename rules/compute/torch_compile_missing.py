@@ -18,6 +18,7 @@ _COMPILES = (
     *calls("torch.autograd.set_detect_anomaly", "torch.autograd.detect_anomaly"),
     *map(Decorates, ("torch.jit.script", "torch.compiler.disable", "torch._dynamo.disable")),
 )
+_SINCE = (2, 2)
 _PYTHONS = (((3, 12), (2, 4)), ((3, 13), (2, 6)), ((3, 14), (2, 10)))
 """Versions of Python, and the first torch that compiles on each."""
 _RECURRENT = ("LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell")
@@ -64,8 +65,8 @@ class TorchCompileMissing(Rule):
     When to ignore it
         With short runs, which never win back the minutes of compiling. The rule is silent with frameworks, with
         recurrent layers, which are not compiled, with a `collate_fn` or a sampler of batches, which may change the
-        shapes, in programs that look for anomalies, and where the project supports torch before 2.2, or one that does
-        not compile on its Python.
+        shapes, in programs that look for anomalies, and where torch is pinned before 2.2, or before the first that
+        compiles on the project's Python.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.compile.html
@@ -78,16 +79,15 @@ class TorchCompileMissing(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a document once, at its first such loop."""
-        if facts.does(*_COMPILES) or not facts.supports((2, 2)):
-            return
-        if any(facts.target.python.all_from(python) and not facts.supports(torch) for python, torch in _PYTHONS):
+        since = max([_SINCE, *(torch for python, torch in _PYTHONS if facts.target.python.all_from(python))])
+        if facts.does(*_COMPILES) or not facts.supports(since):
             return
         for training in trainings(facts):
             if (training.convolves or training.attends) and self._has_one_shape(training):
                 message = (
                     "the model of this loop runs operation by operation; try `model.compile()` before it, and measure"
                 )
-                yield self.finding(facts, training.loop.node, message)
+                yield self.finding(facts, training.loop.node, message, since=since)
                 return
 
     def _has_one_shape(self, training: Training) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.queries.loaders.epochs import restarted_loaders
+from accel_advisor.records.queries.loaders.epochs import restarted_loaders, workers_live_on_since
 from accel_advisor.records.queries.loaders.start_method import start_methods
 from accel_advisor.rule import Rule, also_at, pass_argument
 
@@ -95,4 +95,5 @@ class DataLoaderMissingPersistentWorkers(Rule):
         fix = pass_argument(loader, "persistent_workers", "True")
         severity = Severity.WARNING if starts.fresh else Severity.INFO
         related = [also_at(loop.document, loop.node, "the loop over epochs")]
-        return self.finding(facts, loader.node, message, severity=severity, fix=fix, related=related)
+        since = workers_live_on_since(loader)
+        return self.finding(facts, loader.node, message, severity=severity, fix=fix, related=related, since=since)

@@ -31,7 +31,7 @@ class PinMemoryDeviceIgnored(Rule):
 
     When to ignore it
         Other devices, such as "xpu", needed the argument before torch 2.8, and the rule is silent about them. It is
-        silent, too, in a project that supports torch before 2.13.
+        silent, too, in a project that pins torch before 2.13.
 
     Fix safety
         Safe where the project needs torch 2.13 or later, which ignores the argument. Unsafe otherwise: another version

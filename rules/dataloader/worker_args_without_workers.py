@@ -54,7 +54,7 @@ class WorkerArgsWithoutWorkers(Rule):
             if not loader.constructor.advises or not loader.without_workers:
                 continue
             useless = [name for name in _NEEDS_WORKERS if self._is_set(name, loader.given(name))]
-            if not facts.supports((2, 0)) and loader.gives("prefetch_factor", 2):
+            if facts.allows_before((2, 0)) and loader.gives("prefetch_factor", 2):
                 useless = [name for name in useless if name != "prefetch_factor"]  # the only legal value there
             if useless:
                 yield self._report(facts, loader, useless)

@@ -53,7 +53,7 @@ class DdpBroadcastBuffersDeprecated(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each wrapper once."""
-        if not facts.supports((2, 13)):
+        if facts.allows_before((2, 13)):
             return
         for operation in facts.operations_of(Call("torch.nn.parallel.DistributedDataParallel")):
             given = operation.given("broadcast_buffers").literal

@@ -9,6 +9,8 @@ from accel_advisor.records.actions import AnyCall, Call
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule
 
+_SINCE = (1, 7)
+
 
 class DdpGradientAsBucketView(Rule):
     """DistributedDataParallel keeps every gradient twice.
@@ -38,7 +40,7 @@ class DdpGradientAsBucketView(Rule):
 
     When to ignore it
         Where gradients are detached in place, as some optimizers of other libraries do: views cannot be. The rule is
-        silent where the program calls `detach_()`, and where torch before 1.7 must be supported.
+        silent where the program calls `detach_()`, and where torch is pinned before 1.7.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
@@ -51,7 +53,7 @@ class DdpGradientAsBucketView(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each wrapper once."""
-        if facts.does(AnyCall("detach_")) or not facts.supports((1, 7)):
+        if facts.does(AnyCall("detach_")) or not facts.supports(_SINCE):
             return
         for operation in facts.operations_of(Call("torch.nn.parallel.DistributedDataParallel")):
             if operation.lacks("gradient_as_bucket_view"):
@@ -59,4 +61,4 @@ class DdpGradientAsBucketView(Rule):
                     f"`{facts.document.code(operation.node)}` keeps its gradients and copies of them in buckets; pass "
                     f"`gradient_as_bucket_view=True`"
                 )
-                yield self.finding(facts, operation.node, message)
+                yield self.finding(facts, operation.node, message, since=_SINCE)

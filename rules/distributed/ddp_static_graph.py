@@ -10,6 +10,7 @@ from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.models.class_code import may_change
 from accel_advisor.rule import Rule
 
+_SINCE = (1, 11)
 _CHECKPOINTS = calls("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")
 
 
@@ -58,8 +59,8 @@ class DdpStaticGraph(Rule):
 
     When to ignore it
         Where the graph differs from step to step: another set of parameters is used, or used another number of times.
-        The rule is silent where the model has branches, where unused parameters are looked for, and where torch before
-        1.11 must be supported.
+        The rule is silent where the model has branches, where unused parameters are looked for, and where torch is
+        pinned before 1.11.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
@@ -72,7 +73,7 @@ class DdpStaticGraph(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each wrapper once."""
-        if not facts.supports((1, 11)) or not facts.does(*_CHECKPOINTS):
+        if not facts.supports(_SINCE) or not facts.does(*_CHECKPOINTS):
             return
         for operation in facts.operations_of(Call("torch.nn.parallel.DistributedDataParallel")):
             model = operation.given("module", 0).module
@@ -84,4 +85,4 @@ class DdpStaticGraph(Rule):
                     f"`{facts.document.code(operation.node)}` wraps a checkpointed model without knowing that its "
                     f"graph stays the same; pass `static_graph=True` if it does"
                 )
-                yield self.finding(facts, operation.node, message)
+                yield self.finding(facts, operation.node, message, since=_SINCE)

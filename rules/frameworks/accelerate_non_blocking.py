@@ -78,4 +78,4 @@ class AccelerateNonBlocking(Rule):
             if facts.document.code(operation.node).startswith("accelerate.Accelerator("):
                 config = "accelerate.DataLoaderConfiguration(non_blocking=True)"
                 fix = pass_argument(operation, "dataloader_config", config, title="Copy without waiting")
-            yield self.finding(facts, operation.node, message, fix=fix)
+            yield self.finding(facts, operation.node, message, fix=fix, since=_SINCE, package="accelerate")

@@ -10,6 +10,8 @@ from accel_advisor.records.given import Given
 from accel_advisor.records.queries.trainer_settings import acts_between_epochs, leaves_out, settings
 from accel_advisor.rule import Rule, pass_argument
 
+_SINCE = (4, 36)
+
 
 class HfArgsPersistentWorkers(Rule):
     """A transformers Trainer starts its worker processes again for every epoch.
@@ -45,7 +47,7 @@ class HfArgsPersistentWorkers(Rule):
     When to ignore it
         Where the data set is changed between epochs: workers that persist keep the copy that they were started with.
         The rule is silent where a callback of the program acts when an epoch begins or ends, where the number of epochs
-        or workers is not a literal, where `max_steps` is given, and in a project that supports transformers before
+        or workers is not a literal, where `max_steps` is given, and in a project that pins transformers before
         4.36, which does not know the argument.
 
     Fix safety
@@ -62,7 +64,7 @@ class HfArgsPersistentWorkers(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for arguments in settings(facts) if facts.supports((4, 36), "transformers") else ():
+        for arguments in settings(facts) if facts.supports(_SINCE, "transformers") else ():
             given = not leaves_out(facts, arguments, "dataloader_persistent_workers")
             if given or not arguments.lacks("max_steps") or acts_between_epochs(facts):
                 continue
@@ -74,7 +76,7 @@ class HfArgsPersistentWorkers(Rule):
                 "`dataloader_persistent_workers=True`"
             )
             fix = pass_argument(arguments, "dataloader_persistent_workers", "True")
-            yield self.finding(facts, arguments.node, message, fix=fix)
+            yield self.finding(facts, arguments.node, message, fix=fix, since=_SINCE, package="transformers")
 
 
 def _above(value: Given, limit: int) -> bool:

@@ -9,6 +9,8 @@ from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.trainer_settings import leaves_out, settings, stays_on_host
 from accel_advisor.rule import Rule, pass_argument
 
+_SINCE = (4, 41)
+
 
 class HfNonBlocking(Rule):
     """A transformers Trainer pins its batches and still waits for each copy to the GPU.
@@ -33,7 +35,7 @@ class HfNonBlocking(Rule):
 
     When to ignore it
         On machines without CUDA. The rule is silent with `use_cpu=True`, where the program names the device `mps`,
-        where the arguments come from a dict or a command line, and in a project that supports transformers before 4.41.
+        where the arguments come from a dict or a command line, and in a project that pins transformers before 4.41.
 
     Fix safety
         Unsafe: on MPS an asynchronous copy may be read before it is done.
@@ -49,7 +51,7 @@ class HfNonBlocking(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        if not facts.target.has_cuda or facts.names_device("mps") or not facts.supports((4, 41), "transformers"):
+        if not facts.target.has_cuda or facts.names_device("mps") or not facts.supports(_SINCE, "transformers"):
             return
         for arguments in settings(facts):
             pins = arguments.lacks("dataloader_pin_memory") or arguments.gives("dataloader_pin_memory", True)
@@ -60,4 +62,4 @@ class HfNonBlocking(Rule):
                 '`accelerator_config={"non_blocking": True}`'
             )
             fix = pass_argument(arguments, "accelerator_config", '{"non_blocking": True}', title="Copy without waiting")
-            yield self.finding(facts, arguments.node, message, fix=fix)
+            yield self.finding(facts, arguments.node, message, fix=fix, since=_SINCE, package="transformers")

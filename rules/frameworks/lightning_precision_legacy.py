@@ -11,6 +11,7 @@ from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule, replace_node
 
+_SINCE = (2, 0)
 _INSTEAD = {"16": "16-mixed", "bf16": "bf16-mixed"}
 
 
@@ -52,7 +53,7 @@ class LightningPrecisionLegacy(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each Trainer once."""
-        if "pytorch_lightning" in facts.packages or not facts.supports((2, 0), "lightning"):
+        if "pytorch_lightning" in facts.packages or not facts.supports(_SINCE, "lightning"):
             return
         for operation in facts.operations_of(*calls("lightning.Trainer", "lightning.Fabric")):
             given = operation.given("precision").literal
@@ -66,4 +67,4 @@ class LightningPrecisionLegacy(Rule):
                 edit = replace_node(facts.document, node, f'"{instead}"')
                 fix = Fix(f'Use `"{instead}"`', (edit,), Applicability.SAFE)
             message = f'`precision={given!r}` is a name of Lightning 1 and warns; say `"{instead}"`'
-            yield self.finding(facts, node, message, fix=fix)
+            yield self.finding(facts, node, message, fix=fix, since=_SINCE, package="lightning")

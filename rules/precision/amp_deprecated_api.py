@@ -42,9 +42,9 @@ class AmpDeprecatedApi(Rule):
             y = torch.ones(2, 2) @ torch.ones(2, 2)
 
     When to ignore it
-        Where torch before 2.3 must be supported, which has no `torch.amp.GradScaler`. Say so with `torch-version`, and
-        the rule is silent; it is silent, too, where the program chooses between both names, and beside libraries that
-        put their own in the place of the old ones (torch_xla, torch_npu).
+        Where torch before 2.3 must be supported, which has no `torch.amp.GradScaler`. The rule is silent where torch is
+        pinned before that, by the project or with `torch-version`, where the program chooses between both names, and
+        beside libraries that put their own in the place of the old ones (torch_xla, torch_npu).
 
     Fix safety
         Safe: the new names do the same. Positional arguments of `autocast` are given by name. A call through a
@@ -72,7 +72,8 @@ class AmpDeprecatedApi(Rule):
                 f"`{facts.document.code(operation.node)}` uses a name that torch is taking away, and warns each time; "
                 f"use `{new}`"
             )
-            yield self.finding(facts, operation.node, message, fix=self._fix(facts, operation, last, device))
+            fix = self._fix(facts, operation, last, device)
+            yield self.finding(facts, operation.node, message, fix=fix, since=found.since)
 
     def _fix(self, facts: Facts, operation: Operation, last: str, device: str) -> Fix | None:
         torch, node, quote = facts.torch_name, operation.node, facts.document.quote

@@ -11,6 +11,7 @@ from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, sp
 from accel_advisor.records.queries.training_loops import trainings
 from accel_advisor.rule import Rule
 
+_SINCE = (1, 10)
 _DECIDES = (
     *(AnyCall("autocast"), AnySets("allow_tf32"), AnySets("fp32_precision")),
     *calls("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.set_float32_matmul_precision"),
@@ -65,7 +66,7 @@ class NoMixedPrecision(Rule):
     When to ignore it
         With small models, which are bound by launches, and where eight bits of mantissa are too few. The rule is silent
         with frameworks, complex numbers, Fourier transforms and reinforcement learning, about models that it does not
-        see built, and where torch before 1.10 must be supported.
+        see built, and where torch is pinned before 1.10.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#use-mixed-precision-and-amp
@@ -78,7 +79,7 @@ class NoMixedPrecision(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a document once, at its first such loop."""
-        if not facts.supports((1, 10)) or facts.does(*_DECIDES) or speaks_of(facts, HALVES | DOUBLES | COMPLEX):
+        if not facts.supports(_SINCE) or facts.does(*_DECIDES) or speaks_of(facts, HALVES | DOUBLES | COMPLEX):
             return
         for training in trainings(facts):
             if training.convolves or training.attends:
@@ -86,5 +87,5 @@ class NoMixedPrecision(Rule):
                     "this loop trains in float32 throughout, past what tensor cores do best; compute the model and the "
                     'loss under `torch.autocast("cuda", torch.bfloat16)`'
                 )
-                yield self.finding(facts, training.loop.node, message)
+                yield self.finding(facts, training.loop.node, message, since=_SINCE)
                 return

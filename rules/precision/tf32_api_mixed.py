@@ -64,7 +64,7 @@ class Tf32ApiMixed(Rule):
         written: Operation | None = None
         for operation in facts.operations_of(AnySets("fp32_precision"), *_OLD_WRITES, *_READS):
             if operation.does(AnySets("fp32_precision")) and operation.does(Within("torch.backends")):
-                if not facts.supports((2, 9)):
+                if facts.allows_before((2, 9)):
                     message = (
                         f"`{facts.document.code(operation.node)}` does not exist before torch 2.9, which this project "
                         f'supports; call `torch.set_float32_matmul_precision("high")`'

@@ -10,6 +10,7 @@ from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.queries.precision import is_exact
 from accel_advisor.rule import Rule, indentation_at, newline_of
 
+_SINCE = (1, 12)
 _LAYERS = calls(
     "torch.nn.Transformer",
     "torch.nn.TransformerEncoderLayer",
@@ -77,7 +78,7 @@ class Tf32NotEnabled(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports once in a program, where the first model moves to the GPU."""
-        if not facts.supports((1, 12)):
+        if not facts.supports(_SINCE):
             return
         if not facts.trains or facts.frameworks or not facts.does(*_LAYERS) or facts.does(*_DECIDES):
             return
@@ -100,7 +101,7 @@ class Tf32NotEnabled(Rule):
         if torch is not None and document.line(location.row)[: location.column - 1].strip() == "":
             text = f"{call}{newline_of(document)}{indentation_at(document, start)}"
             fix = Fix(f"Call `{call}`", (document.edit(start, start, text),), Applicability.UNSAFE)
-        return self.finding(facts, move.node, message, fix=fix)
+        return self.finding(facts, move.node, message, fix=fix, since=_SINCE)
 
 
 def _moves_a_model(transfer: Transfer) -> bool:

@@ -54,7 +54,7 @@ class FusedOptimizer(Rule):
     When to ignore it
         Where the update is a small part of a step. The rule is silent where the model may be on another device than
         CUDA or the CPU, with parameters that are listed by hand, with FSDP and with frameworks, beside embeddings with
-        sparse gradients and complex numbers, and where the project supports torch before 2.4. Of other optimizers it
+        sparse gradients and complex numbers, and where torch is pinned before 2.4. Of other optimizers it
         reports nothing: most have no fused form, and Adagrad has one for CUDA in newer torch only.
 
     Fix safety
@@ -106,4 +106,4 @@ class FusedOptimizer(Rule):
         edits = tuple(edit for one in found for edit in one.keyword_edits("fused", "True") or ())
         fix = Fix("Pass `fused=True`", edits, Applicability.UNSAFE) if edits else None
         related = [also_at(document, one.node, "so does this one") for one in found[1:]]
-        return self.finding(facts, found[0].node, message, fix=fix, related=related)
+        return self.finding(facts, found[0].node, message, fix=fix, related=related, since=_SINCE)

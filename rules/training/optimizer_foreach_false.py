@@ -17,6 +17,7 @@ _SPARES = (
     *calls("torch.cuda.set_per_process_memory_fraction", "torch.autograd.graph.save_on_cpu"),
 )
 """What programs do that are short of memory."""
+_SINCE = (2, 0)
 _MEMORY = re.compile(r"#.*(?:\bmem|\boom\b)", re.IGNORECASE)
 
 
@@ -62,7 +63,7 @@ class OptimizerForeachFalse(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each optimizer once."""
-        if not facts.supports((2, 0)) or not facts.names_gpu_anywhere or facts.does(*_SPARES):
+        if not facts.supports(_SINCE) or not facts.names_gpu_anywhere or facts.does(*_SPARES):
             return
         for operation in facts.operations_of(Within("torch.optim")):
             last = operation.what.name
@@ -79,7 +80,7 @@ class OptimizerForeachFalse(Rule):
                 f"memory is short"
             )
             fix = drop_argument(facts.document, operation.node, "foreach", shown="foreach=False")
-            yield self.finding(facts, operation.node, message, fix=fix)
+            yield self.finding(facts, operation.node, message, fix=fix, since=_SINCE)
 
     def _is_explained(self, facts: Facts, operation: Operation) -> bool:
         """Whether a comment beside the argument, or above it or the call, mentions memory."""

@@ -10,6 +10,7 @@ from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.rule import Rule, drop_argument
 
+_SINCE = (2, 0)
 _GRAPHS = calls("torch.cuda.CUDAGraph", "torch.cuda.graph", "torch.cuda.make_graphed_callables")
 _KEEPS = (".grad", "gradient_as_bucket_view", "_foreach_zero_")
 """Words of programs that read gradients, and may rely on the zeros, or that keep them where they are on purpose."""
@@ -60,7 +61,7 @@ class ZeroGradSetToNoneFalse(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        if not facts.supports((2, 0)) or facts.does(*_GRAPHS):
+        if not facts.supports(_SINCE) or facts.does(*_GRAPHS):
             return
         if any(word in one.document.text for one in facts.program for word in _KEEPS):
             return
@@ -74,7 +75,7 @@ class ZeroGradSetToNoneFalse(Rule):
                 fix = drop_argument(
                     facts.document, operation.node, "set_to_none", position=0, shown="set_to_none=False"
                 )
-                yield self.finding(facts, operation.node, message, fix=fix)
+                yield self.finding(facts, operation.node, message, fix=fix, since=_SINCE)
 
     def _clears(self, operation: Operation) -> bool:
         subjects = [context.subject for context in operation.contexts]

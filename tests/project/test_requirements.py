@@ -214,8 +214,8 @@ setuptools.setup(name="x", python_requires=">=3.8", install_requires=NEEDS, extr
     def test_other_libraries(self, tmp_path: Path) -> None:
         target = target_of(tmp_path, requirements_dot_txt="transformers[torch]==4.30.2\naccelerate\nlightning>=2\n")
         assert target.rules_out("transformers", (4, 42))
-        assert not target.rules_out("transformers", (4, 30))
-        assert not target.rules_out("accelerate", (0, 27))
+        assert not target.allows_before("transformers", (4, 30))
+        assert not target.allows_before("accelerate", (0, 27))
         assert target.supported("lightning") == Versions((2, 0))
 
 
@@ -250,14 +250,26 @@ class TestFolders:
 
 
 class TestReadme:
-    """What a README tells readers to install rules out what is newer, and allows nothing."""
+    """What a README tells readers to install rules out what is newer; what it says otherwise names older versions."""
 
     @pytest.mark.parametrize(
         "text",
         [
             "```\nconda install pytorch==1.7.1 torchvision==0.8.2 -c pytorch\n```\n",
-            "Run `pip install 'torch>=1.7'` first.\n",
             "pip3 install \\\n    numpy torch==1.7.1+cu110 -f https://example.org/whl\n",
+            "Requires PyTorch 1.5.\n\n    pip install torch==1.7.1\n",
+        ],
+    )
+    def test_commands_pin(self, text: str, tmp_path: Path) -> None:
+        target = target_of(tmp_path, README_dot_md=f"# A project\n\n{text}", requirements_dot_txt="torch\n")
+        assert target.torch == Versions()
+        assert target.rules_out("torch", (1, 8))
+        assert not target.rules_out("torch", (1, 7))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Run `pip install 'torch>=1.7'` first.\n",
             "- PyTorch 1.7.1\n",
             "* [PyTorch](https://pytorch.org) >= 1.7\n* Python 3.6\n".replace("(https://pytorch.org)", ""),
             "The code requires **PyTorch** version 1.7 and CUDA.\n",
@@ -268,8 +280,9 @@ class TestReadme:
     def test_demands(self, text: str, tmp_path: Path) -> None:
         target = target_of(tmp_path, README_dot_md=f"# A project\n\n{text}", requirements_dot_txt="torch\n")
         assert target.torch == Versions()
-        assert target.rules_out("torch", (1, 8))
-        assert not target.rules_out("torch", (1, 7))
+        assert target.allows_before("torch", (1, 8))
+        assert not target.allows_before("torch", (1, 7))
+        assert not target.rules_out("torch", (9, 9))
 
     @pytest.mark.parametrize(
         "text",
@@ -285,7 +298,7 @@ class TestReadme:
 
     def test_a_version_that_is_required_counts_more(self, tmp_path: Path) -> None:
         files = {"README_dot_md": "- PyTorch 1.4\n", "requirements_dot_txt": "torch>=2.4\n"}
-        assert not target_of(tmp_path, **files).rules_out("torch", (2, 4))
+        assert not target_of(tmp_path, **files).allows_before("torch", (2, 4))
         assert str(tmp_path / "README.md") not in declared(tmp_path).read
 
     def test_so_do_other_files_where_the_version_is_left_open(self, tmp_path: Path) -> None:

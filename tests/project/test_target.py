@@ -117,8 +117,8 @@ GATES: dict[str, tuple[str, str, list[tuple[str, ...]], list[tuple[str, ...]]]] 
     "workers that live on": (
         "ACC106",
         WORKERS + EPOCHS,
-        [("--torch-version", "1.7"), ("--torch-version", "<1.8")],
-        [(), ("--torch-version", "1.8")],
+        [("--torch-version", "==1.7.1"), ("--torch-version", "<1.8")],
+        [(), ("--torch-version", "1.7"), ("--torch-version", "1.8")],
     ),
     "workers that could not start": (
         "ACC102",
@@ -147,14 +147,14 @@ GATES: dict[str, tuple[str, str, list[tuple[str, ...]], list[tuple[str, ...]]]] 
     "the pin device": (
         "ACC118",
         HEAD + "loader = DataLoader([1, 2], pin_memory=True, pin_memory_device='cuda')\n",
-        [("--torch-version", "2.12"), ("--torch-version", "<2.13")],
-        [(), ("--torch-version", "2.13")],
+        [("--torch-version", "~=2.12.0"), ("--torch-version", "<2.13")],
+        [(), ("--torch-version", "2.12"), ("--torch-version", "2.13")],
     ),
     "names of amp": (
         "ACC402",
         HEAD + "scaler = torch.cuda.amp.GradScaler()\n",
-        [("--torch-version", "2.2"), ("--torch-version", "<2.3")],
-        [(), ("--torch-version", "2.3"), ("--torch-version", "<3")],
+        [("--torch-version", "==2.2"), ("--torch-version", "<2.3")],
+        [(), ("--torch-version", "1.0"), ("--torch-version", "2.3"), ("--torch-version", "<3")],
     ),
     "the new tf32": (
         "ACC409",
@@ -171,8 +171,8 @@ GATES: dict[str, tuple[str, str, list[tuple[str, ...]], list[tuple[str, ...]]]] 
     "gradients": (
         "ACC411",
         HEAD + "optimizer = torch.optim.SGD(model.parameters())\noptimizer.zero_grad(set_to_none=False)\n",
-        [("--torch-version", "1.13")],
-        [(), ("--torch-version", "2.0")],
+        [("--torch-version", "==1.13")],
+        [(), ("--torch-version", "1.13"), ("--torch-version", "2.0")],
     ),
     "mps": (
         "ACC203",
@@ -209,8 +209,8 @@ GATES: dict[str, tuple[str, str, list[tuple[str, ...]], list[tuple[str, ...]]]] 
     "many kernels": (
         "ACC416",
         HEAD + "optimizer = torch.optim.SGD(model.parameters(), foreach=False)\n",
-        [("--torch-version", "1.13")],
-        [(), ("--torch-version", "2.0")],
+        [("--torch-version", "==1.13")],
+        [(), ("--torch-version", "1.13"), ("--torch-version", "2.0")],
     ),
     "copies": (
         "ACC201",
@@ -309,11 +309,36 @@ def test_the_settings_show_what_holds(run: Run, project: Path) -> None:
     assert (shown["torch-version"], shown["python-version"], shown["platform"]) == (">=2.1,<3.0", ">=3.12", ["linux"])
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "fix"),
+    [
+        ("requirements.txt", "torch>=1.0\n", "unsafe"),
+        ("README.md", "Install PyTorch 0.4\n", "unsafe"),
+        ("README.md", "Tested with PyTorch 1.7.1\n", "unsafe"),
+        ("requirements.txt", "torch>=2.3\n", "safe"),
+        ("README.md", "PyTorch 2.4 is required\n", "safe"),
+        ("requirements.txt", "torch\n", "safe"),
+        ("requirements.txt", "torch>=1.0,<2\n", None),
+        ("requirements.txt", "torch~=1.4\n", None),
+        ("environment.yml", "dependencies:\n  - pytorch=1.4.0\n", None),
+        ("README.md", "Requires PyTorch 1.7\n\n    pip install torch==1.7.1 torchvision==0.8.2\n", None),
+    ],
+)
+def test_a_pin_bars_advice_and_an_older_version_that_is_allowed_demotes_its_fix(
+    file: str, text: str, fix: str | None, run: Run, project: Path
+) -> None:
+    (project / "train.py").write_text(GATES["names of amp"][1])
+    (project / file).write_text(text)
+    found = json.loads(run("lint", "--no-cache", "--select", "ACC402", "--output-format", "json").out)
+    assert [one["fix"]["applicability"] for one in found] == ([fix] if fix else [])
+    assert ["(torch 2.3 or later)" in one["message"] for one in found] == ([fix == "unsafe"] if fix else [])
+
+
 def test_a_file_that_appears_or_changes_is_noticed_by_the_cache(run: Run, project: Path) -> None:
     (project / "train.py").write_text(GATES["names of amp"][1])
     command = ("lint", "--select", "ACC402", "--output-format", "concise")
     assert "ACC402" in run(*command).out
-    (project / "requirements.txt").write_text("torch>=2.1\n")
+    (project / "requirements.txt").write_text("torch==2.1\n")
     assert "ACC402" not in run(*command).out
     (project / "requirements.txt").write_text("torch>=2.4\n")
     assert "ACC402" in run(*command).out

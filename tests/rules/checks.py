@@ -3,7 +3,7 @@
 check: every rule's findings are those that the program's lines name (``# -> ACC101 warning safe``).
 check_one: one rule's findings are those that the program's lines mark (``# -> warning unsafe``).
 check_pair: one condition keeps a rule silent about a program, and without it the rule reports something.
-check_since: a rule is silent before a version of torch, and reports something from it on.
+check_since: a rule is silent where torch is pinned before a version, and names it where older ones are allowed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from accel_advisor.analysis.project import analyze
 from accel_advisor.editing.fixer import apply_edits
-from accel_advisor.finding import Finding
+from accel_advisor.finding import Applicability, Finding
 from accel_advisor.project.target import Target, Versions
 from accel_advisor.rule import registry
 from accel_advisor.source.document import Document
@@ -142,7 +142,8 @@ def check_since(
     python: tuple[int, int] | None = None,
     package: str = "torch",
 ) -> None:
-    """Asserts that a rule is silent where the version of a package before this one is supported, and not from it on.
+    """Asserts that a rule is silent where a package is pinned before this version, and reports one thing else: where
+    the version before is only allowed, it names this one and has no safe fix.
 
     Args:
         python: the oldest Python that is supported, if that is stated.
@@ -153,7 +154,12 @@ def check_since(
     path.write_text(source)
     facts = analyze([Document.read(path)], folder).facts[str(path)]
     oldest = Versions(python) if python else Versions()
-    for version in (before, since):
-        others = Target(python=oldest, libraries=((package, Versions(version)),))
-        facts.target = others if package != "torch" else Target(python=oldest, torch=Versions(version))
-        assert len(list(registry()[code].check(facts))) == (version == since)
+    clause = f" ({package} {since[0]}.{since[1]} or later)"
+    for stated, said in ((Versions(before, since), False), (Versions(before), True), (Versions(since), True)):
+        others = Target(python=oldest, libraries=((package, stated),))
+        facts.target = others if package != "torch" else Target(python=oldest, torch=stated)
+        found = list(registry()[code].check(facts))
+        assert len(found) == said
+        for one in found:
+            assert one.message.endswith(clause) == (stated.oldest == before)
+            assert stated.oldest == since or one.fix is None or one.fix.applicability is not Applicability.SAFE

@@ -1,4 +1,4 @@
-"""Rules recommend nothing that the oldest version which a project supports does not have."""
+"""Rules recommend nothing that the versions which a project pins do not have, and say what they need beside older ones."""
 
 from __future__ import annotations
 

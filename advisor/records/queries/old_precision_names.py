@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from accel_advisor.records.actions import Asked, Call, Decorates, Sets
 
 if TYPE_CHECKING:
+    from accel_advisor.project.target import Version
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.operations import Operation
 
@@ -31,11 +32,13 @@ class OldName:
     Attributes:
         name: the last part: ``autocast``, ``GradScaler``, ``custom_fwd`` or ``custom_bwd``.
         device: ``cuda`` or ``cpu``.
+        since: the torch that the new name came with.
     """
 
     operation: Operation
     name: str
     device: str
+    since: Version
 
 
 def old_names(facts: Facts) -> Iterator[OldName]:
@@ -47,7 +50,7 @@ def old_names(facts: Facts) -> Iterator[OldName]:
         if not facts.supports(_SINCE[name]) or facts.does(Call(f"torch.amp.{name}")):
             continue
         if operation.node not in new_ones and not _leaves_torch(facts, package, name):
-            yield OldName(operation, name, device=package.split(".")[1])
+            yield OldName(operation, name, package.split(".")[1], _SINCE[name])
 
 
 def _leaves_torch(facts: Facts, package: str, name: str) -> bool:

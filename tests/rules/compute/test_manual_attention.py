@@ -99,8 +99,8 @@ def test_silent_in_a_function_that_mentions_no_heads(tmp_path: Path) -> None:
     check_one("ACC430", HEAD + "        return x\n" + function, tmp_path)
 
 
-def test_silent_where_an_older_torch_is_supported(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text('[project]\nname = "p"\ndependencies = ["torch>=1.13"]\n')
+def test_silent_where_an_older_torch_is_pinned(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "p"\ndependencies = ["torch~=1.13"]\n')
     check_one("ACC430", HEAD + "        return (q @ k.transpose(-2, -1)).softmax(-1) @ v\n", tmp_path)
 
 

@@ -45,7 +45,8 @@ def test_reported(source: str, tmp_path: Path) -> None:
 
 def test_dropping_the_device_is_safe_where_torch_ignores_it(tmp_path: Path) -> None:
     source = NUMBERS + "DataLoader(data, pin_memory_device='cuda', pin_memory=True)\n"
-    for stated, fixes in (("torch>=2.13", ["safe"]), ("torch", ["unsafe"]), ("torch>=2.4", [])):
+    wanted = {"torch>=2.13": ["safe"], "torch": ["unsafe"], "torch>=2.4": ["unsafe"], "torch==2.4": []}
+    for stated, fixes in wanted.items():
         found = findings_in(source, tmp_path, {"requirements.txt": f"{stated}\n"})[1]
         assert [str(one.fix.applicability) for one in found if one.code == "ACC118" and one.fix] == fixes
 

@@ -30,11 +30,11 @@ def test_silent(source: str, tmp_path: Path) -> None:
     check_one("ACC402", IMPORTS + source + "\n", tmp_path)
 
 
-def test_silent_for_a_project_that_supports_older_torch(tmp_path: Path) -> None:
+def test_silent_for_a_project_that_pins_an_older_torch(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_text("import torch\ns = torch.cuda.amp.GradScaler()\nwith torch.cuda.amp.autocast():\n    pass\n")
     facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
-    facts.target = Target(torch=Versions((2, 1)))
+    facts.target = Target(torch=Versions((2, 1), (2, 2)))
     found = list(registry()["ACC402"].check(facts))
     assert [one.span.start.row for one in found] == [3], "torch.autocast is older than torch.amp.GradScaler"
 

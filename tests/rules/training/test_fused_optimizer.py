@@ -47,8 +47,8 @@ def test_silent_where_nothing_trains(tmp_path: Path) -> None:
     check_one("ACC415", IMPORTS + NETWORK + "net.cuda()\no = torch.optim.Adam(net.parameters())\n", tmp_path)
 
 
-def test_silent_where_an_old_torch_is_supported(tmp_path: Path) -> None:
-    (tmp_path / "requirements.txt").write_text("torch>=2.0\n")
+def test_silent_where_an_old_torch_is_pinned(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch>=2.0,<2.4\n")
     check_one("ACC415", IMPORTS + NETWORK + "net.cuda()\no = torch.optim.Adam(net.parameters())" + STEP, tmp_path)
 
 

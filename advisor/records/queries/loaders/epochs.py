@@ -11,6 +11,7 @@ import libcst as cst
 from accel_advisor.records.actions import Act, Action, AnyCall, Sets, SetsItem, Within, calls
 
 if TYPE_CHECKING:
+    from accel_advisor.project.target import Version
     from accel_advisor.records.facts import Facts, LoaderCall, Loop
 
 _RUNS = re.compile(r"fold|seed|trial|run|split|repeat|experiment|config|cfg", re.IGNORECASE)
@@ -35,10 +36,16 @@ def restarted_loaders(facts: Facts) -> Iterator[LoaderCall]:
             continue
         if _is_at_hand(loader):
             continue  # where no workers are better than workers that live on
-        if not facts.supports((1, 8) if loader.pins else (1, 7)):
-            continue  # the argument came with torch 1.7, where the second epoch failed with pinned batches
+        if not facts.supports(workers_live_on_since(loader)):
+            continue
         if not loader.suffers("changed") and not _may_change(facts, loader):
             yield loader
+
+
+def workers_live_on_since(loader: LoaderCall) -> Version:
+    """The torch from which on the workers of a loader can live on: the argument came with 1.7, where the second epoch
+    failed with pinned batches."""
+    return (1, 8) if loader.pins else (1, 7)
 
 
 def rebuilt_loaders(facts: Facts) -> Iterator[tuple[LoaderCall, Loop]]:
