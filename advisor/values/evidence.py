@@ -24,6 +24,8 @@ class Ground(Enum):
     INPUTS = "what it is computed from", "the value is a tensor"
     FORMULA = "the tensor that it is computed with", "the value is a tensor"
     KEPT = "what it was before an unknown call", "unknown calls hand back what they are given"
+    USE = "what is done with it", "the file holds a checkpoint"
+    CALLED = "what it is called", "the file holds a checkpoint"
     MODE = "its `eval()`", "what is put in evaluation mode is a model"
     CHOICE = "what the program can choose from", "the program chooses among its own classes and functions"
 

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
-from accel_advisor.records.actions import Call, Method
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.destinations import needs_one_gpu
+from accel_advisor.records.queries.models.checkpoints import CheckpointLoad, loads_of_checkpoints
 from accel_advisor.rule import Rule, also_at
-
-_COPIES = re.compile(r"\.cpu\(|\.to\([\"']cpu[\"']")
 
 
 class LoadWithoutMapLocation(Rule):
     """A checkpoint is loaded onto whichever device it was saved from.
 
     What it does
-        Finds `module.load_state_dict(torch.load(file))` without `map_location`, in programs that use CUDA.
+        Finds loads of checkpoints and models without `map_location`, in programs that use CUDA: what `load_state_dict`
+        takes, and what is used or named as a model or checkpoint.
 
     Why it costs time
         `torch.load` puts each tensor back where it lived. On a machine without that GPU it raises; with several ranks
-        all of them load onto `cuda:0`, which then holds a copy for each.
+        all of them load onto `cuda:0`, which then holds a copy for each; and on the one GPU there is, the checkpoint
+        lies beside the model and its optimizer, for as long as its name is bound.
 
     Example
         import torch
@@ -41,12 +38,12 @@ class LoadWithoutMapLocation(Rule):
 
     When to ignore it
         Where the file is known to have been saved from the CPU: the rule is silent where the program saves it so
-        (`torch.save(model.cpu().state_dict(), file)`), where nothing shows that a GPU is meant, and in a program that
-        needs one: it runs in a single process and moves everything to CUDA, whether there is a GPU or not.
+        (`torch.save(model.cpu().state_dict(), file)`), where nothing shows that a GPU is meant, where the file holds
+        data or the state of a scheduler, and where the program replaces `torch.load`.
 
     Fix safety
         Unsafe: the tensors pass through the memory of the host; `load_state_dict` copies them to the parameters'
-        device.
+        device. No fix is made for a model that is loaded as a whole, which then has to be moved.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.load.html
@@ -59,41 +56,21 @@ class LoadWithoutMapLocation(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a document once, at the first load, with the others as related places."""
-        if not facts.names_gpu_anywhere or needs_one_gpu(facts):
-            return
-        taken = [
-            argument.positional
-            for operation in facts.program.operations_of(Method("Module", "load_state_dict"))
-            for context in operation.contexts
-            for argument in context.values
-            if argument.made_by == "torch.load"
-        ]
-        saves = facts.program.operations_of(Call("torch.save"))
-        hosted = {self._file(one, 1) for one in saves if _COPIES.search(one.document.code(one.node))}
-        loads = [
-            operation
-            for operation in facts.operations_of(Call("torch.load"))
-            if operation.lacks("map_location", 1)
-            and self._file(operation) not in hosted
-            and any(context.positional in taken for context in operation.contexts)
-        ]
+        loads = list(loads_of_checkpoints(facts))
         if loads:
             yield self._report(facts, loads)
 
-    def _file(self, operation: Operation, position: int = 0) -> str | None:
-        """The code that names the file, where it is a literal or a name."""
-        argument = operation.contexts[0].argument("f", position)
-        return (
-            operation.document.code(argument.node.value) if argument is not None and argument.node is not None else None
-        )
-
-    def _report(self, facts: Facts, loads: list[Operation]) -> Finding:
-        document = facts.document
-        edits = [edit for one in loads for edit in one.keyword_edits("map_location", '"cpu"') or ()]
+    def _report(self, facts: Facts, loads: list[CheckpointLoad]) -> Finding:
+        document, first = facts.document, loads[0]
+        copied = [one.operation for one in loads if one.basis.proven]
+        edits = [edit for one in copied for edit in one.keyword_edits("map_location", '"cpu"') or ()]
         fix = Fix('Pass `map_location="cpu"`', tuple(edits), Applicability.UNSAFE) if edits else None
+        what = "" if first.basis.proven else f" of what is a checkpoint{first.basis.clause},"
+        then = "" if first.basis.proven else " and move what is needed on the GPU"
         message = (
-            f"`{document.code(loads[0].node)}` puts every tensor onto the device that it was saved from, which may not "
-            f'exist or be another rank\'s; pass `map_location="cpu"`'
+            f"`{document.code(first.operation.node)}`{what} puts every tensor back onto the device that it was saved "
+            f"from, which may not exist here, be another rank's, or have no room for a second copy; pass "
+            f'`map_location="cpu"`{then}'
         )
-        related = [also_at(document, one.node, "loads likewise") for one in loads[1:]]
-        return self.finding(facts, loads[0].node, message, fix=fix, related=related)
+        related = [also_at(document, one.operation.node, "loads likewise") for one in loads[1:]]
+        return self.finding(facts, first.operation.node, message, fix=fix, related=related, basis=first.basis)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accel_advisor.records.actions import AnyCall, calls
 from accel_advisor.records.loaders import loader_of
-from accel_advisor.tables.torch_functions import ASKS_FOR_CUDA, DEVICE_KINDS
+from accel_advisor.tables.torch_functions import DEVICE_KINDS
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.loaders import LoaderCall
     from accel_advisor.records.transfers import TransferContext
-
-_ASKS = (*calls(*ASKS_FOR_CUDA), AnyCall("init_process_group"))
-"""What a program does that may have no GPU, or several."""
 
 
 def reaches_gpu(facts: Facts, context: TransferContext) -> Evidence | None:
@@ -38,12 +34,3 @@ def loader_reaches_gpu(facts: Facts, loader: LoaderCall) -> Evidence | None:
     contexts = [context for transfer in loader.transfers for context in transfer.contexts]
     bases = [reaches_gpu(facts, one) for one in contexts if one.loader is loader]
     return min((one for one in bases if one is not None), key=lambda one: len(one.grounds), default=None)
-
-
-def needs_one_gpu(facts: Facts) -> bool:
-    """Whether the program runs in a single process and moves its model and batches to CUDA, without asking whether it
-    is there."""
-    if facts.wraps_in_parallel or facts.frameworks or facts.does(*_ASKS):
-        return False
-    contexts = [context for one in facts.program for transfer in one.transfers for context in transfer.contexts]
-    return any(one.kinds == {"cuda"} for one in contexts) and all(one.kinds in ({"cuda"}, {"cpu"}) for one in contexts)

@@ -89,17 +89,70 @@ def test_silent_for_one_reason(given: str, instead: str, tmp_path: Path) -> None
     check_pair("ACC426", Pair(source, given, instead), tmp_path)
 
 
-HOSTS = {
-    "asks": ASKS,
-    "an option": "import conf\nmodel.to(conf.device)\n",
-    "several processes": "torch.distributed.init_process_group('nccl')\n",
+ON_THE_ONE_GPU = {
+    "a state dict": "model.load_state_dict(torch.load('m.pt'))  # -> info unsafe",
+    "asks": ASKS + "model.load_state_dict(torch.load('m.pt'))  # -> info unsafe",
+    "an optimizer's": "state = torch.load('m.pt')  # -> info unsafe\noptimizer.load_state_dict(state['optimizer'])",
+    "a key": "import conf\nstate = torch.load('m.pt')  # -> info none\nconf.restore(state['state_dict'])",
+    "a key at once": "import conf\nconf.restore(torch.load('m.pt')['model'])  # -> info none",
+    "a method of modules": "best = torch.load('m.pt')  # -> info none\nbest.eval()",
+    "the name": "import conf\nmodel, loss, schedule = torch.load('m.pt')  # -> info none",
+    "the name of the file": "model_path = 'm.pt'\nloaded = torch.load(str(model_path))  # -> info none\nprint(loaded)",
+    "a function": "def load_checkpoint(path):\n    return torch.load(path)  # -> info none",
+    "an open file": "with open('m.pt', 'rb') as f:\n    model = torch.load(f)  # -> info none\nmodel.train()",
 }
 
 
-@pytest.mark.parametrize("line", HOSTS.values(), ids=HOSTS.keys())
-def test_silent_in_one_process_that_needs_the_gpu(line: str, tmp_path: Path) -> None:
-    source = f"{IMPORTS}{MODEL}{line}model.load_state_dict(torch.load('m.pt'))\n"
-    check_pair("ACC426", Pair(source.replace(line, "pass\n"), "pass\n", line), tmp_path)
+@pytest.mark.parametrize("source", ON_THE_ONE_GPU.values(), ids=ON_THE_ONE_GPU.keys())
+def test_reported_in_one_process_that_needs_the_gpu(source: str, tmp_path: Path) -> None:
+    optimizer = "optimizer = torch.optim.SGD(model.parameters(), 0.1)\n"
+    check_one("ACC426", IMPORTS + MODEL + optimizer + source + "\n", tmp_path)
+
+
+CHECKPOINT = "checkpoint = torch.load(path)"
+NOT_ON_THE_GPU = {
+    "data": "data, slices = torch.load(path)",
+    "data in a file named for the model": "model_path = path\nlabels = torch.load(model_path)",
+    "a scheduler's state": "scheduler_state = torch.load(path)",
+    "a tensor that is moved": "mel = torch.load(path)\nmel.cuda().half()",
+    "an attribute": "corpus = torch.load(path)\ncorpus.train",
+    "given elsewhere": f"{CHECKPOINT} if input() else torch.load(path, map_location='cpu')",
+    "replaced": f"from functools import partial\ntorch.load = partial(torch.load, map_location='cpu')\n{CHECKPOINT}",
+}
+
+
+@pytest.mark.parametrize("source", NOT_ON_THE_GPU.values(), ids=NOT_ON_THE_GPU.keys())
+def test_silent_about_what_is_no_checkpoint_on_the_gpu(source: str, tmp_path: Path) -> None:
+    beginning = f"{IMPORTS}{MODEL}path = input()\n"
+    check_pair("ACC426", Pair(f"{beginning}{source}\n", source, CHECKPOINT), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["scheduler", "grad_scaler"])
+def test_silent_about_state_that_lies_on_the_host(name: str, tmp_path: Path) -> None:
+    source = f"{IMPORTS}{MODEL}import conf\nconf.{name}.load_state_dict(torch.load('m.pt'))\n"
+    check_pair("ACC426", Pair(source, f".{name}.", ".net."), tmp_path)
+
+
+RUNS = {
+    "a script": "if __name__ == '__main__':\n    Net().restore('m.pt')\n",
+    "a loop": "for (x,) in DataLoader(TensorDataset(torch.zeros(8, 8))):\n    Net()(x)\n",
+}
+MODULE = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 2)
+    def forward(self, x):
+        return self.fc(x)
+    def restore(self, pretrained):
+        weights = torch.load(pretrained)
+        self.load_state_dict(weights)
+"""
+
+
+@pytest.mark.parametrize("line", RUNS.values(), ids=RUNS.keys())
+def test_silent_without_a_gpu_but_in_code_for_others(line: str, tmp_path: Path) -> None:
+    check_pair("ACC426", Pair(IMPORTS + MODULE + line, line, ""), tmp_path)
 
 
 def test_reported(tmp_path: Path) -> None:

@@ -1,0 +1,172 @@
+"""Loads of checkpoints and models from files, and how they are told from loads of data."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.actions import AnyCall, Call, Sets
+from accel_advisor.syntax.shapes import dotted, main_guards, methods_of
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.values.evidence import PROVEN, Evidence, Ground
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.operations import Operation
+
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_CHECKPOINT = frozenset(
+    (
+        "checkpoint checkpoints ckpt chkpt cpt model models net network weights pretrained backbone optimizer optim "
+        "generator discriminator encoder decoder ema teacher student snapshot"
+    ).split()
+)
+_STATES_ON_HOST = frozenset("scheduler schedulers sched scaler scalers rng".split())
+"""What keeps numbers on the host, so that its state lies on no GPU."""
+_PLAIN = frozenset("loaded load obj object pkg package state dict saved self res result content file f d x sd".split())
+"""What names of things that were loaded say nothing with, so that the name of the file is asked."""
+_OF_MODULES = frozenset("eval train parameters named_parameters state_dict load_state_dict modules".split())
+"""Methods that show that what was loaded is a module or an optimizer; tensors have none of them."""
+_TAKES_STATES = re.compile(r"load_\w*state_?dict|set_\w*state_?dict")
+_COPIES = re.compile(r"\.cpu\(|\.to\([\"']cpu[\"']")
+_LOAD, _SAVE = Call("torch.load"), Call("torch.save")
+_SET_OTHERWISE = Sets("torch", "load")
+_Uses = dict[str | cst.CSTNode, set[Evidence]]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointLoad:
+    """A load of weights, or of what else a training keeps on its device, onto the device that it was saved from.
+
+    Attributes:
+        basis: what shows that it is one; proven where ``load_state_dict`` takes it, and so copies it once more.
+    """
+
+    operation: Operation
+    basis: Evidence
+
+
+def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
+    """The calls of ``torch.load`` in a document that give no ``map_location`` and load a checkpoint or a model, in the
+    order in which they were met; none that loads what the program saved from the host, or what another branch of the
+    same function loads with ``map_location``. Where nothing shows that a GPU is meant, only those of code that others
+    call."""
+    everywhere = facts.operations_of(_LOAD)
+    loads = [one for one in everywhere if one.lacks("map_location", 1)]
+    if not facts.names_gpu_anywhere:
+        loads = [one for one in loads if one.function is not None and _is_for_others(facts)]
+    if not loads or facts.does(_SET_OTHERWISE):
+        return
+    program = facts.program
+    chosen = {(one.function, _file(one)) for one in everywhere if one not in loads}
+    taken = [
+        value.positional
+        for operation in program.operations_of(AnyCall("load_state_dict"))
+        if not _keeps_host_state(dotted(operation.node.func) if isinstance(operation.node, cst.Call) else "")
+        for context in operation.contexts
+        for value in context.values
+        if value.made_by == "torch.load" and value.argument("map_location", 1).absent
+    ]
+    saves = program.operations_of(_SAVE)
+    hosted = {_file(one, 1) for one in saves if _COPIES.search(one.document.code(one.node))}
+    uses: dict[cst.CSTNode, _Uses] = {}
+    for load in loads:
+        if _file(load) in hosted or (load.function, _file(load)) in chosen:
+            continue
+        scope = load.function or facts.document.tree
+        if scope not in uses:
+            uses[scope] = _uses_in(scope)
+        basis = PROVEN if any(one.positional in taken for one in load.contexts) else _basis(load, uses[scope])
+        if basis is not None:
+            yield CheckpointLoad(load, basis)
+
+
+def _is_for_others(facts: Facts) -> bool:
+    """Whether a program is a part of others, which choose the device: it defines models, and trains, evaluates and
+    places nothing itself."""
+    tree = facts.document.tree
+    runs = (
+        facts.placed
+        or any(loop.loaders or loop.backward for one in facts.program for loop in one.loops)
+        or main_guards(tree)
+    )
+    return not runs and any(cls.bases for cls in descendants(tree, cst.ClassDef) if "forward" in methods_of(cls))
+
+
+def _basis(load: Operation, uses: _Uses) -> Evidence | None:
+    """What shows that a load is one of a checkpoint: what is done with its result, or what it is called."""
+    names = _bound_to(load)
+    if any(_words(name) & _STATES_ON_HOST for name in names):
+        return None
+    keys: list[str | cst.CSTNode] = [load.node, *names]
+    found = [basis for key in keys for basis in uses.get(key, ())]
+    if found:
+        return min(found, key=lambda one: len(one.grounds))
+    plain = all(_words(name) <= _PLAIN for name in names)
+    named = any(_words(name) & _CHECKPOINT for name in (*names, *(_called(load) if plain else ())))
+    return Evidence.of(Ground.CALLED) if named else None
+
+
+def _bound_to(load: Operation) -> list[str]:
+    """What the statement of a load binds, with dots; or the function that returns it."""
+    statement = load.statement
+    if isinstance(statement, cst.Return) and isinstance(load.function, cst.FunctionDef):
+        return [load.function.name.value]
+    targets = [one.target for one in statement.targets] if isinstance(statement, cst.Assign) else []
+    bound = [dotted(one) for target in targets for one in descendants(target, cst.Name, cst.Attribute)]
+    return [one for one in bound if one and one != "self"]
+
+
+def _called(load: Operation) -> list[str]:
+    """The name of the file that is loaded, where it is one name."""
+    argument = load.contexts[0].argument("f", 0)
+    file = argument.node.value if argument is not None and argument.node is not None else None
+    while isinstance(file, cst.Call) and len(file.args) == 1:
+        file = file.args[0].value
+    return [dotted(file).rpartition(".")[2]] if file is not None else []
+
+
+def _uses_in(scope: cst.CSTNode) -> _Uses:
+    """What is done in a function or a module with names, and with what calls return, that only checkpoints and models
+    are for."""
+    uses: _Uses = defaultdict(set)
+    for one in descendants(scope, cst.Call, cst.Subscript):
+        if isinstance(one, cst.Subscript):
+            texts = [text for element in one.slice for text in descendants(element, cst.SimpleString)]
+            if any(_words(text.value) & _CHECKPOINT or "state_dict" in text.value for text in texts):
+                uses[_root(one.value)].add(Evidence.of(Ground.USE))
+            continue
+        assert isinstance(one, cst.Call)
+        if isinstance(one.func, cst.Attribute) and one.func.attr.value in _OF_MODULES:
+            uses[_root(one.func.value)].add(Evidence.of(Ground.USE))
+        callee = dotted(one.func)
+        if _TAKES_STATES.fullmatch(callee.rpartition(".")[2]) and not _keeps_host_state(callee):
+            for value in (value for part in one.args for value in descendants(part, cst.Name, cst.Call)):
+                uses[_root(value)].add(PROVEN)
+    return uses
+
+
+def _root(node: cst.CSTNode) -> str | cst.CSTNode:
+    """The call, or the name with dots, that something was taken out of by subscripts."""
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    return node if isinstance(node, cst.Call) else dotted(node)
+
+
+def _keeps_host_state(name: str) -> bool:
+    return not _words(name).isdisjoint(_STATES_ON_HOST)
+
+
+def _file(operation: Operation, position: int = 0) -> str | None:
+    """The code that names the file, where it is a literal or a name."""
+    argument = operation.contexts[0].argument("f", position)
+    return operation.document.code(argument.node.value) if argument is not None and argument.node is not None else None
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORDS.findall(name))
