@@ -61,16 +61,15 @@ class LoadWithoutMapLocation(Rule):
             yield self._report(facts, loads)
 
     def _report(self, facts: Facts, loads: list[CheckpointLoad]) -> Finding:
-        document, first = facts.document, loads[0]
+        document, first, basis = facts.document, loads[0], loads[0].basis
         copied = [one.operation for one in loads if one.basis.proven]
         edits = [edit for one in copied for edit in one.keyword_edits("map_location", '"cpu"') or ()]
         fix = Fix('Pass `map_location="cpu"`', tuple(edits), Applicability.UNSAFE) if edits else None
-        what = "" if first.basis.proven else f" of what is a checkpoint{first.basis.clause},"
-        then = "" if first.basis.proven else " and move what is needed on the GPU"
+        then = "" if basis.proven else " and move what is needed on the GPU"
         message = (
-            f"`{document.code(first.operation.node)}`{what} puts every tensor back onto the device that it was saved "
-            f"from, which may not exist here, be another rank's, or have no room for a second copy; pass "
-            f'`map_location="cpu"`{then}'
+            f"`{document.code(first.operation.node)}` puts every tensor back onto the device that it was saved "
+            f"from, which may not exist here, be another rank's, or have no room for a second copy{basis.clause}; "
+            f'pass `map_location="cpu"`{then}'
         )
         related = [also_at(document, one.operation.node, "loads likewise") for one in loads[1:]]
-        return self.finding(facts, first.operation.node, message, fix=fix, related=related, basis=first.basis)
+        return self.finding(facts, first.operation.node, message, fix=fix, related=related, basis=basis)
