@@ -15,7 +15,9 @@ class CreateOnCpuThenMove(Rule):
 
     What it does
         Finds `torch.zeros(...).to(device)` and the like (`ones`, `full`, `empty`, `eye`, `arange`, `linspace`, `rand`,
-        `randn`, `randint`, `randperm`) that are moved where they are made.
+        `randn`, `randint`, `randperm`) that are moved where they are made, or by their name before anything else
+        happens to them, be it only where another tensor is on the GPU, and those that take the place of another tensor
+        by `type_as`.
 
     Why it costs time
         The host fills the memory and the program waits while it is copied. The factory fills it on the device when it
@@ -59,14 +61,17 @@ class CreateOnCpuThenMove(Rule):
                 yield self._report(facts, one)
 
     def _report(self, facts: Facts, one: FilledThenMoved) -> Finding:
-        code, factory = facts.document.code(one.transfer.node), facts.document.code(one.call.func)
+        document = facts.document
+        code, factory = document.code(one.node), document.code(one.call.func)
         when = " at every step" if one.often else ""
+        made, moved = document.span(one.call).start, document.span(one.node).start
+        where = "" if made.row == moved.row else f" in {made.line}"
         message = (
-            f"`{code}` fills the tensor on the host and waits for its copy{when}; pass "
-            f"`device={one.device or '...'}` to `{factory}` instead"
+            f"`{code}` waits{when} for the copy of what `{factory}` fills on the host"
+            f"{where}; pass `{one.keywords}` to it instead"
         )
-        edits = make_on_device(facts.document, one.call, one.transfer.node, one.device) if one.device else None
+        edits = make_on_device(document, one.call, one.node, one.device) if one.device else None
         applicability = Applicability.SAFE if one.same else Applicability.UNSAFE
         fix = Fix(f"Create it with `device={one.device}`", edits, applicability) if edits else None
         severity, frequency = (Severity.WARNING, Frequency.STEP) if one.often else (Severity.INFO, Frequency.ONCE)
-        return self.finding(facts, one.transfer.node, message, severity=severity, frequency=frequency, fix=fix)
+        return self.finding(facts, one.node, message, severity=severity, frequency=frequency, fix=fix)

@@ -6,11 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from accel_advisor.records.loaders import loaders_in
+from accel_advisor.syntax.shapes import names_bound_in, names_read_in
 from accel_advisor.values.places import is_cuda_capable
 from accel_advisor.values.values import Module
 
 if TYPE_CHECKING:
+    from accel_advisor.records.conditions import Condition
     from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.operations import OperationContext
 
@@ -64,14 +68,25 @@ def trainings(facts: Facts) -> Iterator[Training]:
 
 
 def runs_often(facts: Facts, context: OperationContext) -> bool:
-    """Whether it happens in ``forward``, or in a loop that takes batches or trains, and not only in one around it."""
-    if context.guarded or "__init__" in context.functions:
+    """Whether it happens in ``forward``, where a condition may be the same for all calls, or in a loop that takes
+    batches or trains, and not only in one around it."""
+    if "__init__" in context.functions:
         return False
     if "forward" in context.functions:
-        return True
+        return not any(one.varies is not None or one.exits or _keeps(one) for one in context.conditions)
+    if context.guarded:
+        return False
     busy = [loop for one in facts.program for loop in one.loops if loop.loaders or loop.backward]
     return any(
         (loop.loaders and not loop.counts) or not any(inner.is_within(loop) for inner in busy)
         for loop in context.loops
         if loop in busy
     )
+
+
+def _keeps(condition: Condition) -> bool:
+    """Whether a condition asks for what is bound under it, as code does that makes something once and keeps it."""
+    if not isinstance(condition.node, cst.If):
+        return True
+    asked = names_read_in(condition.node.test) - {"self"}
+    return not asked.isdisjoint(names_bound_in(condition.node))

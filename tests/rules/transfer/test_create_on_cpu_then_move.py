@@ -8,7 +8,7 @@ import pytest
 
 from accel_advisor.finding import Frequency
 
-from ..checks import Pair, check, check_one, check_pair, fixed
+from ..checks import Pair, check, check_one, check_pair, findings_of, fixed
 from ..programs import IMPORTS
 
 SILENT = {
@@ -152,3 +152,61 @@ RARE = {
 def test_other_numbers_are_worth_it_at_every_step_only(source: str, tmp_path: Path) -> None:
     check_one("ACC205", f"{IMPORTS}{source}\n", tmp_path)
     check_one("ACC205", f"{IMPORTS}for y in DataLoader([1]):\n    {source}  # -> warning unsafe\n", tmp_path)
+
+
+NET = """
+class Net(nn.Module):
+    def __init__(self, mask):
+        super().__init__()
+        self.mask, self.masks = mask, conf.masks
+    def forward(self, x, y=None):
+        %s
+"""
+NAMED = (
+    "mask = torch.ones(x.size(0), 1)\n        if x.is_cuda:\n            mask = mask.cuda()\n        return mask * x"
+)
+FORWARD: dict[str, tuple[str, ...]] = {
+    "written to before it is moved": (
+        NAMED.replace("\n        if x", "\n        mask[0] = conf.first(y)\n        if x"),
+        "\n        mask[0] = conf.first(y)",
+    ),
+    "kept": (
+        "if self.mask is None:\n            self.mask = torch.ones(4).to(x.device)\n        return x * self.mask",
+        "if self.mask is None",
+        "if self.masks",
+    ),
+    "kept behind an exit": (
+        "if self.mask is not None:\n            return self.mask\n        mask = torch.ones(4).to(x.device)\n"
+        + "        return mask",
+        "            return self.mask",
+        "            x = x * self.mask",
+    ),
+    "something else of its name": (
+        NAMED.replace("\n        if x", "\n        mask = mask.cumsum(0)\n        if x"),
+        "\n        mask = mask.cumsum(0)",
+    ),
+    "as a tensor on the host": (
+        "return x * torch.zeros(4).fill_(self.mask).type_as(torch.ones(2))",
+        "type_as(torch.ones(2))",
+        "type_as(x)",
+    ),
+    "computed with": ("return x * torch.zeros(4).cumsum(0).type_as(x)", ".cumsum(0)", ".view(2, 2)"),
+}
+
+
+@pytest.mark.parametrize("case", FORWARD)
+def test_silent_about_a_forward_for_one_reason(case: str, tmp_path: Path) -> None:
+    source, *change = FORWARD[case]
+    net = IMPORTS + "import conf\n" + NET % source
+    found = {one.frequency for one in findings_of("ACC205", net, tmp_path)}
+    assert Frequency.STEP not in found
+    net = net.replace(*(change if len(change) > 1 else (change[0], "")))
+    assert {one.frequency for one in findings_of("ACC205", net, tmp_path)} == {Frequency.STEP}
+
+
+@pytest.mark.parametrize("source", [NAMED, NAMED.replace("torch.ones(x.size(0), 1)", "Variable(torch.ones(4))")])
+def test_a_tensor_that_is_moved_by_its_name_is_reported_where_it_is_moved(source: str, tmp_path: Path) -> None:
+    head = IMPORTS + "import conf\nfrom torch.autograd import Variable\n"
+    (found,) = findings_of("ACC205", head + NET % source, tmp_path)
+    assert "`mask.cuda()` waits at every step" in found.message
+    assert found.fix is None
