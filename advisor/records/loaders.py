@@ -272,9 +272,9 @@ class LoaderCall(BatchSource):
         known = self.get(name)
         if known == ABSENT:
             return self.constructor.default_workers if name == "num_workers" else None
-        if isinstance(known, Configured):
-            known = known.default
-        counts = [one.value for one in options_of(known) if isinstance(one, Constant) and isinstance(one.value, int)]
+        defaults = [one.default if isinstance(one, Configured) else one for one in options_of(known)]
+        each = [one for value in defaults for one in options_of(value)]
+        counts = [one.value for one in each if isinstance(one, Constant) and isinstance(one.value, int)]
         return max(counts) if counts else None
 
     def origins(self, name: str) -> list[Origin]:

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.queries.loaders.epochs import restarted_loaders, workers_live_on_since
+from accel_advisor.records.queries.loaders.epochs import (
+    evidence_of_workers,
+    restarted_loaders,
+    spelled_workers,
+    where_workers,
+    workers_live_on_since,
+)
 from accel_advisor.records.queries.loaders.start_method import start_methods
 from accel_advisor.rule import Rule, also_at, pass_argument
 
@@ -15,7 +21,8 @@ class DataLoaderMissingPersistentWorkers(Rule):
     """A DataLoader starts its worker processes again in every epoch.
 
     What it does
-        Finds a DataLoader with workers but without `persistent_workers` that is iterated again and again.
+        Finds a DataLoader with workers but without `persistent_workers` that is iterated again and again. Where the
+        number of workers is decided elsewhere, as by an option, the finding is `info`.
 
     Why it costs time
         At the end of each epoch the workers end, and the next one starts others: each is a process that imports torch
@@ -86,14 +93,28 @@ class DataLoaderMissingPersistentWorkers(Rule):
         where = "" if loop.document is facts.document else f" of {loop.document.filename}"
         starts = start_methods(facts, loader)
         cost = f", by {starts.fresh}, which imports torch in each of them" if starts.fresh else ""
-        count = loader.fixed_workers
-        workers = "the worker" if count == 1 else f"the {count} workers"
+        basis, keep = evidence_of_workers(loader), where_workers(loader)
         message = (
-            f"{workers} of `{loader.label}` {'is' if count == 1 else 'are'} started anew in every pass of the loop in "
-            f"{line}{where}{cost}; pass `persistent_workers=True`"
+            f"{_restarted(facts, loader)} started anew in every pass of the loop in {line}{where}{cost}; pass "
+            f"`persistent_workers={keep}`"
         )
-        fix = pass_argument(loader, "persistent_workers", "True")
-        severity = Severity.WARNING if starts.fresh else Severity.INFO
-        related = [also_at(loop.document, loop.node, "the loop over epochs")]
-        since = workers_live_on_since(loader)
-        return self.finding(facts, loader.node, message, severity=severity, fix=fix, related=related, since=since)
+        return self.finding(
+            facts,
+            loader.node,
+            message,
+            severity=Severity.WARNING if starts.fresh and basis.proven else Severity.INFO,
+            fix=pass_argument(loader, "persistent_workers", keep),
+            related=[also_at(loop.document, loop.node, "the loop over epochs")],
+            basis=basis,
+            since=workers_live_on_since(loader),
+        )
+
+
+def _restarted(facts: Facts, loader: LoaderCall) -> str:
+    """That workers are started again, with what decides their number."""
+    count, spelled = loader.fixed_workers, spelled_workers(loader)
+    if count is not None or spelled is None:
+        return f"the worker of `{loader.label}` is" if count == 1 else f"the {count} workers of `{loader.label}` are"
+    default, code = loader.default_count("num_workers"), facts.document.code(spelled)
+    decided = f"`{code}`, {default} by default" if default else f"`{code}`"
+    return f"the workers of `{loader.label}` ({decided}) are"

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check, check_one, check_pair, findings_in
+from accel_advisor.finding import Confidence
+
+from ..checks import Pair, check, check_one, check_pair, findings_in, fixed
 from ..programs import EPOCHS, FILES, STAGED_FILES
 
 LOADER = "loader = DataLoader(files, num_workers=2)"
@@ -14,7 +16,6 @@ SILENT = {
     "one pass": LOADER + "\nfor x in loader:\n    model(x).sum().backward()\n",
     "one epoch": LOADER + EPOCHS.replace("10", "1"),
     "no workers": LOADER.replace("2", "0") + EPOCHS,
-    "workers from an option": LOADER.replace("2", "args.workers") + EPOCHS,
     "given": LOADER.replace("2", "2, persistent_workers=False") + EPOCHS,
     "from a dict": LOADER.replace("2", "2, **conf.loader") + EPOCHS,
     "unknown data": LOADER.replace("files", "conf.data") + EPOCHS,
@@ -83,7 +84,14 @@ PAIRS = {
     "workers not given": Pair(
         FILES + LOADER.replace(", num_workers=2", "") + EPOCHS, "(files)", "(files, num_workers=2)"
     ),
-    "an option": Pair(FILES + OPTION + LOADER.replace("2", "args.n") + EPOCHS, "args.n", "2"),
+    "an option that is 0 by default": Pair(
+        FILES + OPTION.replace("2", "0") + LOADER.replace("2", "args.n") + EPOCHS, "default=0", "default=2"
+    ),
+    "unknown workers among keywords": Pair(
+        FILES + LOADER.replace("num_workers=2", "**dict(num_workers=conf.n)") + EPOCHS,
+        "**dict(num_workers=conf.n)",
+        "num_workers=conf.n",
+    ),
     "given": Pair(FILES + LOADER.replace("2", "2, persistent_workers=False") + EPOCHS, ", persistent_workers=False"),
     "a setting": Pair(
         FILES + LOADER.replace("2", "2, persistent_workers=conf.p") + EPOCHS, ", persistent_workers=conf.p"
@@ -272,6 +280,45 @@ def test_reports_workers_that_put_graphs_together(tmp_path: Path) -> None:
 
 def test_reports_workers_that_start_in_every_epoch(tmp_path: Path) -> None:
     check(STAGED_FILES + LOADER + "  # -> ACC106 info unsafe" + EPOCHS, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("given", "words", "keep"),
+    [
+        ("args.n", "(`args.n`, 2 by default)", "args.n > 0"),
+        ("conf.n", "(`conf.n`)", "conf.n > 0"),
+        ("max(args.n, conf.n)", "(`max(args.n, conf.n)`)", "max(args.n, conf.n) > 0"),
+        ("args.n if conf.n else 1", "", "(args.n if conf.n else 1) > 0"),
+    ],
+)
+def test_keeps_workers_whose_number_is_decided_elsewhere(given: str, words: str, keep: str, tmp_path: Path) -> None:
+    source = STAGED_FILES + OPTION + LOADER.replace("2", given) + "  # -> info unsafe" + EPOCHS
+    (found,) = check_one("ACC106", source, tmp_path)
+    assert words in found.message
+    assert found.confidence is Confidence.EVIDENT
+    assert f"persistent_workers={keep})" in fixed("ACC106", source, tmp_path)
+
+
+FOLDER = "from torchvision.datasets import ImageFolder\nd = ImageFolder('a')\n"
+BATCHES = EPOCHS.replace("x in", "x, y in")
+
+
+def test_reports_a_data_set_that_is_changed_before_its_loader_is_built(tmp_path: Path) -> None:
+    changed = STAGED_FILES + FOLDER + "d.transform = conf.t\n" + LOADER.replace("files", "d")
+    check_one("ACC106", f"{changed}  # -> info unsafe{BATCHES}", tmp_path)
+
+
+CHANGED = {
+    "in the loop": "",
+    "by a function that the loop calls": "def change():\n    d.transform = conf.t\n",
+}
+
+
+@pytest.mark.parametrize("before", CHANGED.values(), ids=CHANGED.keys())
+def test_silent_where_it_is_changed_later(before: str, tmp_path: Path) -> None:
+    change = "    change()\n" if before else "    d.transform = conf.t\n"
+    source = STAGED_FILES + FOLDER + before + LOADER.replace("files", "d") + BATCHES + change
+    check_pair("ACC106", Pair(source, change), tmp_path)
 
 
 def test_sees_the_loop_through_a_function(tmp_path: Path) -> None:

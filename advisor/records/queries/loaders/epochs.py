@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Act, Action, AnyCall, Sets, SetsItem, Within, calls
+from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.project.target import Version
     from accel_advisor.records.facts import Facts, LoaderCall, Loop
+    from accel_advisor.records.operations import Operation
 
 _RUNS = re.compile(r"fold|seed|trial|run|split|repeat|experiment|config|cfg", re.IGNORECASE)
 """What the variable of a loop is called whose passes are trainings of their own."""
@@ -28,7 +30,7 @@ def restarted_loaders(facts: Facts) -> Iterator[LoaderCall]:
     if facts.does(Within("torchrec.distributed")):
         return  # whose pipelines fetch ahead, and were seen to hang on workers that live on
     for loader in facts.loaders:
-        if not loader.constructor.advises or not (loader.fixed_workers or 0) > 0:
+        if not loader.constructor.advises or not _has_workers(loader):
             continue
         if not loader.gives("persistent_workers", None) or loader.moved_by == "lightning":
             continue
@@ -40,6 +42,26 @@ def restarted_loaders(facts: Facts) -> Iterator[LoaderCall]:
             continue
         if not loader.suffers("changed") and not _may_change(facts, loader):
             yield loader
+
+
+def spelled_workers(loader: LoaderCall) -> cst.BaseExpression | None:
+    """The number of workers as the call of a loader spells it, by keyword; None where it does not."""
+    return next((one.value for one in loader.node.args if one.keyword and one.keyword.value == "num_workers"), None)
+
+
+def evidence_of_workers(loader: LoaderCall) -> Evidence:
+    """What shows that a loader which is restarted has workers."""
+    return PROVEN if loader.fixed_workers is not None else Evidence.of(Ground.WORKERS)
+
+
+def where_workers(loader: LoaderCall) -> str:
+    """An expression that is true where a loader has workers."""
+    spelled = spelled_workers(loader)
+    if loader.fixed_workers is not None or spelled is None:
+        return "True"
+    code = loader.document.code(spelled)
+    binds = isinstance(spelled, (cst.Name, cst.Attribute, cst.Subscript, cst.Call, cst.BinaryOperation))
+    return f"{code} > 0" if binds else f"({code}) > 0"
 
 
 def workers_live_on_since(loader: LoaderCall) -> Version:
@@ -68,12 +90,26 @@ def _may_change(facts: Facts, loader: LoaderCall) -> bool:
     if dataset is None or dataset.changes or any(one.unknown or one.named for one in dataset.given.alternatives):
         return True
     return any(
-        context.subject == dataset.given
+        context.subject == dataset.given and (context.inner is not None or not _stands_above(operation, loader))
         for one in facts.program
         for operation in one.operations
         if _assigns(operation.what)
         for context in operation.contexts
     )
+
+
+def _stands_above(operation: Operation, loader: LoaderCall) -> bool:
+    document = operation.document
+    above = document.span(operation.node).start < document.span(loader.node).start
+    return document is loader.document and above
+
+
+def _has_workers(loader: LoaderCall) -> bool:
+    """Whether a loader has workers: literals say so, or its call spells a number that is not known, or is above zero
+    unless another one is configured."""
+    if loader.fixed_workers is not None:
+        return loader.fixed_workers > 0
+    return not loader.opaque and spelled_workers(loader) is not None and loader.default_count("num_workers") != 0
 
 
 def _is_at_hand(loader: LoaderCall) -> bool:
