@@ -20,8 +20,9 @@ class EvalWithoutNoGrad(Rule):
         Finds loops over a DataLoader that call a model, never call `backward()`, are clearly an evaluation (the model
         is in `eval()` mode, or the function is named for it), and run under neither `torch.no_grad()` nor
         `torch.inference_mode()`, in themselves, in their callers or in the model. Loops over single samples are found
-        where the model is in `eval()` mode. Where all that is seen of the model is its `eval()` and its call, this is
-        reported as information.
+        where the model is in `eval()` mode; loops that train and evaluate, where a parameter decides whether
+        `backward()` is called, and a call gives False for it. Where all that is seen of the model is its `eval()` and
+        its call, this is reported as information.
 
     Why it costs time
         Every activation is kept for a backward pass that never comes: memory that would allow far larger batches, and
@@ -88,9 +89,13 @@ class EvalWithoutNoGrad(Rule):
         severity = Severity.WARNING if basis.proven else Severity.INFO
         loaders = loaders_in(loop)
         over = f" over `{loaders[0].label}`" if loaders else ""
-        what = f"evaluates `{evaluation.model}`{over}{basis.clause}"
+        if evaluation.flag:
+            over = f" where `{evaluation.flag}` is False"
+        model = f"`{evaluation.model}`" if evaluation.model else "a model"
+        what = f"evaluates {model}{over}{basis.clause}"
         cost = "keeps every activation for a backward pass that never comes"
-        apart = f"put the loop under `with {torch}.no_grad():`"
+        manager = f"set_grad_enabled({evaluation.flag})" if evaluation.flag else "no_grad()"
+        apart = f"put the loop under `with {torch}.{manager}:`"
         fix = None
         if not isinstance(loop.function, cst.FunctionDef):
             message = f"this loop {what}, and {cost}; {apart}"

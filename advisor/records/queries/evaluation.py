@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, AnySets, Call, any_calls, calls, within
-from accel_advisor.syntax.shapes import methods_of, names_read_in
+from accel_advisor.syntax.shapes import dotted, methods_of, names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
@@ -50,13 +50,16 @@ class Evaluation:
     """A loop that evaluates a model while autograd records for nothing.
 
     Attributes:
-        model: the code of what is called.
+        model: the code of what is called; empty where that is no plain call.
         basis: what shows that it is a model in evaluation.
+        flag: the parameter of the function that says, where it is false, that the same loop evaluates; empty where the
+            loop never trains.
     """
 
     loop: Loop
     model: str
     basis: Evidence = PROVEN
+    flag: str = ""
 
 
 def evaluations_with_graphs(facts: Facts) -> Iterator[Evaluation]:
@@ -67,10 +70,11 @@ def evaluations_with_graphs(facts: Facts) -> Iterator[Evaluation]:
     seen: set[int] = set()
     found: list[Loop] = []
     for loop in facts.loops:
-        if loop.graph_free or loop.backward or id(loop.function) in seen:
+        if loop.graph_free or id(loop.function) in seen:
             continue
-        evaluation = _evaluation(facts, loop)
-        if evaluation is None or _needs_gradients(facts, loop) or any(loop.is_within(one) for one in found):
+        evaluation = _by_a_flag(facts, loop) if loop.backward else _evaluation(facts, loop)
+        needed = evaluation is not None and not evaluation.flag and _needs_gradients(facts, loop)
+        if evaluation is None or needed or any(loop.is_within(one) for one in found):
             continue
         if loop.function is not None:
             seen.add(id(loop.function))
@@ -103,11 +107,56 @@ def _evaluation(facts: Facts, loop: Loop) -> Evaluation | None:
     return Evaluation(loop, model, basis)
 
 
+def _by_a_flag(facts: Facts, loop: Loop) -> Evaluation | None:
+    """How a loop that trains evaluates as well: a parameter of its function decides alone whether there is a backward
+    pass, and some call of the function gives a literal False for it."""
+    function = loop.function
+    if not (loop.learns and loop.graphs and loop.loaders and isinstance(function, cst.FunctionDef)):
+        return None
+    words = _words(function.name.value)
+    stops = any(one.value in _STOPS for one in descendants(function, cst.Name))
+    if stops or words & _DIFFERENTIATES or facts.frameworks or facts.does(*_GRADIENTS):
+        return None
+    learning = [
+        context
+        for operation in facts.program.operations_of(_BACKWARD)
+        for context in operation.contexts
+        if loop in context.loops
+    ]
+    flags = [
+        {one.test.value for one in context.conditions if isinstance(one.test, cst.Name) and one.branch == 0}
+        for context in learning
+    ]
+    parameters = [one.name.value for one in function.params.params]
+    for at, flag in enumerate(parameters):
+        if flags and all(flag in names for names in flags) and _is_given_false(facts, function, at, flag):
+            made = [
+                call for call, one in facts.program.calls_in.get(loop, ()) if not call.loss and one.model is not None
+            ]
+            return Evaluation(loop, _callee(made[0]) if made else "", flag=flag)
+    return None
+
+
+def _is_given_false(facts: Facts, function: cst.FunctionDef, at: int, flag: str) -> bool:
+    """Whether a call by the name of a function gives a literal False for one of its parameters."""
+    name = function.name.value
+    for call in (call for one in facts.program for call in descendants(one.document.tree, cst.Call)):
+        callee = dotted(call.func)
+        if callee.rpartition(".")[2] != name:
+            continue
+        bound = bool(function.params.params) and function.params.params[0].name.value == "self" and "." in callee
+        for place, argument in enumerate(call.args):
+            meant = argument.keyword.value == flag if argument.keyword is not None else place == at - bound
+            if meant and isinstance(argument.value, cst.Name) and argument.value.value == "False":
+                return True
+    return False
+
+
 def _over_samples(facts: Facts, loop: Loop, models: _Calls) -> Evaluation | None:
     """How a loop that takes no batches evaluates a model: sample by sample, in evaluation mode, and in no training
     step. A loop over the parts of a model is none."""
     within_module = not {"forward", "__call__"}.isdisjoint(loop.functions)
-    if not isinstance(loop.node, cst.For) or within_module or any(outer.backward for outer in loop.outer):
+    if not isinstance(loop.node, cst.For) or within_module or any(outer.learns for outer in loop.outer):
         return None
     bound = names_read_in(loop.node.target)
     for call, context in models:

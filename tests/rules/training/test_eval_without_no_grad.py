@@ -617,3 +617,64 @@ def validate(model, loader):
 """
     source = HEAD + "from engine import validate\nwith torch.no_grad():\n    validate(model, loader)\n"
     check_one("ACC401", source, tmp_path, {"engine.py": engine})
+
+
+BY_A_FLAG = """
+model = nn.Linear(8, 2)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+
+def iteration(loader, train=True):
+    for (x,) in loader:  # -> warning none
+        loss = model(x).sum()
+        if train:
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+loader = DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16)
+iteration(loader)
+iteration(loader, train=False)
+"""
+ONE_LOOP_FOR_BOTH = [
+    ("iteration(loader, train=False)", "iteration(loader, train=True)"),
+    ("if train:", "if len(x):"),
+    ("loss = model(x).sum()", "loss = model(x).sum()\n        torch.autograd.grad(loss, x)"),
+    ("        loss = model(x).sum()", "        with torch.set_grad_enabled(train):\n            loss = model(x).sum()"),
+]
+
+
+def test_reported_where_one_loop_trains_and_evaluates(tmp_path: Path) -> None:
+    check_one("ACC401", IMPORTS + BY_A_FLAG, tmp_path)
+
+
+@pytest.mark.parametrize(("instead", "condition"), ONE_LOOP_FOR_BOTH)
+def test_silent_about_one_loop_for_one_reason(instead: str, condition: str, tmp_path: Path) -> None:
+    source = (IMPORTS + BY_A_FLAG).replace(instead, condition).replace("  # -> warning none", "")
+    check_pair("ACC401", Pair(source, condition, instead), tmp_path)
+
+
+SAMPLES_IN_EPOCHS = """
+model = nn.Linear(8, 2)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+rows = torch.zeros(64, 8)
+
+def evaluate():
+    model.eval()
+    for at in range(0, 64, 8):
+        print(model(rows[at : at + 8]).sum().item())
+
+def train():
+    model.train()
+    for at in range(0, 64, 8):
+        model(rows[at : at + 8]).sum().backward()
+        optimizer.step()
+
+for epoch in range(9):
+    train()
+    evaluate()
+"""
+
+
+def test_reported_sample_by_sample_beside_the_training_of_an_epoch(tmp_path: Path) -> None:
+    source = (IMPORTS + SAMPLES_IN_EPOCHS).replace("model.eval()", "pass", 1)
+    check_pair("ACC401", Pair(source, "    pass\n", "    model.eval()\n"), tmp_path)
