@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -298,6 +299,12 @@ def loader_of(what: Given | Value | BatchSource | None) -> LoaderCall | None:
     elif isinstance(what, (Loader, Tensor)):
         what = what.call if isinstance(what, Loader) else what.loader
     return what if isinstance(what, LoaderCall) else None
+
+
+def labels_of(loaders: Iterable[LoaderCall]) -> str:
+    """What a message calls several loaders: "`a`, `b` and `c`"."""
+    labels = list(dict.fromkeys(f"`{loader.label}`" for loader in loaders))
+    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
 
 
 def loaders_in(loop: Loop) -> list[LoaderCall]:

@@ -181,6 +181,8 @@ class ModuleCallContext:
     """The innermost loop of any kind."""
     moves_inputs: bool = False
     """Whether a wrapper moves the inputs to where the module is."""
+    copied_by: str = ""
+    """The wrapper that copies the inputs to where the module is, and waits for each copy; empty where none does."""
     graphs: bool = True
     """Whether autograd certainly records what it computes."""
 

@@ -28,6 +28,9 @@ WRAPPERS_THAT_MOVE_INPUTS = frozenset(
 )
 """Module wrappers whose forward moves its inputs to the module's device (targets stay where they are)."""
 
+WRAPPERS_THAT_WAIT = WRAPPERS_THAT_MOVE_INPUTS - {"torch.nn.DataParallel", "torch.nn.parallel.DataParallel"}
+"""Those that wait for each copy; DataParallel spreads batches asynchronously where their memory is pinned."""
+
 PARALLEL_WRAPPERS = (
     "torch.nn.parallel.DistributedDataParallel",
     "torch.distributed.fsdp.FullyShardedDataParallel",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from accel_advisor.finding import Applicability, Edit, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.steps.waiting_copies import WaitingCopy, basis_of, waiting_copies
+from accel_advisor.records.loaders import LoaderCall, labels_of
+from accel_advisor.records.queries.steps.waiting_copies import WaitingCopy, asynchronous_edits, basis_of, waiting_copies
+from accel_advisor.records.queries.steps.wrapper_copies import WrapperCopy, wrapper_copies
 from accel_advisor.rule import Rule, also_at
 
 
@@ -15,7 +17,7 @@ class BlockingHostToDeviceCopy(Rule):
 
     What it does
         Finds `.to(device)` and `.cuda()` on a loader's batches, inside the loop over the loader, without
-        `non_blocking=True`.
+        `non_blocking=True`, and calls that give batches on the host to DistributedDataParallel or FSDP.
 
     Why it costs time
         The program waits for the copy before it goes on to queue the next kernels. With `non_blocking=True` it queues
@@ -61,7 +63,7 @@ class BlockingHostToDeviceCopy(Rule):
         asynchronous copy to MPS can read memory that is gone. Unsafe where the device is not known, where the batch may
         be an object with a `.to` of its own, where a batch on the host is read as an array, through which it may be
         changed while it is copied, and where the call casts too: the cast then moves to the GPU. There is none where a
-        cast comes before the copy.
+        cast comes before the copy, or a wrapper copies.
 
     References
         - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
@@ -79,15 +81,22 @@ class BlockingHostToDeviceCopy(Rule):
             return
         for copies in waiting_copies(facts):
             yield self._report(facts, copies)
+        for copy in wrapper_copies(facts):
+            yield self._report_wrapper(facts, copy)
+
+    def _report_wrapper(self, facts: Facts, copy: WrapperCopy) -> Finding:
+        message = (
+            f"{_source(copy.loaders, copy.pinned)} in `{facts.document.code(copy.call.node)}` {copy.wrapper} copies "
+            f"them to the GPU, and waits{copy.basis.clause}; copy before it, by `.to(device, non_blocking=True)`"
+        )
+        severity = Severity.WARNING if copy.pinned and copy.basis.proven else Severity.INFO
+        return self.finding(facts, copy.call.node, message, severity=severity, basis=copy.basis)
 
     def _report(self, facts: Facts, copies: list[WaitingCopy]) -> Finding:
         document, basis, first = facts.document, basis_of(copies), copies[0]
-        labels = list(dict.fromkeys(f"`{loader.label}`" for copy in copies for loader in copy.loaders))
-        names = labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
         calls = " and ".join(f"`{document.code(copy.transfer.node)}`" for copy in copies)
         pinned = all(copy.pinned for copy in copies)
-        pins = "pins its batches" if len(labels) == 1 else "pin their batches"
-        source = f"{names} {pins}, but" if pinned else f"for the batches of {names},"
+        source = _source([loader for copy in copies for loader in copy.loaders], pinned)
         done = "wait until the copies are done" if len(copies) > 1 else "waits until the copy is done"
         where = first.asynchronous_where
         remedy = f"pass `non_blocking={where}`" if where else "pass `non_blocking=True` where the device is CUDA"
@@ -98,19 +107,14 @@ class BlockingHostToDeviceCopy(Rule):
         message = f"{source} {calls} {done}{basis.clause}; {remedy}"
         related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
         severity = Severity.WARNING if pinned and basis.proven else Severity.INFO
-        fix = self._fix(copies)
-        return self.finding(
-            facts, first.transfer.node, message, severity=severity, fix=fix, related=related, basis=basis
-        )
+        kind = Applicability.SAFE if all(copy.plain for copy in copies) else Applicability.UNSAFE
+        edits = asynchronous_edits(copies)
+        fix = Fix(f"Pass `non_blocking={where}`", edits, kind) if edits is not None else None
+        at = first.transfer.node
+        return self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis)
 
-    def _fix(self, copies: list[WaitingCopy]) -> Fix | None:
-        """The fix of all copies of a statement, or of none."""
-        edits: list[Edit] = []
-        for copy in copies:
-            where = copy.asynchronous_where
-            added = copy.transfer.keyword_edits("non_blocking", where) if where and not copy.recast else None
-            if added is None:
-                return None
-            edits += added
-        applicability = Applicability.SAFE if all(copy.plain for copy in copies) else Applicability.UNSAFE
-        return Fix(f"Pass `non_blocking={copies[0].asynchronous_where}`", tuple(edits), applicability)
+
+def _source(loaders: Iterable[LoaderCall], pinned: bool) -> str:
+    names = labels_of(loaders)
+    pins = "pin their batches" if "` and `" in names else "pins its batches"
+    return f"{names} {pins}, but" if pinned else f"for the batches of {names},"

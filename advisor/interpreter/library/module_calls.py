@@ -12,7 +12,7 @@ from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import WEIGHTS
 from accel_advisor.syntax.shapes import makes_parts
-from accel_advisor.tables.torch_modules import MODULE_BASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS
+from accel_advisor.tables.torch_modules import MODULE_BASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS, WRAPPERS_THAT_WAIT
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 from accel_advisor.values.places import (
     HOST,
@@ -77,6 +77,7 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
         escaped=escaped or len(modules) > 1,
         wrapper=wrapper,
         moves_inputs=bool(moves),
+        copied_by=next((one.kind for one in moves if one.kind in WRAPPERS_THAT_WAIT), ""),
         arguments=given,
         loop=machine.frame.batch_loop,
         evaluating=all(machine.store.get(one, "\0evaluating") == Constant(True) for one in modules),

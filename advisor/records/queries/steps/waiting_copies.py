@@ -16,6 +16,7 @@ from accel_advisor.records.queries.loaders.graph_loaders import are_gathered_els
 from accel_advisor.values.evidence import PROVEN, Evidence
 
 if TYPE_CHECKING:
+    from accel_advisor.finding import Edit
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.loops import Loop
     from accel_advisor.records.operations import Operation
@@ -69,7 +70,7 @@ class WaitingCopy:
 def waiting_copies(facts: Facts) -> list[list[WaitingCopy]]:
     """The copies in a document of batches to a device that may be CUDA, by statement."""
     statements: dict[int, list[WaitingCopy]] = {}
-    timed = _timed_loops(facts)
+    timed = timed_loops(facts)
     for transfer in facts.transfers:
         if any(context.loop in timed for context in transfer.contexts):
             continue
@@ -84,7 +85,19 @@ def basis_of(copies: list[WaitingCopy]) -> Evidence:
     return reduce(or_, (one.basis for one in copies), PROVEN)
 
 
-def _timed_loops(facts: Facts) -> set[Loop | None]:
+def asynchronous_edits(copies: list[WaitingCopy]) -> tuple[Edit, ...] | None:
+    """What makes all of several copies asynchronous; None where one of them cannot be."""
+    edits: list[Edit] = []
+    for copy in copies:
+        where = copy.asynchronous_where
+        added = copy.transfer.keyword_edits("non_blocking", where) if where and not copy.recast else None
+        if added is None:
+            return None
+        edits += added
+    return tuple(edits)
+
+
+def timed_loops(facts: Facts) -> set[Loop | None]:
     """Loops that synchronize and read the clock in every pass: they may measure this very copy."""
     clocks, waits = (
         {loop for operation in facts.operations_of(*found, *_EVENTS) for loop in _reached_in_every_pass(operation)}
@@ -126,13 +139,16 @@ def _must_wait(context: TransferContext) -> bool:
 def _waits(facts: Facts, context: TransferContext) -> Evidence | None:
     """What shows that a copy, reached in one particular way, takes a batch to a GPU; None where it may not."""
     loader = loader_of(context.loader)
-    if loader is None or context.loop is None or not context.from_host:
+    if loader is None or context.loop is None or not context.from_host or not need_not_wait(facts, loader):
         return None
-    if loader.moved_by or not loader.constructor.advises or are_gathered_elsewhere(facts, loader):
-        return None
-    on_device = loader.suffers("device") or (loader.dataset is not None and loader.dataset.on_device)
-    if on_device and not loader.pins:
-        return None  # what is pinned must be on the host
-    if loader.serves_memory and not loader.pins:
-        return None  # from pageable memory a copy waits in any case, and nobody would pin it
     return reaches_gpu(facts, context)
+
+
+def need_not_wait(facts: Facts, loader: LoaderCall) -> bool:
+    """Whether the program itself copies the batches of a loader from the host, and somebody would pin them."""
+    if loader.moved_by or not loader.constructor.advises or are_gathered_elsewhere(facts, loader):
+        return False
+    if loader.pins:
+        return True  # what is pinned must be on the host
+    on_device = loader.suffers("device") or (loader.dataset is not None and loader.dataset.on_device)
+    return not on_device and not loader.serves_memory  # nobody would pin what is in memory, and pageable copies wait
