@@ -16,15 +16,14 @@ class BlockingHostToDeviceCopy(Rule):
     """A batch is copied to the GPU by a call that waits until the copy is done.
 
     What it does
-        Finds `.to(device)` and `.cuda()` on a loader's batches, inside the loop over the loader, without
-        `non_blocking=True`, and calls that give batches on the host to DistributedDataParallel or FSDP.
+        Finds `.to(device)`, `.cuda()` and `.type(torch.cuda.FloatTensor)` on a loader's batches, inside the loop over
+        the loader, without `non_blocking=True`, and calls of DistributedDataParallel or FSDP with batches on the host.
 
     Why it costs time
-        The program waits for the copy before it goes on to queue the next kernels. With `non_blocking=True` it queues
-        the copy and goes on. From pinned memory the copy then runs beside the computation; from pageable memory it is
-        staged first and gains less, so the finding is a warning only where the loader is seen to pin its batches. What
-        a cast on the host makes of a batch is pageable, too: copied first, and cast on the GPU, it comes from the
-        pinned one.
+        The program waits for the copy before it queues the next kernels; with `non_blocking=True` it goes on at once.
+        From pinned memory the copy then runs beside the computation; from pageable memory it is staged first and gains
+        less, so the finding is a warning only where the loader is seen to pin its batches. What a cast on the host
+        makes of a batch is pageable, too: copied first, and cast on the GPU, it comes from the pinned one.
 
     Example
         import torch
@@ -54,16 +53,16 @@ class BlockingHostToDeviceCopy(Rule):
         Where the copy itself is being timed; in a loop that synchronizes and reads the clock in every pass the rule is
         silent. It is silent too where a framework moves the batches, where the loop changes the batch on the host after
         the copy (the copy might still be reading), where the samples may be on the device already, where a loader
-        without workers and pinning takes them out of memory, and where nothing speaks for a GPU: a device that is not
-        known is one where the program names one. Such a finding is only `info`.
+        without workers and pinning takes them out of memory, and where nothing speaks for a GPU. Where the device is
+        not known, but the program names a GPU, the finding is only `info`.
 
     Fix safety
         Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; where the device is
         a `torch.device` that may be another accelerator, `non_blocking=device.type == "cuda"` is written, because an
         asynchronous copy to MPS can read memory that is gone. Unsafe where the device is not known, where the batch may
         be an object with a `.to` of its own, where a batch on the host is read as an array, through which it may be
-        changed while it is copied, and where the call casts too: the cast then moves to the GPU. There is none where a
-        cast comes before the copy, or a wrapper copies.
+        changed while it is copied, and where the call casts too: the cast then moves to the GPU. There is none for
+        `.type`, where a cast comes before the copy, or where a wrapper copies.
 
     References
         - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
@@ -77,12 +76,9 @@ class BlockingHostToDeviceCopy(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each statement once."""
-        if not facts.target.has_cuda:
-            return
-        for copies in waiting_copies(facts):
-            yield self._report(facts, copies)
-        for copy in wrapper_copies(facts):
-            yield self._report_wrapper(facts, copy)
+        if facts.target.has_cuda:
+            yield from (self._report(facts, copies) for copies in waiting_copies(facts))
+            yield from (self._report_wrapper(facts, copy) for copy in wrapper_copies(facts))
 
     def _report_wrapper(self, facts: Facts, copy: WrapperCopy) -> Finding:
         message = (
@@ -102,11 +98,13 @@ class BlockingHostToDeviceCopy(Rule):
         remedy = f"pass `non_blocking={where}`" if where else "pass `non_blocking=True` where the device is CUDA"
         if any(copy.recast for copy in copies):
             remedy = "copy first, with `non_blocking=True`, and cast on the GPU: what a cast makes is not pinned"
+        elif first.by_type:
+            remedy = "copy by `.to(device, non_blocking=True)`, and cast on the GPU"
         elif not pinned:
             remedy += ", and let the loader pin its batches: from pageable memory the copy waits nearly as long"
         message = f"{source} {calls} {done}{basis.clause}; {remedy}"
-        related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
         severity = Severity.WARNING if pinned and basis.proven else Severity.INFO
+        related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
         kind = Applicability.SAFE if all(copy.plain for copy in copies) else Applicability.UNSAFE
         edits = asynchronous_edits(copies)
         fix = Fix(f"Pass `non_blocking={where}`", edits, kind) if edits is not None else None

@@ -135,3 +135,28 @@ for x, y in loader:
         "copy first, with `non_blocking=True`, and cast on the GPU: what a cast makes is not pinned"
     )
     assert found[0].message.startswith("for the batches of `loader`,")
+
+
+TYPED = PHOTOS + MODEL + PINNED + "kind = torch.cuda.HalfTensor if conf.half else torch.cuda.FloatTensor\n" + EACH
+TYPES = {
+    "a type on the host": Pair(
+        TYPED.replace("cuda.HalfT", "HalfT").replace("cuda.FloatT", "FloatT") + "step(x.type(kind), 0)",
+        "torch.FloatTensor",
+        "torch.cuda.FloatTensor",
+    ),
+    "a dtype": Pair(TYPED + "step(x.type(torch.float32), 0)", "torch.float32", "kind"),
+    "a type that is not known": Pair(TYPED + "step(x.type(conf.kind), 0)", "conf.kind", "kind"),
+    "asynchronous": Pair(TYPED + "step(x.type(kind, non_blocking=True), 0)", ", non_blocking=True"),
+    "of no batch": Pair(TYPED + "step(torch.zeros(8).type(kind), 0)", "torch.zeros(8)", "x"),
+}
+
+
+@pytest.mark.parametrize("case", TYPES)
+def test_silent_about_types_for_one_reason(case: str, tmp_path: Path) -> None:
+    check_pair("ACC201", TYPES[case], tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["kind", "'torch.cuda.FloatTensor'"])
+def test_reports_a_copy_by_type_without_a_fix(kind: str, tmp_path: Path) -> None:
+    (found,) = check_one("ACC201", TYPED + f"step(x.type({kind}), 0)  # -> warning none\n", tmp_path)
+    assert "copy by `.to(device, non_blocking=True)`, and cast on the GPU" in found.message

@@ -47,6 +47,11 @@ class WaitingCopy:
         return not self.recast and all(loader.pins for loader in self.loaders)
 
     @property
+    def by_type(self) -> bool:
+        """Whether it names a type on the GPU, and may cast on the way."""
+        return self.transfer.method == "type"
+
+    @property
     def plain(self) -> bool:
         """Whether it certainly does nothing but copy a tensor to a GPU, where there is one, which nothing else reaches
         while it is on the host."""
@@ -90,7 +95,9 @@ def asynchronous_edits(copies: list[WaitingCopy]) -> tuple[Edit, ...] | None:
     edits: list[Edit] = []
     for copy in copies:
         where = copy.asynchronous_where
-        added = copy.transfer.keyword_edits("non_blocking", where) if where and not copy.recast else None
+        added = (
+            copy.transfer.keyword_edits("non_blocking", where) if where and not (copy.recast or copy.by_type) else None
+        )
         if added is None:
             return None
         edits += added
@@ -113,8 +120,10 @@ def _reached_in_every_pass(operation: Operation) -> set[Loop | None]:
 def _waiting(facts: Facts, transfer: Transfer) -> WaitingCopy | None:
     if transfer.discarded and all(context.proven for context in transfer.contexts):
         return None  # what is copied is lost, which is worse
-    if transfer.method not in ("to", "cuda") or transfer.framework or not transfer.waits:
+    if transfer.method not in ("to", "cuda", "type") or transfer.framework or not transfer.waits:
         return None
+    if transfer.method == "type" and not transfer.kinds <= {"cuda", "cpu"}:
+        return None  # what is not known is a dtype rather than a type on a GPU
     if any(_must_wait(context) for context in transfer.contexts):
         return None
     found = [(one, basis) for one in transfer.contexts if (basis := _waits(facts, one)) is not None]
