@@ -15,7 +15,7 @@ class BatchWorkedOnInNumpy(Rule):
 
     What it does
         Finds `numpy()` of a batch, or of a part of one, that is still on the host, in a training loop over a loader
-        where what comes out of it is made a tensor again.
+        where what comes out of it is made a tensor again, or in an evaluation where that tensor is moved to the GPU.
 
     Why it costs time
         Between two batches the GPU waits for whatever the main process does with an array. The workers of the loader do
@@ -44,7 +44,8 @@ class BatchWorkedOnInNumpy(Rule):
 
     When to ignore it
         Where the work takes little beside the step, or needs what the model computed. The rule is silent where the
-        array is only looked at, and where a condition that varies from step to step decides about it.
+        array is only looked at, where an evaluation keeps the tensor on the host, as for a metric, and where a
+        condition that varies from step to step decides about it.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#working-with-collate-fn
@@ -61,7 +62,8 @@ class BatchWorkedOnInNumpy(Rule):
             code = facts.document.code(detour.taken.node)
             message = (
                 f"`{code}` takes a batch of `{detour.loader.label}` to numpy, and the main process works on it while "
-                f"the GPU waits; do so in the data set or `collate_fn`, where workers do it ahead, or on the GPU"
+                f"the GPU waits{detour.basis.clause}; do so in the data set or `collate_fn`, where workers do it "
+                f"ahead, or on the GPU"
             )
             related = [also_at(facts.document, detour.made.node, "it is made a tensor again here")]
-            yield self.finding(facts, detour.taken.node, message, related=related)
+            yield self.finding(facts, detour.taken.node, message, related=related, basis=detour.basis)

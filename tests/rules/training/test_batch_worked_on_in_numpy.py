@@ -34,8 +34,20 @@ PAIRS = {
         "if i % 100 == 0",
         "with conf.region",
     ),
+    "an evaluation that keeps it for a metric": Pair(
+        other("model(x).sum().backward()", "model(x)").replace("x = torch.from_numpy(a)", "m = torch.from_numpy(a)"),
+        "m = torch.from_numpy(a)",
+        "m = torch.from_numpy(a).to('cuda')",
+    ),
     "no training": Pair(other(".backward()", ""), ".sum()", ".sum().backward()"),
     "what the model computed": Pair(other("x.numpy()", "model(x).detach().numpy()"), "model(x).detach()", "x"),
+    "back from the GPU, in an evaluation": Pair(
+        other("x.numpy()", "x.cuda().cpu().numpy()").replace(
+            "(a)\n    model(x).sum().backward()", "(a).cuda()\n    model(x)"
+        ),
+        ".cuda().cpu()",
+        ".cpu()",
+    ),
     "back from the GPU": Pair(other("x.numpy()", "x.cuda().cpu().numpy()"), ".cuda().cpu()"),
 }
 

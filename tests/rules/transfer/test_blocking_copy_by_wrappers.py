@@ -41,7 +41,7 @@ PAIRS = {
         WRAPPED.replace("(photos, num_workers=2, pin_memory=True)", "(TensorDataset(torch.zeros(9), torch.zeros(9)))")
         + MODEL
         + EACH
-        + "model(x)",
+        + "model(x)\n    y = y.cuda(non_blocking=True)",
         "(TensorDataset(torch.zeros(9), torch.zeros(9)))",
         "(photos, num_workers=2)",
     ),
@@ -51,6 +51,18 @@ PAIRS = {
         + EACH
         + "start = time.time()\n    model(x)\n    torch.cuda.synchronize()\n    print(time.time() - start)",
         "    torch.cuda.synchronize()\n",
+    ),
+    "nothing says that batches are on the host": Pair(
+        WRAPPED.replace(", pin_memory=True", "") + MODEL + EACH + "model(x)\n    y.sum()",
+        "y.sum()",
+        "y.cuda(non_blocking=True)",
+    ),
+    "moved in place": Pair(
+        WRAPPED
+        + MODEL
+        + "for batch in loader:\n    for i in range(len(batch)):\n        batch[i] = batch[i].cuda(0, True)\n"
+        + "    model(batch[0])",
+        "batch[i] = ",
     ),
     "changed on the host": Pair(WRAPPED + MODEL + EACH + "model(x)\n    x.zero_()", "x.zero_()", "x.sum()"),
 }
@@ -69,7 +81,8 @@ def test_reports_the_call_that_copies(tmp_path: Path) -> None:
 
 
 def test_less_severe_from_memory_that_is_not_pinned(tmp_path: Path) -> None:
-    source = WRAPPED.replace(", pin_memory=True", "") + MODEL + EACH + "model(x)  # -> info none\n"
+    source = WRAPPED.replace(", pin_memory=True", "") + MODEL + EACH
+    source += "model(x)  # -> info none\n    y = y.cuda(non_blocking=True)"
     check_one("ACC201", source, tmp_path)
 
 

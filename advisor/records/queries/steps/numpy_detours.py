@@ -16,6 +16,8 @@ from accel_advisor.syntax.walking import descendants
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.operations import Operation
+    from accel_advisor.records.transfers import Transfer
+    from accel_advisor.values.evidence import Evidence
 
 _TAKES = Method("Tensor", "numpy")
 _MAKES = calls(
@@ -30,35 +32,49 @@ class NumpyDetour:
     Attributes:
         taken: the call of ``numpy()``, and made: the call that makes a tensor again.
         loader: whose batch it is.
+        basis: what shows that it is one.
     """
 
     taken: Operation
     made: Operation
     loader: LoaderCall
+    basis: Evidence
 
 
 def numpy_detours(facts: Facts) -> Iterator[NumpyDetour]:
-    """The detours in the training steps of a document: the first of each loop."""
+    """The detours in the steps of a document: the first of each loop. Where nothing is trained, only those that go on
+    to a GPU: others may end in a metric."""
     found: set[Loop] = set()
+    moves = {id(one.node): one for one in facts.transfers}
     for taken in facts.operations_of(_TAKES):
         for context in taken.contexts:
             loop, loader = context.loop, loader_of(context.subject.source)
-            if loop is None or loader is None or loop in found or not (loop.backward and context.subject.on_host):
+            if loop is None or loader is None or loop in found or not context.subject.on_host:
                 continue
-            if context.is_skipped_in(loop) or not loop.holds(facts.document, taken.node) or _comes_back(taken.node):
+            if context.is_skipped_in(loop) or not loop.holds(facts.document, taken.node):
                 continue
-            made = _made_again(facts, loop, taken)
-            if made is not None:
+            made = _made_again(facts, loop, taken) if not _comes_back(taken.node, moves) else None
+            if made is not None and (loop.backward or _is_moved(made.node, moves)):
                 found.add(loop)
-                yield NumpyDetour(taken, made, loader)
+                yield NumpyDetour(taken, made, loader, context.subject.basis | loader.basis)
                 break
 
 
-def _comes_back(taken: cst.CSTNode) -> bool:
+def _comes_back(taken: cst.CSTNode, moves: dict[int, Transfer]) -> bool:
     """Whether what becomes an array is copied to the host first: it was on the GPU."""
-    return any(
-        isinstance(one.func, cst.Attribute) and one.func.attr.value == "cpu" for one in descendants(taken, cst.Call)
-    )
+    for one in descendants(taken, cst.Call):
+        if isinstance(one.func, cst.Attribute) and one.func.attr.value == "cpu":
+            move = moves.get(id(one))
+            if move is None or not all(context.stays for context in move.contexts):
+                return True
+    return False
+
+
+def _is_moved(made: cst.CSTNode, moves: dict[int, Transfer]) -> bool:
+    """Whether what a call makes is moved to a GPU as soon as it is made."""
+    receivers = {id(one.node.func.value): one for one in moves.values() if isinstance(one.node.func, cst.Attribute)}
+    move = receivers.get(id(made))
+    return move is not None and "cuda" in move.kinds
 
 
 def _made_again(facts: Facts, loop: Loop, taken: Operation) -> Operation | None:

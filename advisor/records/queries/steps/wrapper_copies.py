@@ -64,5 +64,8 @@ def _copied(context: ModuleCallContext) -> list[ArgumentPlace]:
 
 
 def _may_copy_ahead(facts: Facts, loader: LoaderCall) -> bool:
-    """Whether the batches of a loader can be copied asynchronously, and stay as they are on the host."""
-    return need_not_wait(facts, loader) and not loader.mutated and not loader.suffers("unpinnable")
+    """Whether the batches of a loader are on the host, as its pinning or another copy says, stay as they are, and can
+    be copied asynchronously."""
+    if not (loader.pins or loader.transfers) or loader.mutated or loader.rewritten:
+        return False
+    return need_not_wait(facts, loader) and not loader.suffers("unpinnable")
