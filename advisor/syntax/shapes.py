@@ -180,15 +180,9 @@ def done_to_each(node: cst.CSTNode, name: str) -> frozenset[str]:
 
 def called_for_result(function: cst.FunctionDef) -> frozenset[str]:
     """The attributes of ``self`` that are called for what a function returns, and used in no other way; none where it
-    returns several values. What stands in a branch, a loop or a ``with`` counts as another use."""
-    body = function.body
-    lines = body.body if isinstance(body, cst.IndentedBlock) else [body]
-    statements = [
-        one
-        for line in lines
-        if isinstance(line, (cst.SimpleStatementLine, cst.SimpleStatementSuite))
-        for one in line.body
-    ]
+    returns several values. What stands in a branch, a loop or a ``with`` counts as another use, but for a branch that
+    only asks whether the part is there."""
+    statements = _always_run(function.body)
     last = statements.pop() if statements else None
     if (
         not isinstance(last, cst.Return)
@@ -209,6 +203,7 @@ def called_for_result(function: cst.FunctionDef) -> frozenset[str]:
             pieces.append(one.value)
     calls = Counter(self_attribute(call.func) for piece in pieces for call in descendants(piece, cst.Call))
     uses = Counter(self_attribute(one) for one in descendants(function, cst.Attribute))
+    uses.subtract(part for one in descendants(function, cst.If) if (part := optional_part(one)) is not None)
     return frozenset(name for name, times in calls.items() if name is not None and times == uses[name])
 
 
@@ -218,7 +213,36 @@ def main_guards(module: cst.Module) -> list[cst.If]:
     return [one for one in statements if "__name__" in names_read_in(one.test)]
 
 
+def _always_run(body: cst.BaseSuite) -> list[cst.BaseSmallStatement]:
+    """The simple statements of a body, and those that run wherever the part is there that they are about."""
+    lines = body.body if isinstance(body, cst.IndentedBlock) else [body]
+    found: list[cst.BaseSmallStatement] = []
+    for line in lines:
+        if isinstance(line, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
+            found += line.body
+        elif isinstance(line, cst.If) and optional_part(line) is not None:
+            found += _always_run(line.body)
+    return found
+
+
+def optional_part(branch: cst.If) -> str | None:
+    """The attribute of ``self`` of which a branch, without an ``else``, only asks whether there is one: it is called in
+    it (``if self.norm is not None: x = self.norm(x)``). None for any other branch."""
+    test = branch.test
+    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+        target = test.comparisons[0]
+        nothing = isinstance(target.comparator, cst.Name) and target.comparator.value == "None"
+        if not nothing or not isinstance(target.operator, cst.IsNot):
+            return None
+        test = test.left
+    part = self_attribute(test)
+    called = any(self_attribute(call.func) == part for call in descendants(branch.body, cst.Call))
+    return part if called and branch.orelse is None else None
+
+
 def decides(function: cst.FunctionDef) -> bool:
-    """Whether a function's code branches or loops, so that different calls may do different things."""
+    """Whether a function's code branches or loops, so that different calls may do different things; whether an object
+    has a part is the same for all calls."""
     kinds = (cst.If, cst.IfExp, cst.For, cst.While, cst.Try, cst.TryStar, cst.Match, cst.BooleanOperation)
-    return next(descendants(function.body, *kinds), None) is not None
+    found = descendants(function.body, *kinds)
+    return any(not isinstance(one, cst.If) or optional_part(one) is None for one in found)

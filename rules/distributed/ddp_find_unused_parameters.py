@@ -15,8 +15,8 @@ class DdpFindUnusedParameters(Rule):
     """DistributedDataParallel looks for unused parameters of a model that always uses the same ones.
 
     What it does
-        Finds `find_unused_parameters=True` for a model whose `forward` has no branches, and computes one result from
-        the outputs of all of its layers.
+        Finds `find_unused_parameters=True` for a model whose `forward` has no branches, but for those that only ask
+        whether it has a part (`if self.norm is not None`), and computes one result from the outputs of all its layers.
 
     Why it costs time
         In every step the whole autograd graph is walked once more, before the backward pass, to find parameters that
@@ -76,7 +76,7 @@ class DdpFindUnusedParameters(Rule):
             if asked and changes and model is not None and uses_all_parameters(facts, model):
                 message = (
                     "`find_unused_parameters=True` walks the autograd graph once more in every step, but the `forward` "
-                    "of this model has no branches; drop it if every parameter is used"
+                    "of this model does the same in each; drop it if every parameter is used"
                 )
                 yield self.finding(facts, operation.node, message)
 

@@ -207,3 +207,40 @@ m = DDP(N().cuda(), find_unused_parameters=True)  # -> info none
 @pytest.mark.parametrize("case", REPORTED_PROGRAMS)
 def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC504", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
+
+
+OPTIONAL = """
+class Optional(nn.Module):
+    def __init__(self, norm):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+        self.norm = None
+        if norm:
+            self.norm = nn.LayerNorm(8)
+    def forward(self, x):
+        if self.norm is not None:
+            x = self.norm(x)
+        return self.layer(x)
+DDP(Optional(conf.norm), find_unused_parameters=True)
+"""
+
+
+@pytest.mark.parametrize("test", ["self.norm is not None", "self.norm"])
+def test_reports_a_model_that_only_asks_for_its_parts(test: str, tmp_path: Path) -> None:
+    source = OPTIONAL.replace("self.norm is not None", test).replace("=True)", "=True)  # -> info none")
+    check_one("ACC504", RANKS + source, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("speaks", "silent"),
+    [
+        ("if self.norm is not None:", "if self.norm is None:"),
+        ("if self.norm is not None:", "if x is not None:"),
+        ("x = self.norm(x)\n", "x = self.norm(x)\n        else:\n            x = -x\n"),
+        ("x = self.norm(x)\n", "x = self.layer(x)\n"),
+        ("x = self.norm(x)\n", "y = self.norm(x)\n"),
+    ],
+)
+def test_silent_where_a_branch_asks_for_something_else(speaks: str, silent: str, tmp_path: Path) -> None:
+    assert speaks in OPTIONAL
+    check_one("ACC504", RANKS + OPTIONAL.replace(speaks, silent), tmp_path)
