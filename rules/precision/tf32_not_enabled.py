@@ -5,24 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.actions import AnyCall, AnySets, Call, calls, methods
 from accel_advisor.records.facts import Facts, Transfer
-from accel_advisor.records.queries.precision import is_exact
+from accel_advisor.records.queries.models.float32_products import SINCE, moved_in_float32
 from accel_advisor.rule import Rule, indentation_at, newline_of
-
-_SINCE = (1, 12)
-_LAYERS = calls(
-    "torch.nn.Transformer",
-    "torch.nn.TransformerEncoderLayer",
-    "torch.nn.TransformerDecoderLayer",
-    "torch.nn.MultiheadAttention",
-)
-_DECIDES = (
-    *(AnySets("allow_tf32"), AnySets("fp32_precision"), AnyCall("autocast")),
-    *methods("Module", "half", "bfloat16", "double"),
-    *calls("torch.set_float32_matmul_precision", "torch.set_default_dtype"),
-    *calls("torch.use_deterministic_algorithms", "torch.set_default_tensor_type"),
-)
 
 
 class Tf32NotEnabled(Rule):
@@ -78,31 +63,23 @@ class Tf32NotEnabled(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports once in a program, where the first model moves to the GPU."""
-        if not facts.supports(_SINCE):
-            return
-        if not facts.trains or facts.frameworks or not facts.does(*_LAYERS) or facts.does(*_DECIDES):
-            return
-        settings = facts.program.operations_of(Call("transformers.TrainingArguments"))
-        if is_exact(facts) or any(not one.lacks("tf32") for one in settings):
-            return
-        moves = [one for facts_ in facts.program for one in facts_.transfers if _moves_a_model(one)]
-        if moves and moves[0].document is facts.document:
-            yield self._report(facts, moves[0])
+        move = moved_in_float32(facts)
+        if move is not None and move.document is facts.document:
+            yield self._report(facts, move)
 
     def _report(self, facts: Facts, move: Transfer) -> Finding:
         document, torch = facts.document, facts.torch_name
         call = f'{torch or "torch"}.set_float32_matmul_precision("high")'
         kinds = [one.moved.module.kind for one in move.contexts if one.moved.module is not None]
         name = kinds[0].removeprefix("project:").rpartition(".")[2]
-        message = f"the matrix products of `{name}` run in full float32, without the tensor cores; call `{call}`"
+        message = (
+            f"the matrix products of `{name}` run in full float32, without the tensor cores; call `{call}`, or compute "
+            "the model under `torch.autocast`"
+        )
         start = document.span(move.statement).start.offset
         location = document.location(start)
         fix = None
         if torch is not None and document.line(location.row)[: location.column - 1].strip() == "":
             text = f"{call}{newline_of(document)}{indentation_at(document, start)}"
             fix = Fix(f"Call `{call}`", (document.edit(start, start, text),), Applicability.UNSAFE)
-        return self.finding(facts, move.node, message, fix=fix, since=_SINCE)
-
-
-def _moves_a_model(transfer: Transfer) -> bool:
-    return "cuda" in transfer.kinds and all(context.moved.module is not None for context in transfer.contexts)
+        return self.finding(facts, move.node, message, fix=fix, since=SINCE)

@@ -7,29 +7,47 @@ from pathlib import Path
 import pytest
 
 from ..checks import Pair, check_one, check_pair
-from ..programs import CONVOLUTIONS, IMAGE_LOADER, IMAGES, IMPORTS, image_program
+from ..programs import IMAGE_LOADER, IMPORTS
+
+DEEP = "net = nn.Sequential(*[nn.Conv2d(3, 3, 3) for _ in range(8)])\n"
+TRAINING = """
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for (x,) in loader:
+    net(x.cuda()).sum().backward(){mark}
+    optimizer.step()
+for (x,) in loader:
+    net(x.cuda()).sum().backward()
+    optimizer.step()
+"""
+MARK = "  # -> info none"
+
+
+def program(*lines: str, net: str = DEEP, mark: str = "") -> str:
+    """Two loops that train a deep network on images, with lines between the network and the first of them."""
+    return IMPORTS + IMAGE_LOADER + net + "\n".join(lines) + TRAINING.format(mark=mark)
+
 
 EVALUATION = "net.cuda()\nfor (x,) in loader:\n    net(x.cuda())\n"
 SILENT = {
-    "autocast": image_program("net.cuda()", "with torch.autocast('cuda'):", "    pass"),
-    "the old autocast": image_program("net.cuda()", "with torch.cuda.amp.autocast():", "    pass"),
-    "autocast of a forward": image_program("@torch.autocast('cuda')", "def f(x):", "    return x", "net.cuda()"),
-    "half": image_program("net.cuda().half()"),
-    "bfloat16": image_program("net.cuda().bfloat16()"),
-    "float64": image_program("net.cuda().double()"),
-    "TF32": image_program("torch.set_float32_matmul_precision('high')", "net.cuda()"),
-    "on the host": image_program(),
-    "a device that is not known": image_program("net.to(conf.device)"),
-    "a model that is not known": image_program("net.cuda()", net="net = conf.net\n"),
-    "given to something unknown": image_program("net.cuda()", "conf.prepare(net)"),
-    "a small model": image_program("net.cuda()", net="net = nn.Linear(8, 2)\n"),
-    "Fourier transforms": image_program("net.cuda()", "torch.fft.rfft(torch.zeros(8))"),
-    "reinforcement learning": image_program("import gym", "env = gym.make('CartPole-v1')", "net.cuda()"),
-    "graphs": image_program(
-        "from torch_geometric.loader import DataLoader as G", "loader = G(conf.data)", "net.cuda()"
-    ),
-    "a framework": image_program("from accelerate import Accelerator", "a = Accelerator()", "net.cuda()"),
-    "no training": IMPORTS + IMAGE_LOADER + CONVOLUTIONS + EVALUATION,
+    "autocast": program("net.cuda()", "with torch.autocast('cuda'):", "    pass"),
+    "the old autocast": program("net.cuda()", "with torch.cuda.amp.autocast():", "    pass"),
+    "autocast of a forward": program("@torch.autocast('cuda')", "def f(x):", "    return x", "net.cuda()"),
+    "half": program("net.cuda().half()"),
+    "bfloat16": program("net.cuda().bfloat16()"),
+    "float64": program("net.cuda().double()"),
+    "TF32": program("torch.set_float32_matmul_precision('high')", "net.cuda()"),
+    "on the host": program().replace(".cuda()", ""),
+    "a device that is not known": program("net.to(conf.device)").replace("x.cuda()", "x"),
+    "a model that is not known": program("net.cuda()", net="net = conf.net\n"),
+    "a small model": program("net.cuda()", net="net = nn.Linear(8, 2)\n"),
+    "two convolutions": program("net.cuda()", net="net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.Conv2d(8, 8, 3))\n"),
+    "digits": program("import torchvision", "d = torchvision.datasets.MNIST('d', transform=conf.t)", "net.cuda()"),
+    "another program's word": program("parser.add_argument('--use_fp16')", "net.cuda()"),
+    "Fourier transforms": program("net.cuda()", "torch.fft.rfft(torch.zeros(8))"),
+    "reinforcement learning": program("import gym", "env = gym.make('CartPole-v1')", "net.cuda()"),
+    "graphs": program("from torch_geometric.loader import DataLoader as G", "loader = G(conf.data)", "net.cuda()"),
+    "a framework": program("from accelerate import Accelerator", "a = Accelerator()", "net.cuda()"),
+    "no training": IMPORTS + IMAGE_LOADER + DEEP + EVALUATION,
 }
 
 
@@ -39,8 +57,8 @@ def test_silent(source: str, tmp_path: Path) -> None:
 
 
 def images(line: str) -> Pair:
-    """A convolutional network that is trained on CUDA, with one more line."""
-    return Pair(IMAGES.format(line), line)
+    """A deep network that is trained on CUDA, with one more line."""
+    return Pair(program(line.rstrip(), "net.cuda()"), line.rstrip() + "\n")
 
 
 PRECISION = [
@@ -60,6 +78,7 @@ PRECISION = [
     "x = torch.zeros(2, 2, dtype=torch.cfloat)\n",
     "torch.fft.fft2(torch.zeros(2, 2))\n",
     "torch.stft(torch.zeros(9), 4)\n",
+    "torch.autograd.grad(conf.loss, conf.images, create_graph=True)\n",
     "import gymnasium\nenv = gymnasium.make('CartPole-v1')\n",
     "import stable_baselines3\nagent = stable_baselines3.PPO('MlpPolicy', conf.env)\n",
 ]
@@ -70,15 +89,59 @@ def test_silent_for_one_reason(line: str, tmp_path: Path) -> None:
     check_pair("ACC417", images(line), tmp_path)
 
 
-@pytest.mark.parametrize("layer", ["nn.Conv2d(3, 8, 3)", "nn.TransformerEncoderLayer(8, 2)"])
-def test_reported_once(layer: str, tmp_path: Path) -> None:
-    check_one(
-        "ACC417", image_program("net.cuda()", net=f"net = nn.Sequential({layer})\n", mark="  # -> info none"), tmp_path
+NETS = {
+    "convolutions in a list": DEEP,
+    "four convolutions": f"net = nn.Sequential({', '.join(['nn.Conv2d(3, 3, 3)'] * 4)})\n",
+    "recurrent layers in a list": "net = nn.ModuleList([nn.LSTM(8, 8) for _ in range(4)])[0]\n",
+    "torchvision": "import torchvision\nnet = torchvision.models.resnet50()\n",
+    "timm": "import timm\nnet = timm.create_model(conf.model)\n",
+    "a class with blocks": """
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.blocks = nn.ModuleList(nn.Conv2d(3, 3, 3) for _ in range(n))
+net = Net(conf.n)
+""",
+    "attention that is written out": """
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.blocks = nn.ModuleList(nn.Linear(8, 8) for _ in range(n))
+    def forward(self, x):
+        for block in self.blocks:
+            x = torch.matmul(torch.softmax(torch.matmul(x, x.mT), -1), block(x))
+        return x
+net = Net(conf.n)
+""",
+}
+
+
+@pytest.mark.parametrize("net", NETS.values(), ids=NETS.keys())
+def test_reported_once(net: str, tmp_path: Path) -> None:
+    check_one("ACC417", program("net.cuda()", net=net, mark=MARK), tmp_path)
+
+
+def test_leaves_attention_to_the_rule_that_can_mend_it(tmp_path: Path) -> None:
+    encoders = "net = nn.Sequential(*[nn.TransformerEncoderLayer(8, 2) for _ in range(4)])\n"
+    check_one("ACC417", program("net.cuda()", net=encoders), tmp_path)
+    (found,) = check_one("ACC408", program(f"net.cuda(){'  # -> info unsafe'}", net=encoders), tmp_path)
+    assert "autocast" in found.message
+
+
+def test_says_what_it_rests_on(tmp_path: Path) -> None:
+    (proven,) = check_one("ACC417", program("net.cuda()", net=NETS["four convolutions"], mark=MARK), tmp_path)
+    assert proven.confidence.value == "proven"
+    factory = "import conf\nnets = nn.ModuleList(nn.Conv2d(3, 3, 3) for _ in range(9))\nnet = conf.wrap(nets)\n"
+    (evident,) = check_one("ACC417", program("net.cuda()", net=factory, mark=MARK), tmp_path)
+    assert evident.confidence.value == "evident"
+    assert (
+        "assuming that the device is a GPU and that the layers of the program are those of the model" in evident.message
     )
 
 
-def test_sees_torchvision_and_classes(tmp_path: Path) -> None:
-    vision = "import torchvision\nnet = torchvision.models.resnet50()\n"
-    check_one("ACC417", image_program("net.cuda()", net=vision, mark="  # -> info none"), tmp_path)
-    own = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.c = nn.Conv2d(3, 8, 3)\n"
-    check_one("ACC417", image_program("net.cuda()", net=own + "net = Net()\n", mark="  # -> info none"), tmp_path)
+def test_reported_where_newer_versions_are_allowed_too(tmp_path: Path) -> None:
+    for stated, mark in (("torch>=0.4", MARK), ("torch>=1.0,<1.9", "")):
+        folder = tmp_path / stated[-3:]
+        folder.mkdir()
+        (folder / "pyproject.toml").write_text(f'[project]\nname = "p"\ndependencies = ["{stated}"]\n')
+        check_one("ACC417", program("net.cuda()", mark=mark), folder)
