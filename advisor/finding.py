@@ -134,13 +134,16 @@ class Fix:
 
     Attributes:
         title: what the fix does, in the imperative, without a full stop.
-        edits: non-overlapping edits, in no particular order; never empty.
+        edits: non-overlapping edits, in no particular order; never empty. One that is given twice is kept once.
         applicability: whether they may be written.
     """
 
     title: str
     edits: tuple[Edit, ...]
     applicability: Applicability
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "edits", tuple(dict.fromkeys(self.edits)))
 
     def at_most(self, limit: Applicability) -> Fix:
         """This fix, no surer than ``limit``."""

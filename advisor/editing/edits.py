@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import libcst as cst
 
@@ -59,7 +60,7 @@ def add_keyword(
     if broken is not None:
         end = document.span(last).end.offset
         return document.edit(end, end, f"{broken.separator}{keyword}"), *broken.edits
-    return (_append(document, call, last, keyword),)
+    return (_append(document, call, call.args, keyword),)
 
 
 def _quoted(document: Document, expression: str) -> str:
@@ -96,14 +97,16 @@ def add_entry(document: Document, display: cst.CSTNode | None, name: str, expres
     end = document.span(display).end.offset - 1
     if not display.elements:
         return (document.edit(end, end, entry),)
-    return (_append(document, display, display.elements[-1], entry),)
+    return (_append(document, display, display.elements, entry),)
 
 
-def _append(document: Document, around: cst.CSTNode, last: cst.CSTNode, content: str) -> Edit:
+def _append(document: Document, around: cst.CSTNode, items: Sequence[cst.CSTNode], content: str) -> Edit:
     """The edit that puts one more item behind the last that a call or dict has."""
     text = document.text
-    start, end = document.span(last).start.offset, document.span(last).end.offset
-    own_line = _begins_line(document, start)
+    start, end = document.span(items[-1]).start.offset, document.span(items[-1]).end.offset
+    # with several on the line above, the last one has its own for want of room only
+    packed = len(items) > 2 and not _begins_line(document, document.span(items[-2]).start.offset)
+    own_line = not packed and _begins_line(document, start)
     newline = newline_of(document)
     indent = indentation_at(document, start)
     comma = _COMMA.match(text, end)

@@ -30,17 +30,19 @@ RESULTS = Path(__file__).resolve().parent.parent / "results" / "fix_check.json"
 def check_all(projects: list[Path], recorded: bool) -> int:
     """Checks projects, prints what is wrong, and says whether anything is."""
     counts: dict[str, dict[str, Any]] = {}
+    names = [project.name for project in projects]
     wrong = 0
     for project in projects:
+        name = project.name if names.count(project.name) == 1 else f"{project.parent.name}/{project.name}"
         first = lint(project)
-        counts[project.name] = {"findings": len(first)}
+        counts[name] = {"findings": len(first)}
         for kind in KINDS:
             with tempfile.TemporaryDirectory() as scratch:
                 found = check(project, Path(scratch), kind, first)
             shown = {"fixes": found.fixes, "files": found.files, "wrong": len(found.wrong), "new": len(found.new)}
-            counts[project.name][kind] = shown
+            counts[name][kind] = shown
             wrong += len(found.wrong) + len(found.new)
-            print(f"{project.name}, {kind}: " + ", ".join(f"{count} {name}" for name, count in shown.items()))
+            print(f"{name}, {kind}: " + ", ".join(f"{count} {what}" for what, count in shown.items()))
             for line in found.wrong:
                 print(f"    wrong: {line}")
             for line in found.new:

@@ -64,11 +64,14 @@ def copied(project: Path, folder: Path) -> Path:
 
 
 def check(project: Path, scratch: Path, kind: str, first: list[Found]) -> Outcome:
-    """Makes all fixes of a kind in a copy of a project, twice.
+    """Makes all fixes of a kind in a copy of a project, twice; makes no copy where it has none.
 
     Args:
         first: what is found in the project as it is.
     """
+    outcome = Outcome(fixes=sum(_has_fix(one, kind) for one in first))
+    if not outcome.fixes:
+        return outcome
     copy = copied(project, scratch)
     before = {path: path.read_bytes() for path in sorted(copy.rglob("*.py")) if path.is_file()}
     left = lint(copy, *KINDS[kind])
@@ -76,7 +79,7 @@ def check(project: Path, scratch: Path, kind: str, first: list[Found]) -> Outcom
     again = lint(copy, *KINDS[kind])
     changed = [path for path in before if before[path] != after[path]]
     rows = named_rows(_edits(copy, (one for one in first if _has_fix(one, kind))))
-    outcome = Outcome(len(changed), sum(_has_fix(one, kind) for one in first))
+    outcome.files = len(changed)
     for path in before:
         name = path.relative_to(copy).as_posix()
         if path.read_bytes() != after[path]:

@@ -54,6 +54,12 @@ def test_one_argument_a_line() -> None:
     assert with_keywords("f(\n    a,\n    b=2\n)\n", ("x", "1")) == "f(\n    a,\n    b=2,\n    x=1\n)\n"
 
 
+def test_as_many_arguments_a_line_as_fit() -> None:
+    assert with_keywords("f(a, b,\n  c)\n", ("x", "1")) == "f(a, b,\n  c, x=1)\n"
+    assert with_keywords("f(a,\n  c)\n", ("x", "1")) == "f(a,\n  c,\n  x=1)\n"
+    assert with_keywords("f(\n    a, b,\n    c\n)\n", ("x", "1")) == "f(\n    a, b,\n    c, x=1\n)\n"
+
+
 def test_trailing_comma_with_a_comment() -> None:
     before = "f(\n    a,\n    b=2,  # two\n)\n"
     assert with_keywords(before, ("x", "1"), ("y", "2")) == "f(\n    a,\n    b=2,  # two\n    x=1,\n    y=2,\n)\n"
