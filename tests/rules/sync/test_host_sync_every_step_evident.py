@@ -208,3 +208,16 @@ def test_each_file_reports_its_own(tmp_path: Path) -> None:
     assert not list(rule.check(facts[str(main)]))
     (found,) = rule.check(facts[str(tmp_path / "other.py")])
     assert (found.span.start.row, found.related[0].filename) == (2, str(main))
+
+
+def test_branches_that_exclude_each_other_are_counted_once(tmp_path: Path) -> None:
+    either = (
+        LOOP.replace("    total +", "    if lib.limit(x) > 3:\n        total +")
+        + "    else:\n        total -= out.max().item()\n"
+    )
+    both = LOOP + "    largest = max(largest, out.max().item())\n"
+    (finding,) = findings_of("ACC208", HEAD + either, tmp_path)
+    assert "waits for the GPU at every step, at" in finding.message
+    assert [one.message for one in finding.related] == ["or here, in another branch"]
+    (finding,) = findings_of("ACC208", HEAD + both, tmp_path)
+    assert "waits for the GPU 2 times at every step, first at" in finding.message

@@ -87,6 +87,7 @@ class Wait:
         basis: what shows that it does.
         late: whether every step reads the value, but only one in so many uses it.
         checks: whether the value is read to see whether it is finite.
+        instead: whether it stands in a branch that excludes another one that waits.
     """
 
     operation: Operation
@@ -94,6 +95,7 @@ class Wait:
     basis: Evidence
     late: bool
     checks: bool
+    instead: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,11 @@ class LoopWaits:
         """What the first of them rests on."""
         return self.waits[0].basis
 
+    @property
+    def count(self) -> int:
+        """How often a step waits at least: of branches that exclude each other, one is taken."""
+        return sum(not one.instead for one in self.waits)
+
 
 def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     """Where a document makes each step of a training loop wait for the GPU; nothing where the loop steps an
@@ -117,10 +124,9 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     if gpu is None or facts.does(Call("torch.optim.LBFGS")):
         return
     found: dict[Loop, list[Wait]] = {}
-    for operation, loop, basis in _at_every_step(facts, gpu):
-        found.setdefault(loop, []).append(
-            Wait(operation, _need(operation), basis, used_now_and_then(loop, operation), is_checked(loop, operation))
-        )
+    for operation, loop, basis, instead in _at_every_step(facts, gpu):
+        late, checks = used_now_and_then(loop, operation), is_checked(loop, operation)
+        found.setdefault(loop, []).append(Wait(operation, _need(operation), basis, late, checks, instead))
     for operation in facts.operations_of(*SYNCHRONIZES) if found else ():
         timed = loop_of_each_step(operation)
         # where no clock needs it, it is worth a finding of its own
@@ -161,9 +167,9 @@ def _gpu(facts: Facts) -> Evidence | None:
     return Evidence.of(Ground.MOVES) if facts.program.moves_somewhere else None
 
 
-def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loop, Evidence]]:
-    """The operations that wait, the loop that does them in each of its passes, and what shows it. Two branches that
-    both wait make each pass wait."""
+def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loop, Evidence, bool]]:
+    """The operations that wait, the loop that does them in each of its passes, what shows it, and whether another one
+    waits in the place of it: branches that all wait make each pass wait."""
     sides: dict[tuple[Loop, Condition], list[tuple[Operation, Evidence]]] = {}
     counted = paces(facts)
     for operation in facts.operations_of(*_WAITING):
@@ -175,16 +181,17 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
             if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
                 continue
             if not context.is_skipped_in(loop, counted.get(loop, ())):
-                yield operation, loop, basis
+                yield operation, loop, basis, False
                 break
             side = context.alternative_in(loop)
             if side is not None:
                 sides.setdefault((loop, side), []).append((operation, basis))
                 break
     for (loop, side), found in sides.items():
-        taken = {one.branch for other, one in sides if other is loop and one.node is side.node}
+        chosen = (one.branch for other, one in sides if other is loop and one.node is side.node)
+        taken = {branch for branch in chosen if branch is not None}
         if len(taken) == side.branches:
-            yield from ((operation, loop, basis) for operation, basis in found)
+            yield from ((operation, loop, basis, side.branch != min(taken)) for operation, basis in found)
 
 
 def training_loop(context: OperationContext) -> Loop | None:
