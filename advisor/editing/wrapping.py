@@ -68,6 +68,8 @@ def line_break(document: Document, call: cst.Call, added: int) -> Break | None:
         below = "".join(one if one == "\t" else " " for one in line.text[:column])
         return Break((), f",{newline_of(document)}{below}")
     outer = line.only_argument()
+    if sum(map(line.code.count, "([{")) != sum(map(line.code.count, ")]}")):
+        return None  # what goes on below it is aligned with it
     opened = line.opened(*outer, []) if outer is not None else ()
     if outer is not None and len(line.deeper) + (outer[1] - outer[0]) + added <= document.width:
         return Break(opened, ", ")

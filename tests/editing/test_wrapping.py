@@ -84,6 +84,13 @@ class TestAligned:
         assert after.endswith(f"              {LONG},\n              worker_init_fn=seeded)\n")
 
 
+def test_a_call_stays_on_its_line_where_another_goes_on_below() -> None:
+    source = (
+        f"{HANGING}model.load_state_dict(load('the_path_of_the_checkpoint', weights_only=True),\n    strict=False)\n"
+    )
+    assert fixed(source, "load", ("map_location", "'cpu'")) == source.replace("True)", "True, map_location='cpu')")
+
+
 class TestTuples:
     LINE = 'images, labels = batch["image"].to(device), batch["label"].to(device)\n'
     BROKEN = (

@@ -121,7 +121,7 @@ class TestWithOthers:
         (adopted / "train.py").write_text(TRAIN + SCALER)
         done = run("lint", "--baseline", "baseline.json", "--fix", "--unsafe-fixes")
         assert done.out == "Fixed 1 finding. 1 file checked, nothing left; 1 finding in the baseline.\n"
-        assert (adopted / "train.py").read_text() == TRAIN + 'scaler = torch.amp.GradScaler("cuda")\n'
+        assert (adopted / "train.py").read_text() == TRAIN + "scaler = torch.amp.GradScaler('cuda')\n"
         assert run("lint", "--baseline", "baseline.json", "--diff", "--unsafe-fixes").out == ""
 
     def test_comments_are_written_for_what_is_new(self, adopted: Path, run: Run) -> None:
