@@ -357,7 +357,7 @@ SILENT = {
     "data parallel": "model = nn.DataParallel(nn.Linear(8, 2), [0]).cuda()\nfor x, y in loader:\n    model(x)",
     "distributed": (
         "from torch.nn.parallel import DistributedDataParallel as DDP\nmodel = DDP(nn.Linear(8, 2).cuda(), device_ids=[0])\n"
-        "for x, y in loader:\n    model(x)  # -> ACC201 info"
+        "for x, y in loader:\n    model(x)  # -> ACC201 warning"
     ),
     "prepared": (
         "from accelerate import Accelerator, DataLoaderConfiguration as Conf\n"
