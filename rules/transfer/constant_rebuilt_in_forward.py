@@ -26,7 +26,7 @@ class ConstantRebuiltInForward(Rule):
         from torch import nn
 
         class Spectrum(nn.Module):
-            def __init__(self, size):
+            def __init__(self, size=8):
                 super().__init__()
                 self.size = size
 
@@ -39,7 +39,7 @@ class ConstantRebuiltInForward(Rule):
         from torch import nn
 
         class Spectrum(nn.Module):
-            def __init__(self, size):
+            def __init__(self, size=8):
                 super().__init__()
                 self.size = size
                 self.register_buffer("window", torch.hann_window(size), persistent=False)

@@ -82,7 +82,7 @@ def _program(text: str) -> str:
 def test_what_is_given_and_bound_again_is_what_it_was(case: str, tmp_path: Path) -> None:
     found = findings_of("ACC201", PHOTOS + MODEL + PINNED + REBOUND[case], tmp_path)
     assert [one.confidence for one in found] == [Confidence.EVIDENT]
-    assert "what it was before an unknown call" in found[0].message
+    assert "unknown calls hand back what they are given" in found[0].message
 
 
 @pytest.mark.parametrize("case", PAIRS)

@@ -46,7 +46,7 @@ def test_what_a_module_defines_is_what_a_name_may_stand_for(tmp_path: Path, way:
     others = {"made.py": (HEAD + made).replace("# -> info unsafe", "")}
     used = BY_MODULE + WAYS[way] + "\n" + LOOP.replace("non_blocking=True", "")
     found = findings_of("ACC201", used, tmp_path, others)
-    assert ["what the program can choose from" in one.message for one in found] == [True]
+    assert ["the program chooses among its own" in one.message for one in found] == [True]
     imported = {
         "made.py": "from inner import Photos, make_photos\n",
         "inner.py": HEAD + MADE_BY_CLASS + MADE_BY_FUNCTION,

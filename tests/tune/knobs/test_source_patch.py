@@ -127,7 +127,8 @@ BOUND = [
     "import os",
     "os.sched_setaffinity(0, range(0, 3))",
     "torch.set_num_threads(3)",
-    "loader = DataLoader(data, batch_size=args.batch, worker_init_fn=lambda _: os.sched_setaffinity(0, {3, 4}))",
+    "loader = DataLoader(data, batch_size=args.batch,",
+    "                    worker_init_fn=lambda _: os.sched_setaffinity(0, {3, 4}))",
 ]
 
 
