@@ -183,8 +183,10 @@ def test_threads_are_bound_beside_workers(tmp_path: Path) -> None:
         "os.sched_setaffinity",
         "torch.set_num_threads",
         "loader = DataLoader",
+        "worker_init_fn=lambda _: os.sched_setaffinity",
     ]
-    assert ", num_workers=1, worker_init_fn=lambda _: os.sched_setaffinity(0, {" in turn.diff
+    assert ", num_workers=1,\n+" in turn.diff
+    assert " worker_init_fn=lambda _: os.sched_setaffinity(0, {" in turn.diff
 
 
 def test_a_number_of_threads_that_is_bound_too_is_written_once() -> None:
