@@ -10,7 +10,6 @@ from accel_advisor.records.queries.steps.host_waits import LoopWaits, Need, Wait
 from accel_advisor.rule import Rule, also_at
 
 WARN_FROM = 3
-_ALSO = {False: "it waits here too", True: "or here, in another branch"}
 _REMEDIES = {
     Need.VALUES: "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps",
     Need.FORWARD: "take the value from the batch before it is copied, or compute with it as a tensor",
@@ -98,11 +97,16 @@ class HostSyncEveryStep(Rule):
             f"this training waits for the GPU {times} at `{document.code(first.operation.node)}`{found.basis.clause}; "
             f"{self._remedy(first)}"
         )
-        related = [also_at(document, one.operation.node, _ALSO[one.instead]) for one in others]
+        related = [also_at(document, one.operation.node, self._beside(one)) for one in others]
         if loop.document is not document:
             related.append(also_at(loop.document, loop.node, "the loop of the training"))
         severity = Severity.WARNING if late or found.count >= WARN_FROM else Severity.INFO
         return self.finding(facts, first.operation.node, message, severity=severity, related=related, basis=found.basis)
+
+    def _beside(self, other: Wait) -> str:
+        if other.again:
+            return "it reads the same value here once more"
+        return "or here, in another branch" if other.instead else "it waits here too"
 
     def _remedy(self, first: Wait) -> str:
         if first.checks:

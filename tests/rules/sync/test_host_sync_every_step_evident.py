@@ -216,8 +216,12 @@ def test_branches_that_exclude_each_other_are_counted_once(tmp_path: Path) -> No
         + "    else:\n        total -= out.max().item()\n"
     )
     both = LOOP + "    largest = max(largest, out.max().item())\n"
-    (finding,) = findings_of("ACC208", HEAD + either, tmp_path)
-    assert "waits for the GPU at every step, at" in finding.message
-    assert [one.message for one in finding.related] == ["or here, in another branch"]
+    for source in (either, either.replace("lib.limit(x) > 3", "conf.amp"), either.replace("out.max()", "loss")):
+        (finding,) = findings_of("ACC208", HEAD + source, tmp_path)
+        assert "waits for the GPU at every step, at" in finding.message
+        assert [one.message for one in finding.related] == ["or here, in another branch"]
     (finding,) = findings_of("ACC208", HEAD + both, tmp_path)
     assert "waits for the GPU 2 times at every step, first at" in finding.message
+    (finding,) = findings_of("ACC208", HEAD + LOOP + "    shown = loss.item()\n", tmp_path)
+    assert "waits for the GPU at every step, at" in finding.message
+    assert [one.message for one in finding.related] == ["it reads the same value here once more"]

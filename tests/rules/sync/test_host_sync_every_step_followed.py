@@ -190,3 +190,13 @@ def test_silent_about_a_forward_for_one_reason(case: str, tmp_path: Path) -> Non
 def test_a_wait_in_a_forward_has_a_remedy_of_its_own(tmp_path: Path) -> None:
     (found,) = findings_of("ACC208", HEAD + MODEL + FORWARD, tmp_path)
     assert "take the value from the batch before it is copied" in found.message
+
+
+def test_the_loss_of_a_trainer_is_no_part_of_a_batch(tmp_path: Path) -> None:
+    trainer = (
+        "class Trainer:\n    def forward(self, x):\n"
+        "        loss = model(x).sum()\n        loss.backward()\n        return loss.item()\n"
+        "trainer = Trainer()\nfor x, y in loader:\n    trainer.forward(x.to(device))\n"
+    )
+    (found,) = findings_of("ACC208", HEAD + trainer, tmp_path)
+    assert "keep the value as a tensor" in found.message

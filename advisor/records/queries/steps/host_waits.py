@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from accel_advisor.records.actions import Act, Action, AnyCall, Asked, Call, Met
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.step_values import is_checked, is_on_host, read_by, used_now_and_then
+from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class Wait:
         late: whether every step reads the value, but only one in so many uses it.
         checks: whether the value is read to see whether it is finite.
         instead: whether it stands in a branch that excludes another one that waits.
+        again: whether another one reads the same value before it, and waits in its place.
     """
 
     operation: Operation
@@ -96,6 +98,7 @@ class Wait:
     late: bool
     checks: bool
     instead: bool = False
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +116,9 @@ class LoopWaits:
 
     @property
     def count(self) -> int:
-        """How often a step waits at least: of branches that exclude each other, one is taken."""
-        return sum(not one.instead for one in self.waits)
+        """How often a step waits at least: of branches that exclude each other, one is taken, and what is read twice is
+        waited for once."""
+        return sum(not (one.instead or one.again) for one in self.waits)
 
 
 def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
@@ -124,9 +128,9 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     if gpu is None or facts.does(Call("torch.optim.LBFGS")):
         return
     found: dict[Loop, list[Wait]] = {}
-    for operation, loop, basis, instead in _at_every_step(facts, gpu):
+    for operation, loop, basis in _at_every_step(facts, gpu):
         late, checks = used_now_and_then(loop, operation), is_checked(loop, operation)
-        found.setdefault(loop, []).append(Wait(operation, _need(operation), basis, late, checks, instead))
+        found.setdefault(loop, []).append(Wait(operation, _need(operation), basis, late, checks))
     for operation in facts.operations_of(*SYNCHRONIZES) if found else ():
         timed = loop_of_each_step(operation)
         # where no clock needs it, it is worth a finding of its own
@@ -137,10 +141,31 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
         if loop in acting:
             continue
         waits.sort(key=partial(_order, facts.document, loop))
-        once: dict[object, Wait] = {}
-        for one in waits:
-            once.setdefault(read_by(loop, one.operation), one)
-        yield LoopWaits(loop, tuple(once.values()))
+        yield LoopWaits(loop, tuple(_told_apart(loop, waits)))
+
+
+def _told_apart(loop: Loop, waits: list[Wait]) -> Iterator[Wait]:
+    """The waits of a loop, in order, with what keeps one from being a wait besides those before it."""
+    before: list[tuple[Operation, object]] = []
+    for one in waits:
+        value = read_by(loop, one.operation)
+        beside = [(other, read) for other, read in before if not _excludes(other, one.operation)]
+        again = any(read == value for _, read in beside)
+        before.append((one.operation, value))
+        yield replace(one, instead=not again and len(beside) + 1 < len(before), again=again)
+
+
+def _excludes(one: Operation, other: Operation) -> bool:
+    """Whether two operations stand in branches of which one is taken."""
+    return all(
+        any(here.node is there.node and here.branch != there.branch for here in left for there in right)
+        for left in (_branches(context) for context in one.contexts)
+        for right in (_branches(context) for context in other.contexts)
+    )
+
+
+def _branches(context: OperationContext) -> list[Condition]:
+    return [one for one in context.conditions if one.branch is not None]
 
 
 def _need(operation: Operation) -> Need:
@@ -151,7 +176,13 @@ def _need(operation: Operation) -> Need:
     if operation.does(*_SIZED):
         return Need.SIZE
     inside = all("forward" in one.functions for one in operation.contexts)
-    return Need.FORWARD if inside else Need.VALUES
+    return Need.FORWARD if inside and not _learns(operation) else Need.VALUES
+
+
+def _learns(operation: Operation) -> bool:
+    """Whether the function around an operation computes gradients itself: the ``forward`` of a trainer."""
+    calls_in = descendants(operation.function, cst.Call) if operation.function is not None else ()
+    return any(isinstance(one.func, cst.Attribute) and one.func.attr.value == "backward" for one in calls_in)
 
 
 def _order(document: Document, loop: Loop, wait: Wait) -> tuple[bool, int]:
@@ -167,9 +198,9 @@ def _gpu(facts: Facts) -> Evidence | None:
     return Evidence.of(Ground.MOVES) if facts.program.moves_somewhere else None
 
 
-def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loop, Evidence, bool]]:
-    """The operations that wait, the loop that does them in each of its passes, what shows it, and whether another one
-    waits in the place of it: branches that all wait make each pass wait."""
+def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loop, Evidence]]:
+    """The operations that wait, the loop that does them in each of its passes, and what shows it: branches that all
+    wait make each pass wait."""
     sides: dict[tuple[Loop, Condition], list[tuple[Operation, Evidence]]] = {}
     counted = paces(facts)
     for operation in facts.operations_of(*_WAITING):
@@ -181,7 +212,7 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
             if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
                 continue
             if not context.is_skipped_in(loop, counted.get(loop, ())):
-                yield operation, loop, basis, False
+                yield operation, loop, basis
                 break
             side = context.alternative_in(loop)
             if side is not None:
@@ -191,7 +222,7 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
         chosen = (one.branch for other, one in sides if other is loop and one.node is side.node)
         taken = {branch for branch in chosen if branch is not None}
         if len(taken) == side.branches:
-            yield from ((operation, loop, basis, side.branch != min(taken)) for operation, basis in found)
+            yield from ((operation, loop, basis) for operation, basis in found)
 
 
 def training_loop(context: OperationContext) -> Loop | None:
