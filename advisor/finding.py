@@ -174,6 +174,7 @@ class Finding:
         related: other places that it mentions.
         confidence: see :class:`Confidence`.
         frequency: see :class:`Frequency`.
+        minor: whether it is true, and of so little consequence that it is reported only to those who select its rule.
     """
 
     code: str
@@ -186,6 +187,7 @@ class Finding:
     related: tuple[Related, ...] = ()
     confidence: Confidence = Confidence.PROVEN
     frequency: Frequency = Frequency.STEP
+    minor: bool = False
 
     @property
     def remedy(self) -> str:

@@ -91,6 +91,7 @@ class Rule(ABC):
         basis: Evidence = PROVEN,
         since: Version | None = None,
         package: str = "torch",
+        minor: bool = False,
     ) -> Finding:
         """A finding of this rule at ``node``, with the rule's own severity and frequency unless others are given, and
         what it rests on.
@@ -98,6 +99,7 @@ class Rule(ABC):
         Args:
             since: the version of ``package`` that the remedy came with. Where the project says that it may run with an
                 older one, the message names the version, and the fix is not safe.
+            minor: whether only those want to know it who select this rule by its code or name.
         """
         document = facts.document
         if since is not None and facts.target.allows_before(package, since):
@@ -115,6 +117,7 @@ class Rule(ABC):
             related=tuple(related),
             confidence=basis.confidence,
             frequency=frequency or self.frequency,
+            minor=minor,
         )
 
 

@@ -97,6 +97,11 @@ class Selection:
                     weight.pop(code, None)
         return frozenset(weight)
 
+    def named(self, known: Mapping[str, str]) -> frozenset[str]:
+        """The codes that are selected by themselves, by code or name."""
+        chosen = [one.text for one in (*(self.select or ()), *self.extend_select)]
+        return frozenset(code for code, name in known.items() if name in chosen or code in map(str.upper, chosen))
+
     @property
     def narrowed(self) -> bool:
         """Whether rules that are on by default may be off."""

@@ -250,11 +250,12 @@ def _plain(finding: Finding) -> list[Any]:
         [[one.filename, _plain_span(one.span), one.message] for one in finding.related],
         finding.confidence.value,
         finding.frequency.value,
+        finding.minor,
     ]
 
 
 def _finding(data: list[Any]) -> Finding:
-    code, name, message, severity, filename, span, fix, related, confidence, frequency = data
+    code, name, message, severity, filename, span, fix, related, confidence, frequency, minor = data
     return Finding(
         code,
         name,
@@ -267,6 +268,7 @@ def _finding(data: list[Any]) -> Finding:
         tuple(Related(file, _span(place), text) for file, place, text in related),
         Confidence(confidence),
         Frequency(frequency),
+        bool(minor),
     )
 
 

@@ -153,7 +153,8 @@ def _judged(facts: Facts, ruleset: Ruleset) -> _Found:
             break
         except Exception as error:
             found.findings.append(internal_error(filename, f"rule {rule.code} ({rule.name})", error))
-    if found.findings or ruleset.config.selection.narrowed or ruleset.off_in(filename):
+    narrowed = ruleset.config.selection.narrowed or ruleset.off_in(filename)
+    if narrowed or not all(one.minor for one in found.findings):
         return found
     try:
         seen = seen_training(facts)
@@ -165,7 +166,8 @@ def _judged(facts: Facts, ruleset: Ruleset) -> _Found:
 
 
 def _silenced(document: Document, findings: Iterable[Finding], ruleset: Ruleset) -> list[Finding]:
-    """Findings that no comment, configuration or ``if debug:`` silences, and comments that silence nothing."""
+    """Findings that no comment, configuration or ``if debug:`` silences, and comments that silence nothing; minor ones
+    for those who select their rule."""
     from accel_advisor.source.debug_branches import debug_branches
 
     off = ruleset.off_in(document.filename)
@@ -175,6 +177,7 @@ def _silenced(document: Document, findings: Iterable[Finding], ruleset: Ruleset)
     kept = suppressions.apply(
         one for one in found if not any(start <= one.span.start.offset < end for start, end in idle)
     )
+    kept = [one for one in kept if not one.minor or one.code in ruleset.named]
     if any(one.code in (INTERNAL_ERROR[0], NOT_ANALYSED[0], SYNTAX_ERROR[0]) for one in kept):
         return kept
     if UNUSED_SUPPRESSION[0] not in off:

@@ -40,6 +40,11 @@ class Ruleset:
         return self.config.selection.resolve(self.known, defaults, lenient=bool(failures()))
 
     @cached_property
+    def named(self) -> frozenset[str]:
+        """The codes that are selected one by one, and not only by a prefix that they share with others."""
+        return self.config.selection.named(self.known)
+
+    @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The rules that run."""
         from accel_advisor.rule import registry

@@ -22,19 +22,25 @@ class CreateOnCpuThenMove(Rule):
     Why it costs time
         The host fills the memory and the program waits while it is copied. The factory fills it on the device when it
         knows which, without a copy. Inside of a loop or of `forward` that is paid at every step. What is made more
-        rarely is advice: one finding a file names all of it.
+        rarely is reported only where this rule is selected by its code or name, as one finding a file.
 
     Example
         import torch
+        from torch.utils.data import DataLoader, TensorDataset
 
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        mask = torch.zeros(4, 8).to(device)
+        data = TensorDataset(torch.zeros(64, 8))
+        for (x,) in DataLoader(data, batch_size=16, pin_memory=True):
+            noisy = x.to(device, non_blocking=True) + torch.randn(16, 8).to(device)
 
     Use instead
         import torch
+        from torch.utils.data import DataLoader, TensorDataset
 
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        mask = torch.zeros(4, 8, device=device)
+        data = TensorDataset(torch.zeros(64, 8))
+        for (x,) in DataLoader(data, batch_size=16, pin_memory=True):
+            noisy = x.to(device, non_blocking=True) + torch.randn(16, 8, device=device)
 
     When to ignore it
         The rule is silent about tensors that are made from data (`torch.tensor`, `torch.from_numpy`), which have to be
@@ -74,4 +80,6 @@ class CreateOnCpuThenMove(Rule):
         applicability = Applicability.SAFE if one.same else Applicability.UNSAFE
         fix = Fix(f"Create it with `device={one.device}`", edits, applicability) if edits else None
         severity, frequency = (Severity.WARNING, Frequency.STEP) if one.often else (Severity.INFO, Frequency.ONCE)
-        return self.finding(facts, one.node, message, severity=severity, frequency=frequency, fix=fix)
+        return self.finding(
+            facts, one.node, message, severity=severity, frequency=frequency, fix=fix, minor=not one.often
+        )

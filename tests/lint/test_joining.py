@@ -72,6 +72,16 @@ class TestTheCommand:
         assert run("lint", "train.py", "--select", "ACC205", "--fix").out.startswith("Fixed 2 findings.")
         assert ".cuda()" not in path.read_text()
 
+    def test_minor_advice_is_for_those_who_select_its_rule(self, run: Run, project: Path) -> None:
+        path = project / "train.py"
+        path.write_text(ONCE)
+        assert "nothing found" in run("lint", "train.py").out
+        assert "nothing found" in run("lint", "train.py", "--select", "ACC2").out
+        for chosen in ("ACC205", "acc205", "create-on-cpu-then-move"):
+            assert "1 finding (info)" in run("lint", "train.py", "--extend-select", chosen).out
+        path.write_text(ONCE.replace("zeros(4).cuda()", "zeros(4).cuda()  # accel: ignore[ACC205]"))
+        assert "nothing found" in run("lint", "train.py").out
+
     def test_a_baseline_holds_each_place(self, run: Run, project: Path) -> None:
         path = project / "train.py"
         path.write_text(ONCE)
