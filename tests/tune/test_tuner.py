@@ -46,7 +46,7 @@ class Samples(Dataset):
 def main():
     model = torch.nn.Linear(4, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    loader = DataLoader(Samples(), batch_size=4, num_workers=WORKERS)
+    loader = DataLoader(Samples(), batch_size=4, num_workers=WORKERS, pin_memory=True)
     for epoch in range({epochs}):
         for inputs, targets in loader:
             loss = (model(inputs) - targets).square().mean()

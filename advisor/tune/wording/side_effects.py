@@ -57,7 +57,7 @@ def side_effects(info: LoaderInfo, old: Settings, new: Settings, objections: Obj
 def not_tried(settings: Settings, objections: Objections) -> list[str]:
     """What was not tried because it would change what the training computes."""
     notes = [f"more workers were not tried: {reason_text(reason)}" for reason in objections.workers]
-    if settings.num_workers:
+    if settings.num_workers and not settings.persistent_workers:
         notes += [f"persistent_workers was not tried: {reason_text(reason)}" for reason in objections.persistence]
     return notes
 

@@ -8,7 +8,7 @@ from torch.utils.data import DataLoader
 accelerator = Accelerator(cpu=True, gradient_accumulation_steps=2)
 model = torch.nn.Linear(8, 3)
 held_out = DataLoader(Slow(40, 0.001), batch_size=8)
-loader = DataLoader(Slow(), batch_size=8, shuffle=True)  # measured
+loader = DataLoader(Slow(), batch_size=8, shuffle=True, pin_memory=True)  # measured
 model, optimizer, loader, held_out = accelerator.prepare(
     model, torch.optim.SGD(model.parameters(), 0.01), loader, held_out
 )

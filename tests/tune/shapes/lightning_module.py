@@ -15,7 +15,7 @@ class Module(lightning.LightningModule):
         return DataLoader(Slow(40, 0.001), batch_size=8)
 
     def train_dataloader(self):
-        return DataLoader(Slow(), batch_size=8, shuffle=True)  # measured
+        return DataLoader(Slow(), batch_size=8, shuffle=True, pin_memory=True)  # measured
 
     def training_step(self, batch, number):
         x, y = batch

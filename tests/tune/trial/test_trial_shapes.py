@@ -9,13 +9,14 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from accel_advisor.tune.applying.locate import EditPlan, plan_edits
 from accel_advisor.tune.applying.rewrite import rewritten
-from accel_advisor.tune.probe.channel.wire import BASELINE, LoaderInfo, Settings, Trait
+from accel_advisor.tune.probe.channel.wire import BASELINE, LoaderInfo, Trait
 from accel_advisor.tune.search.settings import arguments
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.trial import Trial
@@ -63,10 +64,11 @@ def needs(package: str) -> None:
 
 
 def measured(command: Command) -> LoaderInfo:
-    """What is said of the loader that trains, once it was served by workers of its own and of the trial's."""
+    """What is said of the loader that trains, once it was served by workers of its own and of the trial's, with all
+    else as the script has it."""
     with Trial(command, deadline=time.monotonic() + 300) as running:
         train, *_ = running.start().loaders
-        for what in (BASELINE, Settings(2, 2), BASELINE):
+        for what in (BASELINE, replace(train.settings, num_workers=2, prefetch_factor=2), BASELINE):
             block = running.measure(what, min_batches=8, min_seconds=0.0)
             assert block.batches >= 8
             assert (block.worker_bytes > 0) == (what != BASELINE or train.settings.num_workers > 0)

@@ -8,7 +8,7 @@ import pytest
 
 from accel_advisor.tune.applying.objections import Objection, Objections
 from accel_advisor.tune.probe.channel.wire import LoaderInfo, Settings, Trait
-from accel_advisor.tune.wording.side_effects import reason_text, short_steps, side_effects
+from accel_advisor.tune.wording.side_effects import not_tried, reason_text, short_steps, side_effects
 
 INFO = LoaderInfo(0, "train", (), Settings(), 4, 100, 64, "x.Samples", "fork")
 NONE = Objections()
@@ -29,6 +29,13 @@ def test_side_effects_of_workers_are_reported() -> None:
 def test_batches_that_are_kept_in_memory_are_reported() -> None:
     (note,) = side_effects(replace(INFO, traits=frozenset({Trait.CYCLED})), Settings(), Settings(), NONE)
     assert "itertools.cycle" in note
+
+
+def test_workers_that_were_not_kept_are_reported_where_the_source_does_not_say_so_itself() -> None:
+    built_anew = Objections(persistence=(Objection.BUILT_ANEW,))
+    assert not_tried(Settings(2, 2, persistent_workers=True), built_anew) == []
+    (note,) = not_tried(Settings(2, 2), built_anew)
+    assert note.startswith("persistent_workers was not tried: the loader is built anew")
 
 
 @pytest.mark.parametrize("objection", Objection)

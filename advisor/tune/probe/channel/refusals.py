@@ -11,20 +11,26 @@ OUT_OF_MEMORY = re.compile(r"out of memory|OutOfMemory|allocate memory|MemoryErr
 """What torch, numpy and Python say where memory ends: torch has no class of its own for the memory of the CPU."""
 
 
-def meaningless(what: Settings | str, on_cpu: bool, rebuilt: bool, nothing_kept: bool) -> Meaningless | None:
-    """Why ``what`` the parent wants measured has no meaning here; None where it has.
+def meaningless(
+    what: Settings | str, own: Settings, on_cpu: bool, rebuilt: bool, nothing_kept: bool
+) -> Meaningless | None:
+    """Why ``what`` the parent wants measured has no meaning here; None where it has. What the script itself asks for
+    without effect is in force under no candidate, and bars none.
 
     Args:
+        own: the settings that the script gave.
         on_cpu: there is no accelerator.
         rebuilt: the script builds its loader anew for every epoch.
         nothing_kept: there is no batch that a ceiling could be served from.
     """
     if what == NO_TRANSFER and on_cpu:
         return Meaningless.NO_TRANSFERS
-    if isinstance(what, Settings) and on_cpu and (what.pin_memory or what.non_blocking):
-        return Meaningless.NO_PINNING
-    if isinstance(what, Settings) and what.persistent_workers and rebuilt:
-        return Meaningless.NOTHING_PERSISTS
+    if isinstance(what, Settings):
+        pins = what.pin_memory > own.pin_memory or what.non_blocking > own.non_blocking
+        if on_cpu and pins:
+            return Meaningless.NO_PINNING
+        if rebuilt and what.persistent_workers > own.persistent_workers:
+            return Meaningless.NOTHING_PERSISTS
     if what in (NO_WAIT, NO_TRANSFER) and nothing_kept:
         return Meaningless.NOTHING_KEPT
     return None

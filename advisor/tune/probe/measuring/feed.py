@@ -222,7 +222,8 @@ class Feed:
             self._stream_on(running)
 
     def _begin(self, measure: Measure) -> None:
-        reason = meaningless(measure.what, self._device == "cpu", self._record.rebuilt, self._ceiling.empty)
+        own = settings_of(self._loader)
+        reason = meaningless(measure.what, own, self._device == "cpu", self._record.rebuilt, self._ceiling.empty)
         if reason is not None:
             self._session.send(CandidateFailed(measure.what, reason))
             return
@@ -236,7 +237,7 @@ class Feed:
                 return
             self._running = Running(measure, None, Settling(None))
             return
-        settings = settings_of(self._loader) if measure.what == wire.BASELINE else measure.what
+        settings = own if measure.what == wire.BASELINE else measure.what
         assert isinstance(settings, Settings)
         self._ceiling.release()
         if self._record.rebuilt:
