@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,9 @@ from accel_advisor.interpreter.frames import NOTHING, Surroundings
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.interpreter.parameters import bind_parameters
 from accel_advisor.interpreter.resolution import class_member
+from accel_advisor.project.import_graph import imported_modules
 from accel_advisor.project.requirements import Declared, Requirements
+from accel_advisor.project.search_path import added_folders, folders_meant
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.source.document import Document
 from accel_advisor.source.parsing import DocumentError
@@ -70,6 +73,8 @@ class Project:
         self.broken: dict[str, str] = {}
         self._characters_left = MOST_CONSULTED_CHARACTERS
         self._resolved: dict[tuple[str, int, str], str | None] = {}
+        self._added: dict[str, list[str]] = {}
+        self._folders: dict[str, list[str]] = {}
 
     @property
     def consulted(self) -> frozenset[str]:
@@ -80,21 +85,50 @@ class Project:
         """The file that a module's name means, seen from the importing document; None where it is a library."""
         folder = os.path.dirname(importer.path)
         key = (name, level, folder)
+        source = os.path.join(self.root, "src")
         if key not in self._resolved:
-            self._resolved[key] = self._find(name, level, folder)
-        return self._resolved[key]
+            if level:
+                bases = [os.path.normpath(os.path.join(folder, *[os.pardir] * (level - 1)))]
+            else:
+                bases = [*_upwards(folder, self.root), source]
+            self._resolved[key] = self._find(name, level, folder, bases, [one for one in bases if one != folder])
+        found = self._resolved[key]
+        if found is None and not level and (added := self._added_by(importer)):
+            return self._find(name, level, folder, added, [self.root, source])
+        return found
 
-    def _find(self, name: str, level: int, folder: str) -> str | None:
-        if level:
-            bases = [os.path.normpath(os.path.join(folder, *[os.pardir] * (level - 1)))]
-        else:
-            bases = [*_upwards(folder, self.root), os.path.join(self.root, "src")]
+    def _added_by(self, importer: Document) -> list[str]:
+        """The folders that a document, or a file of the project that it imports, adds to `sys.path`."""
+        if importer.path not in self._added:
+            self._added[importer.path] = []  # what it imports is looked for without them
+            code = importer.text.encode(errors="replace")
+            names = dict.fromkeys(imported_modules(code))
+            files = [importer.path, *(self.resolve(name, level, importer) for name, level in names)]
+            found = (folder for one in files if one is not None for folder in self._folders_of(one))
+            self._added[importer.path] = list(dict.fromkeys(found))
+        return self._added[importer.path]
+
+    def _folders_of(self, filename: str) -> list[str]:
+        """The folders that a file of the project adds to `sys.path`."""
+        if filename not in self._folders:
+            self._folders[filename] = []
+            known = self.documents.get(filename) or self._unsaved.get(filename)
+            if known is None:
+                with suppress(OSError), open(filename, "rb") as file:
+                    known = self.load(filename) if b"sys.path" in file.read() else None
+            if known is not None:
+                added = added_folders(filename, known.text.encode(errors="replace"))
+                self._folders[filename] = list(folders_meant(added, filename, self.root))
+        return self._folders[filename]
+
+    def _find(self, name: str, level: int, folder: str, bases: list[str], of_libraries: list[str]) -> str | None:
+        """The file in the first of some folders that has it; ``of_libraries`` may hold the sources of libraries."""
         target = name.replace(".", os.sep)
         package = name.partition(".")[0] if not level else ""
         for base in bases:
             if not _within(base, self.root):
                 continue
-            if package in LIBRARIES and base != folder and not _within(folder, os.path.join(base, package)):
+            if package in LIBRARIES and base in of_libraries and not _within(folder, os.path.join(base, package)):
                 continue  # a script beside the sources of a library that the tables know better than its code shows
             for end in (".py", os.sep + "__init__.py"):
                 candidate = os.path.join(base, target + end) if target else base + os.sep + "__init__.py"

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from accel_advisor.project.discovery import is_generated, mentions_accelerators
+from accel_advisor.project.search_path import added_folders, folders_meant
 from accel_advisor.source.document import python_bytes
 
 MOST_BYTES = 3_000_000
@@ -53,11 +54,13 @@ class Source:
         relevant: it mentions accelerators, and no program wrote it.
         imports: what it imports: of each statement as many dots as stand before the module, the module, and the names
             that are imported from it, with spaces between them.
+        added: the folders that it adds to `sys.path`.
     """
 
     size: int
     relevant: bool
     imports: tuple[str, ...]
+    added: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, filename: str, raw: bytes) -> Source:
@@ -65,7 +68,8 @@ class Source:
         if is_generated(raw):
             return cls(0, False, ())
         code = python_bytes(filename, raw)
-        return cls(len(code), mentions_accelerators(raw), tuple(dict.fromkeys(_imports(code))))
+        imports = tuple(dict.fromkeys(_imports(code)))
+        return cls(len(code), mentions_accelerators(raw), imports, added_folders(filename, code))
 
 
 def programs(files: Mapping[str, Source], root: str) -> list[Group]:
@@ -83,7 +87,7 @@ def programs(files: Mapping[str, Source], root: str) -> list[Group]:
     everything: dict[str, list[str]] = {}
     above: dict[str, list[str]] = {}
     for path, source in files.items():
-        hits = dict.fromkeys(_targets(source.imports, path, root, files, tops))
+        hits = dict.fromkeys(_all_targets(path, source, root, files, tops))
         everything[path] = [hit for hit in hits if hit != path]
         for hit in everything[path]:
             above.setdefault(hit, []).append(path)
@@ -182,11 +186,23 @@ def _calling(
 def importers(wanted: Collection[str], files: Mapping[str, Source], root: str) -> list[str]:
     """The files that import one of the wanted ones themselves, in the order of ``files``."""
     tops = _tops(wanted)
+    adding = _tops([path for path, source in files.items() if source.added])
     return [
         path
         for path, source in files.items()
-        if path not in wanted and any(hit in wanted for hit in _targets(source.imports, path, root, files, tops))
+        if path not in wanted and any(hit in wanted for hit in _all_targets(path, source, root, files, tops | adding))
     ]
+
+
+def _all_targets(
+    path: str, source: Source, root: str, files: Mapping[str, Source], tops: Collection[str]
+) -> Iterator[str]:
+    """The files that one imports, also from folders that it or a file that it imports adds to `sys.path`."""
+    hits = list(_targets(source.imports, path, root, files, tops))
+    yield from hits
+    for one in dict.fromkeys([path, *hits]):
+        folders = tuple(folders_meant(files[one].added, one, root))
+        yield from _targets(source.imports, path, root, files, tops, folders) if folders else ()
 
 
 def _imports(code: bytes) -> Iterator[str]:
@@ -197,6 +213,14 @@ def _imports(code: bytes) -> Iterator[str]:
         else:
             names = _NAME.findall(found["many"] if found["many"] is not None else found["one"])
             yield b" ".join((found["dots"], found["module"], *names)).decode(errors="replace")
+
+
+def imported_modules(code: bytes) -> Iterator[tuple[str, int]]:
+    """The modules that are imported, and how many dots stand before each."""
+    for one in _imports(code):
+        dots, module, *_ = one.split(" ")
+        if module:
+            yield module, len(dots)
 
 
 def imports_top(code: bytes, name: str) -> bool:
@@ -218,7 +242,12 @@ def _tops(paths: Iterable[str]) -> frozenset[str]:
 
 
 def _targets(
-    imports: Iterable[str], path: str, root: str, known: Collection[str], tops: Collection[str]
+    imports: Iterable[str],
+    path: str,
+    root: str,
+    known: Collection[str],
+    tops: Collection[str],
+    added: Collection[str] = (),
 ) -> Iterator[str]:
     folder = os.path.dirname(path)
     for one in imports:
@@ -227,7 +256,7 @@ def _targets(
         if not level and module.partition(".")[0] not in tops:
             continue
         parts = [part for part in module.split(".") if part]
-        for base in _bases(level, folder, root):
+        for base in (*_bases(level, folder, root), *(() if level else added)):
             targets = [parts, *([*parts, name] for name in names)]
             hits = [hit for target in targets if target or level for hit in _files(base, target) if hit in known]
             yield from hits

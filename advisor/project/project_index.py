@@ -84,7 +84,14 @@ class ProjectIndex:
         numbers = {path: number for number, path in enumerate(self._entries)}
         return {
             "files": {
-                path: [one.stamp, one.digest, one.source.size, one.source.relevant, one.source.imports]
+                path: [
+                    one.stamp,
+                    one.digest,
+                    one.source.size,
+                    one.source.relevant,
+                    one.source.imports,
+                    one.source.added,
+                ]
                 for path, one in self._entries.items()
             },
             "groups": [[[numbers[path] for path in part] for part in (one.own, one.callers)] for one in self._groups],
@@ -131,8 +138,8 @@ def _read_data(known: Any) -> tuple[dict[str, Entry], list[Group] | None]:
     """The entries and groups of an earlier index; none where that is damaged."""
     try:
         entries = {
-            path: Entry(stamp and tuple(stamp), digest, Source(size, relevant, tuple(imports)))
-            for path, (stamp, digest, size, relevant, imports) in known["files"].items()
+            path: Entry(stamp and tuple(stamp), digest, Source(size, relevant, tuple(imports), tuple(added)))
+            for path, (stamp, digest, size, relevant, imports, added) in known["files"].items()
         }
         paths = list(entries)
         groups = [

@@ -88,3 +88,19 @@ def test_a_framework_that_one_program_keeps_on_the_host_moves_the_batches_of_ano
     found = facts_of({"nets.py": nets, "host.py": ON_HOST, "gpu.py": elsewhere}, tmp_path)
     assert [one.moved_by for one in found["host.py"].loaders] == [None]
     assert [one.moved_by for one in found["gpu.py"].loaders] == ["lightning"]
+
+
+PATHS = "import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(__file__), '..', 'lib'))\n"
+
+
+@pytest.mark.parametrize("adds", [PATHS, "import paths\n", ""])
+def test_imports_are_looked_for_where_the_script_says(adds: str, tmp_path: Path) -> None:
+    for folder in ("tools", "lib/datasets"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "tools/paths.py").write_text(PATHS)
+    (tmp_path / "lib/datasets/photos.py").write_text("workers = 4\n")
+    script = (
+        "from datasets.photos import workers\nimport torch\ntorch.utils.data.DataLoader([1], 1, num_workers=workers)\n"
+    )
+    found = facts_of({"tools/train.py": adds + script}, tmp_path)
+    assert found["train.py"].loaders[0].fixed_workers == (4 if adds else None)

@@ -77,3 +77,10 @@ class TestPrograms:
         files = {"a.py": b"from pkg import f", inner: b"", own: b"from .inner import *  # quiet"}
         assert grouped(files) == [["a.py", inner, own]]
         assert grouped(files | {own: b"# quiet"}) == [["a.py"], [inner]]
+
+    @pytest.mark.parametrize("adding", [b"import sys\nsys.path.insert(0, '../lib')\n", b"import paths\n"])
+    def test_folders_on_the_search_path_join_files(self, adding: bytes) -> None:
+        train, core = os.path.join("tools", "train.py"), os.path.join("lib", "core", "steps.py")
+        paths = {os.path.join("tools", "paths.py"): b"import sys\nsys.path.insert(0, '../lib')  # quiet\n"}
+        assert grouped({train: adding + b"from core.steps import step", core: b""} | paths) == [[train, core]]
+        assert grouped({train: b"from core.steps import step", core: b""} | paths) == [[train], [core]]
