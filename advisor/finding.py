@@ -175,6 +175,7 @@ class Finding:
         confidence: see :class:`Confidence`.
         frequency: see :class:`Frequency`.
         minor: whether it is true, and of so little consequence that it is reported only to those who select its rule.
+        group: what it shares with other findings of its rule in the file that are the same remark; empty for nothing.
     """
 
     code: str
@@ -188,6 +189,7 @@ class Finding:
     confidence: Confidence = Confidence.PROVEN
     frequency: Frequency = Frequency.STEP
     minor: bool = False
+    group: str = ""
 
     @property
     def remedy(self) -> str:

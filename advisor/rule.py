@@ -92,6 +92,7 @@ class Rule(ABC):
         since: Version | None = None,
         package: str = "torch",
         minor: bool = False,
+        group: str = "",
     ) -> Finding:
         """A finding of this rule at ``node``, with the rule's own severity and frequency unless others are given, and
         what it rests on.
@@ -100,6 +101,7 @@ class Rule(ABC):
             since: the version of ``package`` that the remedy came with. Where the project says that it may run with an
                 older one, the message names the version, and the fix is not safe.
             minor: whether only those want to know it who select this rule by its code or name.
+            group: findings of this rule in one file that share it, and are as severe, are shown as one.
         """
         document = facts.document
         if since is not None and facts.target.allows_before(package, since):
@@ -118,6 +120,7 @@ class Rule(ABC):
             confidence=basis.confidence,
             frequency=frequency or self.frequency,
             minor=minor,
+            group=group,
         )
 
 

@@ -251,11 +251,12 @@ def _plain(finding: Finding) -> list[Any]:
         finding.confidence.value,
         finding.frequency.value,
         finding.minor,
+        finding.group,
     ]
 
 
 def _finding(data: list[Any]) -> Finding:
-    code, name, message, severity, filename, span, fix, related, confidence, frequency, minor = data
+    code, name, message, severity, filename, span, fix, related, confidence, frequency, minor, group = data
     return Finding(
         code,
         name,
@@ -269,6 +270,7 @@ def _finding(data: list[Any]) -> Finding:
         Confidence(confidence),
         Frequency(frequency),
         bool(minor),
+        group,
     )
 
 

@@ -108,8 +108,8 @@ class BlockingHostToDeviceCopy(Rule):
         kind = Applicability.SAFE if all(copy.plain for copy in copies) else Applicability.UNSAFE
         edits = asynchronous_edits(copies)
         fix = Fix(f"Pass `non_blocking={where}`", edits, kind) if edits is not None else None
-        at = first.transfer.node
-        return self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis)
+        at, group = first.transfer.node, f"{first.loop}: {remedy}"
+        return self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis, group=group)
 
 
 def _source(loaders: Iterable[LoaderCall], pinned: bool) -> str:

@@ -33,6 +33,10 @@ class TestJoined:
         assert first.fix is not None
         assert [one.span for one in first.fix.edits] == [at(1), at(3), at(4)]
 
+    def test_what_a_rule_puts_together_is_one(self) -> None:
+        step = [advice(row, frequency=Frequency.STEP, group=group) for row, group in enumerate("aab", 1)]
+        assert [one.span for one in joined(step)] == [at(1), at(3)]
+
     def test_edits_of_several_are_made_once(self) -> None:
         shared = Edit("train.py", at(9), "import torch")
         both = [advice(row, fix=Fix(f"Do {row}", (shared,), Applicability.SAFE)) for row in (1, 2)]
@@ -47,6 +51,7 @@ class TestJoined:
             {"severity": Severity.WARNING},
             {"filename": "other.py"},
             {"fix": None},
+            {"group": "a loop"},
         ],
         ids=str,
     )
@@ -56,6 +61,19 @@ class TestJoined:
 
 
 ONCE = "import torch\n\na = torch.zeros(4).cuda()\nb = torch.ones(4).cuda()\n"
+COPIES = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.zeros(64, 8), torch.zeros(64, 2))
+loader = DataLoader(data, batch_size=16, pin_memory=True)
+model = torch.nn.Linear(8, 2).cuda()
+for x, y in loader:
+    x = x.cuda()
+    y = y.cuda()
+for x, y in loader:
+    model(x.cuda())
+"""
 
 
 class TestTheCommand:
@@ -89,3 +107,13 @@ class TestTheCommand:
         path.write_text(ONCE.replace("torch.zeros(4).cuda()", 'torch.zeros(4, device="cuda")'))
         done = run("lint", "train.py", "--select", "ACC205", "--baseline", "known.json")
         assert done.out == "1 file checked, nothing new; 1 finding in the baseline.\n"
+
+    def test_copies_of_one_loop_are_one_finding(self, run: Run, project: Path) -> None:
+        path = project / "train.py"
+        path.write_text(COPIES)
+        out = run("lint", "train.py", "--select", "ACC201").out
+        assert "2 findings" in out
+        assert "= train.py:9:" in out
+        assert "= train.py:11:" not in out
+        run("lint", "train.py", "--select", "ACC201", "--fix")
+        assert path.read_text().count("non_blocking=True") == 3
