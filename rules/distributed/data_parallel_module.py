@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.actions import AnyCall, Call, Method, Within, calls
+from accel_advisor.records.actions import AnyCall, Call, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.models.unwrapping import is_unwrapped
@@ -16,7 +16,6 @@ WRAPPERS = (
     *(Call("encoding.parallel.DataParallelModel"), AnyCall("DataParallelWithCallback")),
 )
 """DataParallel, and what libraries derive from it."""
-_EVALUATES, _OPTIMIZERS = Method("Module", "eval"), Within("torch.optim")
 
 
 class DataParallelModule(Rule):
@@ -48,8 +47,8 @@ class DataParallelModule(Rule):
         model = DistributedDataParallel(nn.Linear(8, 2).to(rank), device_ids=[rank])
 
     When to ignore it
-        For a quick look on a machine with two GPUs: in a notebook, and where no training is seen, it is reported as
-        information. The rule is silent where a program only evaluates, where one GPU is named, where the program knows
+        For inference, or a quick look on a machine with two GPUs: in a notebook, and where nothing is trained, it is
+        reported as information. The rule is silent where one GPU is named, where the program knows
         DistributedDataParallel too, where no CUDA device is in sight, and where the model is taken out of the wrapper
         again before it runs, as after loading the weights of a wrapped one.
 
@@ -63,7 +62,7 @@ class DataParallelModule(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each wrapper once."""
-        if facts.wraps_in_parallel or not facts.names_gpu_anywhere or self._only_evaluates(facts):
+        if facts.wraps_in_parallel or not facts.names_gpu_anywhere:
             return
         for operation in facts.operations_of(*WRAPPERS):
             if not self._has_one_device(operation) and not is_unwrapped(operation):
@@ -74,9 +73,6 @@ class DataParallelModule(Rule):
                 lasting = facts.trains and facts.document.notebook is None
                 severity = Severity.WARNING if lasting else Severity.INFO
                 yield self.finding(facts, operation.node, message, severity=severity)
-
-    def _only_evaluates(self, facts: Facts) -> bool:
-        return facts.does(_EVALUATES) and not facts.trains and not facts.does(_OPTIMIZERS)
 
     def _has_one_device(self, operation: Operation) -> bool:
         lists = [one.items for one in operation.given("device_ids", 1).alternatives]

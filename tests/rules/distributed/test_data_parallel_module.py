@@ -28,14 +28,6 @@ def test_silent_where_data_parallel_costs_nothing(source: str, tmp_path: Path) -
     check_one("ACC501", RANKS + source, tmp_path)
 
 
-EVALUATION = "m = nn.DataParallel(nn.Linear(2, 2).cuda())\nm.eval()\n"
-ONLY_EVALUATES = Pair(IMPORTS + EVALUATION, "m.eval()", "m.eval()\nopt = torch.optim.SGD(m.parameters(), 0.1)")
-
-
-def test_silent_where_a_program_only_evaluates(tmp_path: Path) -> None:
-    check_pair("ACC501", ONLY_EVALUATES, tmp_path)
-
-
 SILENT_PROGRAMS = {
     "one device": """
 m = nn.DataParallel(nn.Linear(2, 2), device_ids=[0]).cuda()
