@@ -289,6 +289,7 @@ def test_reports_workers_that_start_in_every_epoch(tmp_path: Path) -> None:
         ("conf.n", "(`conf.n`)", "conf.n > 0"),
         ("max(args.n, conf.n)", "(`max(args.n, conf.n)`)", "max(args.n, conf.n) > 0"),
         ("args.n if conf.n else 1", "", "(args.n if conf.n else 1) > 0"),
+        ("__import__('os').cpu_count()", "", "True"),
     ],
 )
 def test_keeps_workers_whose_number_is_decided_elsewhere(given: str, words: str, keep: str, tmp_path: Path) -> None:

@@ -24,6 +24,9 @@ _SEEDS = (
 )
 
 
+_COUNTS_CORES = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "os.process_cpu_count"})
+
+
 def restarted_loaders(facts: Facts) -> Iterator[LoaderCall]:
     """The loaders of a document that are built once, have workers, and start them for every epoch, where workers can
     live on."""
@@ -57,7 +60,7 @@ def evidence_of_workers(loader: LoaderCall) -> Evidence:
 def where_workers(loader: LoaderCall) -> str:
     """An expression that is true where a loader has workers."""
     spelled = spelled_workers(loader)
-    if loader.fixed_workers is not None or spelled is None:
+    if loader.fixed_workers is not None or spelled is None or loader.given("num_workers").made_by in _COUNTS_CORES:
         return "True"
     code = loader.document.code(spelled)
     binds = isinstance(spelled, (cst.Name, cst.Attribute, cst.Subscript, cst.Call, cst.BinaryOperation))
