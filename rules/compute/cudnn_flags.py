@@ -19,8 +19,8 @@ class CudnnFlags(Rule):
     """cuDNN is switched off, or set to be deterministic and to choose by the clock at once.
 
     What it does
-        Finds `torch.backends.cudnn.enabled = False`, and `deterministic = True` together with `benchmark = True` set
-        in the same place.
+        Finds `torch.backends.cudnn.enabled = False`, and `benchmark = True` in a run in which `deterministic = True` is
+        set, be it only on a condition such as `if args.seed`.
 
     Why it costs time
         Without cuDNN convolutions and recurrent layers run on much slower kernels. `benchmark` times the algorithms
@@ -73,14 +73,16 @@ class CudnnFlags(Rule):
     def _contradiction(self, facts: Facts, benchmark: Operation) -> Iterator[Finding]:
         document = facts.document
         others = [one for one in facts.operations_of(_BENCHMARK, _DETERMINISTIC) if one is not benchmark]
-        if len(others) != 1 or others[0].what is _BENCHMARK or not _sets(others[0], True):
+        if len(others) != 1 or others[0].what is _BENCHMARK or not others[0].gives("value", True, 0):
             return
         other = others[0]
-        if {context.functions for context in other.contexts} != {one.functions for one in benchmark.contexts}:
+        if not _meet(other, benchmark):
             return
+        where = " where it is set" if other.guarded else ""
         message = (
             f"`{document.code(benchmark.node)} = True` lets the clock choose the algorithms, so that runs differ "
-            f"although `{document.code(other.node)} = True` asks for the same results each time; keep one of them"
+            f"although `{document.code(other.node)} = True` asks for the same results each time{where}; keep one of "
+            "them"
         )
         related = also_at(document, other.node, "asked for the same results here")
         fix = self._fix(facts, benchmark, "False")
@@ -98,6 +100,15 @@ def _is_set_again(facts: Facts, operation: Operation) -> bool:
     """Whether a switch is turned in another place, too, as around a part that needs it so."""
     others = [one for one in facts.operations_of(operation.what) if one is not operation]
     return any(not _sets(one, False) for one in others)
+
+
+def _meet(one: Operation, other: Operation) -> bool:
+    """Whether both happen in one run: in the same functions, or one in a function that the other's calls."""
+    return any(
+        first.functions[: len(second.functions)] == second.functions[: len(first.functions)]
+        for first in one.contexts
+        for second in other.contexts
+    )
 
 
 def _sets(operation: Operation, value: bool) -> bool:

@@ -102,6 +102,16 @@ REPORTED_PROGRAMS = {
 torch.backends.cudnn.deterministic = True
 torch.backends.cudnn.benchmark = True  # -> info unsafe
 """,
+    "on a condition, before a call": """
+import conf
+def work():
+    torch.backends.cudnn.benchmark = True  # -> info unsafe
+def main():
+    if conf.seed is not None:
+        torch.backends.cudnn.deterministic = True
+    work()
+main()
+""",
     "off": """
 from torch.backends import cudnn
 cudnn.enabled = False  # -> warning unsafe
