@@ -53,9 +53,9 @@ class NoMixedPrecision(Rule):
 
     When to ignore it
         With models that are bound by launches, and where eight bits of mantissa are too few. The rule is silent with
-        frameworks, complex numbers, Fourier transforms, gradients of gradients, graphs and reinforcement learning,
-        about models of a few layers and those of MNIST, in programs with words such as `amp` or `fp16`, and where
-        torch is pinned before 1.10.
+        frameworks, complex numbers, Fourier transforms, gradients of gradients in that loop, graphs and reinforcement
+        learning, about models of a few layers and those of MNIST, in programs with words such as `amp` or `fp16`, and
+        where torch is pinned before 1.10.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#use-mixed-precision-and-amp

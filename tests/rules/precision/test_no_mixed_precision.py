@@ -77,8 +77,6 @@ PRECISION = [
     "torch.view_as_complex(torch.zeros(2, 2))\n",
     "x = torch.zeros(2, 2, dtype=torch.cfloat)\n",
     "torch.fft.fft2(torch.zeros(2, 2))\n",
-    "torch.stft(torch.zeros(9), 4)\n",
-    "torch.autograd.grad(conf.loss, conf.images, create_graph=True)\n",
     "import gymnasium\nenv = gymnasium.make('CartPole-v1')\n",
     "import stable_baselines3\nagent = stable_baselines3.PPO('MlpPolicy', conf.env)\n",
 ]
@@ -87,6 +85,30 @@ PRECISION = [
 @pytest.mark.parametrize("line", PRECISION)
 def test_silent_for_one_reason(line: str, tmp_path: Path) -> None:
     check_pair("ACC417", images(line), tmp_path)
+
+
+TWICE = [
+    "    torch.autograd.grad(conf.loss, conf.images, create_graph=True)\n",
+    "    net(x).sum().backward(create_graph=True)\n",
+]
+
+
+@pytest.mark.parametrize("line", TWICE)
+def test_silent_about_gradients_of_gradients_in_the_loop(line: str, tmp_path: Path) -> None:
+    step = "for (x,) in loader:\n"
+    check_pair("ACC417", Pair(program("net.cuda()").replace(step, step + line), line), tmp_path)
+
+
+def test_silent_about_gradients_of_gradients_in_a_function(tmp_path: Path) -> None:
+    penalty = "def penalty(x):\n    return torch.autograd.grad(net(x).sum(), x, create_graph=True)\n"
+    check_pair("ACC417", Pair(program("net.cuda()", penalty), penalty), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line", ["torch.stft(torch.zeros(9), 4)", "torch.autograd.grad(net.cuda()(conf.x), conf.x, create_graph=True)"]
+)
+def test_reports_a_loop_beside_which_other_things_are_computed(line: str, tmp_path: Path) -> None:
+    check_one("ACC417", program("net.cuda()", line, mark=MARK), tmp_path)
 
 
 NETS = {

@@ -26,9 +26,10 @@ _DECIDES = (
     *methods("Module", "half", "bfloat16", "double"),
     *methods("Tensor", "half", "bfloat16", "double"),
     *calls("torch.set_default_dtype", "torch.set_default_tensor_type", "torch.view_as_complex", "torch.complex"),
-    *calls("torch.stft", "torch.autograd.grad", "torch.optim.LBFGS"),
+    Call("torch.optim.LBFGS"),
     *within("torch.fft", "gym", "gymnasium", "stable_baselines3", "ray.rllib", "torchrl"),
 )
+_DIFFERENTIATES = (Call("torch.autograd.grad"), *methods("Tensor", "backward"), *methods("?", "backward"))
 _SPEAKS = re.compile(
     r"(?<![a-z])(?:amp|autocast|gradscaler|[bf]p?16|b?float16|mixed[_ -]?precision|allow_tf32|deepspeed)(?![a-z])",
     re.IGNORECASE,
@@ -73,6 +74,8 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loaders_in(first))
     if first.document is not facts.document or graphs or not _is_deep(facts) or moved_in_float32(facts) is not None:
         return None
+    if _differentiates_twice(facts, first):
+        return None
     if not first.loaders and facts.does(*_FACTORIES):
         return None  # a pretrained model is looked at, as in the transfer of a style
     proven = any(one.loop is first and (one.convolves or one.attends) for one in trainings(facts))
@@ -88,6 +91,14 @@ def _may(facts: Facts) -> bool:
     if any(_SPEAKS.search(each.document.text) for each in facts.program):
         return False
     return not speaks_of(facts, HALVES | DOUBLES | COMPLEX)
+
+
+def _differentiates_twice(facts: Facts, loop: Loop) -> bool:
+    """Whether a loop, or a function that nothing is seen to call, takes gradients of gradients."""
+    found = facts.program.operations_of(*_DIFFERENTIATES)
+    twice = [one for one in found if one.what.name == "grad" or not one.lacks("create_graph", 2)]
+    contexts = [context for one in twice for context in one.contexts]
+    return any(loop in one.loops or (one.inner is None and one.functions) for one in contexts)
 
 
 def _is_deep(facts: Facts) -> bool:
