@@ -21,7 +21,7 @@ from accel_advisor.interpreter.loader_batches import mutates_in_place
 from accel_advisor.interpreter.parameters import hands_back, register
 from accel_advisor.records.actions import Act, Call, Decorates
 from accel_advisor.syntax.exits import Left
-from accel_advisor.syntax.shapes import devices_asked_for, modulus_in
+from accel_advisor.syntax.shapes import devices_asked_for, modulus_in, names_epoch
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.python_functions import PASS_THROUGH
 from accel_advisor.values.places import SOMEWHERE
@@ -190,7 +190,7 @@ def _for(machine: Machine, node: cst.For) -> bool:
     iterable = iterated(machine, node.iter, machine.evaluate(node.iter))
     with machine.looping(node) as loop:
         element = element_of(machine, iterable)
-        loop.counts = _counts(machine, node.iter)
+        loop.counts = _counts(machine, node)
         loop.rows_of = _rows_of(machine, node.iter)
         machine.recorder.go_over(machine.frame, loop, element)
         if not loop.counts:
@@ -201,8 +201,10 @@ def _for(machine: Machine, node: cst.For) -> bool:
     return False
 
 
-def _counts(machine: Machine, node: cst.BaseExpression) -> bool:
-    """Whether an iterable is a range of numbers, under a progress bar or not, that is known to be no single one."""
+def _counts(machine: Machine, loop: cst.For) -> bool:
+    """Whether a loop goes over a range of numbers, under a progress bar or not, that is known to be no single one, or
+    calls what it goes over an epoch."""
+    node = loop.iter
     while isinstance(node, cst.Call) and isinstance(node.func, (cst.Name, cst.Attribute)):
         callee = machine.evaluate(node.func)
         name = callee.name if isinstance(callee, Qualified) else ""
@@ -213,9 +215,9 @@ def _counts(machine: Machine, node: cst.BaseExpression) -> bool:
             only = limits[0] if len(limits) == 1 else None
             return not (isinstance(only, Constant) and only.value in (0, 1))
         if not (name in PASS_THROUGH or name == "enumerate") or not node.args:
-            return False
+            break
         node = node.args[0].value
-    return False
+    return names_epoch(loop.target)
 
 
 def _rows_of(machine: Machine, node: cst.BaseExpression) -> Tensor | None:

@@ -34,7 +34,8 @@ class Loop:
         function: the innermost function that it stands in; None at the top of a module.
         functions: names of the functions that it was reached through, outermost first.
         guarded: whether some passes of the loop around it skip it, as a condition says that varies there.
-        counts: whether it goes over numbers (``while``, ``range``), as a loop over epochs does, more than once.
+        counts: whether it goes over numbers (``while``, ``range``), as a loop over epochs does, more than once, or
+            calls what it goes over an epoch.
         repeats: whether a second pass may follow the first: its body does not end in ``break`` whatever happens.
     """
 

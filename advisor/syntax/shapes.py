@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
@@ -16,6 +17,7 @@ _DEVICE_METHODS = frozenset({"to", "cuda", "cpu", "type_as", "pin_memory", "to_e
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu"})
 
 
+_EPOCH = re.compile(r"(?:\w*_)?epochs?(?:_?(?:i|id|idx|index|n|num|number|no))?|i_?epochs?")
 _WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)
 
 
@@ -60,6 +62,11 @@ def modulus_in(test: cst.BaseExpression) -> cst.BaseExpression | None:
 
 
 @lru_cache(maxsize=512)
+def names_epoch(target: cst.BaseExpression) -> bool:
+    """Whether the target of a loop, or a part of it, is called an epoch."""
+    return any(_EPOCH.fullmatch(name.lower()) for name in names_read_in(target))
+
+
 def makes_parts(cls: cst.ClassDef) -> bool:
     """Whether the constructor of a module's class gives the module anything that a call has made: layers, weights."""
     begin = methods_of(cls).get("__init__")

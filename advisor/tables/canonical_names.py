@@ -29,7 +29,16 @@ ALIASES = {
     "torch.utils.data.distributed.DistributedSampler": "torch.utils.data.DistributedSampler",
     "torch.nn.parallel.distributed.DistributedDataParallel": "torch.nn.parallel.DistributedDataParallel",
     "torch.nn.parallel.DataParallel": "torch.nn.DataParallel",
-    "torch.utils.data.sampler.SequentialSampler": "torch.utils.data.SequentialSampler",
+    **{
+        f"torch.utils.data.sampler.{name}": f"torch.utils.data.{name}"
+        for name in (
+            "BatchSampler",
+            "RandomSampler",
+            "SequentialSampler",
+            "SubsetRandomSampler",
+            "WeightedRandomSampler",
+        )
+    },
     "transformers.training_args.TrainingArguments": "transformers.TrainingArguments",
     "transformers.training_args_seq2seq.Seq2SeqTrainingArguments": "transformers.Seq2SeqTrainingArguments",
     "timm.data.loader.create_loader": "timm.data.create_loader",

@@ -10,7 +10,7 @@ from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severi
 from accel_advisor.records.actions import AnyCall
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.given import Given
-from accel_advisor.rule import Rule, insert_statement
+from accel_advisor.rule import Rule, also_at, insert_statement
 
 
 class DistributedSamplerMissingSetEpoch(Rule):
@@ -18,7 +18,8 @@ class DistributedSamplerMissingSetEpoch(Rule):
 
     What it does
         Finds a shuffling DistributedSampler of a training loader, be it only on some paths as in
-        `DistributedSampler(data) if distributed else None`, in a program that never calls `set_epoch`.
+        `DistributedSampler(data) if distributed else None`, or within a BatchSampler, in a program that never calls
+        `set_epoch`.
 
     Why it costs time
         The sampler shuffles with its seed plus the epoch, and counts no epochs by itself: without `set_epoch` each
@@ -74,26 +75,38 @@ class DistributedSamplerMissingSetEpoch(Rule):
             return
         for loader in facts.loaders:
             if loader.trains and loader.epoch_loops:
-                samplers = loader.given("sampler").alternatives
+                batches = loader.given("batch_sampler").alternatives
+                inner = [one for each in batches for one in each.argument("sampler", 0).alternatives if _batches(each)]
+                samplers = (*loader.given("sampler").alternatives, *inner)
                 if any(map(_shuffles_by_epoch, samplers)):
-                    yield self._report(facts, loader, always=len(samplers) == 1)
+                    always = not any(one.unknown for one in batches) and sum(not one.absent for one in samplers) == 1
+                    yield self._report(facts, loader, always=always, batched=bool(inner))
 
-    def _report(self, facts: Facts, loader: LoaderCall, *, always: bool) -> Finding:
+    def _report(self, facts: Facts, loader: LoaderCall, *, always: bool, batched: bool) -> Finding:
         where = "on it" if always else "on it, where there is one,"
         message = (
             f"the DistributedSampler of `{loader.label}` is never told the epoch, so every epoch has the same order; "
             f"call `set_epoch` {where} at the start of each epoch"
         )
-        return self.finding(facts, loader.node, message, fix=self._fix(facts, loader) if always else None)
+        epochs = loader.epoch_loops[0]
+        sampler = "batch_sampler.sampler" if batched else "sampler"
+        fix = self._fix(facts, loader, sampler) if always else None
+        related = [also_at(epochs.document, epochs.node, "the loop over epochs")]
+        return self.finding(facts, loader.node, message, fix=fix, related=related)
 
-    def _fix(self, facts: Facts, loader: LoaderCall) -> Fix | None:
+    def _fix(self, facts: Facts, loader: LoaderCall, sampler: str) -> Fix | None:
         epochs = loader.epoch_loops[0]
         local = loader.name and epochs.document is facts.document and not loader.epoch_loops[0].functions
         if not local or not isinstance(epochs.node, cst.For) or not isinstance(epochs.node.target, cst.Name):
             return None
-        statement = f"{loader.name}.sampler.set_epoch({epochs.node.target.value})"
+        statement = f"{loader.name}.{sampler}.set_epoch({epochs.node.target.value})"
         edit = insert_statement(facts.document, epochs.node.body, statement)
         return Fix(f"Insert `{statement}`", (edit,), Applicability.UNSAFE) if edit is not None else None
+
+
+def _batches(sampler: Given) -> bool:
+    """Whether it makes batches of what another sampler gives."""
+    return sampler.made_by == "torch.utils.data.BatchSampler"
 
 
 def _shuffles_by_epoch(sampler: Given) -> bool:

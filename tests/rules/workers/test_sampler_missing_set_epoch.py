@@ -99,6 +99,30 @@ def test_reports_a_sampler_of_one_path_without_a_fix(other: str, tmp_path: Path)
     assert "where there is one" in found.message
 
 
+BATCHED = """
+from torch.utils.data.sampler import BatchSampler, SequentialSampler
+batches = BatchSampler({}(files), batch_size=16, drop_last=True)
+loader = DataLoader(files, batch_sampler=batches)"""
+
+
+def test_silent_about_batches_of_a_sampler_that_does_not_shuffle(tmp_path: Path) -> None:
+    check_one("ACC116", STAGED_FILES + BATCHED.format("SequentialSampler") + EPOCHS, tmp_path)
+
+
+def test_reports_a_sampler_within_a_batch_sampler(tmp_path: Path) -> None:
+    source = STAGED_FILES + BATCHED.format("DistributedSampler") + "  # -> warning unsafe" + EPOCHS
+    check_one("ACC116", source, tmp_path)
+    assert "    loader.batch_sampler.sampler.set_epoch(epoch)\n" in fixed("ACC116", source, tmp_path)
+
+
+EPOCHS_BY_SEED = EPOCHS.replace("for epoch in range(10)", "for {}, seed in enumerate(conf.seeds[1:], 1)")
+
+
+@pytest.mark.parametrize(("name", "reports"), [("epoch", 1), ("fold", 0)])
+def test_takes_a_loop_for_one_over_epochs_that_is_called_so(name: str, reports: int, tmp_path: Path) -> None:
+    assert len(findings_of("ACC116", STAGED_FILES + SAMPLED + EPOCHS_BY_SEED.format(name), tmp_path)) == reports
+
+
 def test_reports_a_loader_that_a_function_makes(tmp_path: Path) -> None:
     made = "def loaders():\n    sampler = DistributedSampler(files) if conf.ddp else None\n"
     made += "    return DataLoader(files, sampler=sampler)\n"
