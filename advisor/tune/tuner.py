@@ -21,13 +21,14 @@ from accel_advisor.tune.probe.channel.wire import BASELINE, LoaderInfo, Ready, S
 from accel_advisor.tune.record.outcome import Outcome, Row
 from accel_advisor.tune.record.schema import Explanation
 from accel_advisor.tune.search.allowance import whole
+from accel_advisor.tune.search.conclusion import conclusion
 from accel_advisor.tune.search.diagnosis import diagnose
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.readings import Loop, Readings
 from accel_advisor.tune.search.search import BaselineError, Request, Search, block_seconds
 from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOB_NAMES, Limits
 from accel_advisor.tune.search.statistics import Interval, interval
-from accel_advisor.tune.search.stops import Kept, NoGain, Stop
+from accel_advisor.tune.search.stops import Stop
 from accel_advisor.tune.showing.explain import explain
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.interrupts import Interrupts
@@ -132,14 +133,14 @@ def tune(
         outcome.script = f"torchrun --nproc-per-node {command.ranks} {outcome.script}"
     outcome.args, outcome.began, outcome.budget = command.args, today.isoformat(timespec="seconds"), options.budget
     outcome.machine = machine
-    if cut:
-        outcome.notes.append(f"the search ended early: {cut}")
     if ready.device in TRANSFER_DEVICES and not interrupts.heard:
         watch("copies to the accelerator", search)
         with suppress(KeyboardInterrupt), interrupts.heeded():
             copies = measure(command.python, COPIES_SECONDS)
             outcome.notes.append(copies if isinstance(copies, str) else copies.sentence)
     recommended, found = search.recommended, search.gain
+    if cut and found is not None:
+        outcome.notes.append(f"the search ended early: {cut}")
     if recommended is not None and found is not None:
         outcome.recommendation = recommend(
             search.baseline, recommended, found, info.stack, root=root, argv=command.args
@@ -151,8 +152,8 @@ def tune(
             watch("old source against new", search)
             outcome.verification = apply(session, outcome.recommendation, search, end, interrupts)
     else:
-        cut_short = interrupts.heard or bool(cut)
-        outcome.kept = _kept(search, cut_short) if options.knobs & set(KNOBS) else Stop.NO_KNOB
+        ended = conclusion(search, why=cut, interrupted=interrupts.heard)
+        outcome.kept = ended if options.knobs & set(KNOBS) else Stop.NO_KNOB
         outcome.notes += not_tried(info.settings, objections)
     noise = search.readings.noise()
     if noise > _NOISY:
@@ -267,9 +268,3 @@ def _against(readings: Readings, settings: Settings) -> Interval | None:
 
 def _geometric(values: list[float]) -> float:
     return math.exp(math.fsum(math.log(value) for value in values) / len(values))
-
-
-def _kept(search: Search, cut: bool) -> Kept:
-    if search.exhausted is not None:
-        return search.exhausted
-    return Stop.CUT_SHORT if cut or search.gain is None else NoGain(search.gain)

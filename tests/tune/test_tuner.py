@@ -15,6 +15,7 @@ from accel_advisor.tune.record.outcome import Outcome
 from accel_advisor.tune.record.outcome_record import recorded
 from accel_advisor.tune.record.record_file import plain, read_record, record_of, write_record
 from accel_advisor.tune.search.search import Search
+from accel_advisor.tune.search.stops import Verdict
 from accel_advisor.tune.showing.summary import print_report
 from accel_advisor.tune.showing.trace import trace
 from accel_advisor.tune.target.command import Command
@@ -88,10 +89,11 @@ def test_a_script_with_nothing_to_gain_is_left_alone(tmp_path: Path) -> None:
     outcome = tune(command, Options(budget=6, apply=True))
     assert outcome.recommendation is None
     assert outcome.verified is None
-    assert outcome.kept
     assert files(tmp_path) == before
     assert not outcome.left_on_the_table
-    assert "Nothing to change" in printed(outcome)
+    assert outcome.verdict in (Verdict.NOTHING, Verdict.UNDECIDED)
+    assert recorded(outcome).verdict == outcome.verdict
+    assert ("Nothing to gain" in printed(outcome)) == (outcome.verdict is Verdict.NOTHING)
     (loader,) = plain(recorded(outcome))["loaders"]
     assert loader["recommended"] == loader["baseline"]
     assert loader["gain"] == {"ratio": 1.0, "low": 1.0, "high": 1.0}
@@ -171,7 +173,8 @@ def test_a_gain_that_vanishes_in_the_new_source_is_taken_back(tmp_path: Path) ->
     assert outcome.verified is False
     assert files(tmp_path) == before
     assert (tmp_path / "train.py").stat().st_mtime_ns == 10**18
-    assert outcome.left_on_the_table
+    assert outcome.verdict is Verdict.NOTHING
+    assert not outcome.left_on_the_table
     assert "Left as it was, byte for byte: train.py" in printed(outcome)
 
 
@@ -179,6 +182,8 @@ def test_workers_that_die_cost_their_candidates_and_nothing_else(tmp_path: Path)
     fetch = "time.sleep(0.004); torch.utils.data.get_worker_info() and os._exit(3)"
     outcome = tune(write(tmp_path, fetch=fetch), Options(budget=6))
     assert outcome.recommendation is None
+    assert outcome.verdict is Verdict.UNDECIDED
+    assert "Undecided: no other settings could be measured; num_workers=" in printed(outcome)
     failed = [row for row in outcome.rows if row.failed]
     assert failed
     assert all(row.settings.num_workers for row in failed)
@@ -199,4 +204,5 @@ def test_an_interrupted_run_keeps_what_it_knows(tmp_path: Path) -> None:
     assert outcome.diagnosis is not None
     assert outcome.recommendation is None
     assert files(tmp_path) == before
-    assert "Interrupted" in printed(outcome)
+    assert outcome.verdict is Verdict.UNDECIDED
+    assert "Undecided: interrupted before the last comparison" in printed(outcome)

@@ -15,6 +15,7 @@ from accel_advisor.tune.record.schema import BlockRecord, Choice, Record, TriedR
 from accel_advisor.tune.search.settings import describe
 from accel_advisor.tune.trial.timeline import START
 from accel_advisor.tune.wording.figures import interval_text, label, rate_text, says, seconds_text, share_text
+from accel_advisor.tune.wording.kept_text import verdict_text
 
 PARTS = {
     "wait": "waits for data",
@@ -338,7 +339,7 @@ def answer(record: Record) -> Answer:
     """The answer that a run found."""
     choice, gain = record.trained.recommended, record.trained.gain
     if record.kept is not None or choice is None or gain is None:
-        return Answer("", f"Nothing to change: {record.kept}.")
+        return Answer("", verdict_text(record.verdict, record.kept or ""))
     figure = f"{gain.ratio:.0f}×" if gain.ratio >= 10 else f"{gain.ratio:.2f}×"
     said = ""
     if gain.low is not None and gain.high is not None and says(gain):

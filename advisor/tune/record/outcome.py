@@ -12,8 +12,8 @@ from accel_advisor.tune.knobs.tried_knobs import TriedKnobs
 from accel_advisor.tune.probe.channel.wire import Block, LoaderInfo, Settings
 from accel_advisor.tune.record.schema import Explanation
 from accel_advisor.tune.search.diagnosis import Diagnosis
-from accel_advisor.tune.search.statistics import Interval
-from accel_advisor.tune.search.stops import Kept
+from accel_advisor.tune.search.statistics import WORTH, Interval
+from accel_advisor.tune.search.stops import Kept, Verdict, verdict_of
 from accel_advisor.tune.search.verification import Verification
 from accel_advisor.tune.trial.timeline import Served
 
@@ -107,7 +107,17 @@ class Outcome:
         return self.verification.holds if self.verification is not None else None
 
     @property
+    def verdict(self) -> Verdict | None:
+        """What the run came to, of the loader's settings; None where none was to be turned."""
+        if self.recommendation is None:
+            return verdict_of(self.kept) if self.kept is not None else None
+        result = self.verification
+        if result is None or result.holds:
+            return Verdict.CHANGE
+        return Verdict.NOTHING if result.gain is not None and result.gain.high < WORTH else Verdict.UNDECIDED
+
+    @property
     def left_on_the_table(self) -> bool:
-        """Whether a measured gain is not in the source."""
-        loader = self.recommendation is not None and not self.verified
+        """Whether a measured gain is not in the source, and no run of the new source has refuted it."""
+        loader = self.recommendation is not None and self.verdict is not Verdict.NOTHING and not self.verified
         return loader or (self.turns is not None and self.turns.remain)

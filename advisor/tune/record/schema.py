@@ -311,6 +311,7 @@ class Record:
     samples: tuple[DeviceSample, ...] = ()
     explained: tuple[Explanation, ...] = ()
     turns: TurnsRecord | None = None
+    verdict: str | None = None
 
     @property
     def trained(self) -> LoaderRecord:

@@ -152,9 +152,12 @@ class Allowance:
     def too_short_for(self, settings: Settings) -> TooShort:
         """What it would take to compare ``settings`` with the old ones."""
         pair = self.pair(settings)
-        needed = self.spent + 2 * PAIRS * pair
-        enough = 10 * math.ceil(max(needed, needed * self.budget / max(self.end, 1e-9)) / 10)
-        return TooShort(self.budget, pair, enough)
+        return TooShort(self.budget, pair, self.suffices(2 * PAIRS * pair))
+
+    def suffices(self, more: float) -> int:
+        """A budget, in seconds, that leaves so many ``more`` to a search that has spent what this one has."""
+        needed = self.spent + more
+        return 10 * math.ceil(max(needed, needed * self.budget / max(self.end, 1e-9)) / 10)
 
     def _turns(self, workers: int) -> int:
         return max(1, math.ceil(workers / self._cores))

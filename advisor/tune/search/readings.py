@@ -13,6 +13,7 @@ What = Settings | str
 
 _HANDOVER_GUESS = 0.001
 _PERSISTENT_WORTH = 0.01
+_LEAST_NOISE = 0.01
 _WAITS = 0.1
 
 
@@ -241,6 +242,19 @@ class Readings:
             )
         seconds, baseline = self.seconds(settings), self.seconds(self.baseline)
         return None if seconds is None or baseline is None else interval([baseline / seconds])
+
+    def at_most(self, settings: Settings) -> float:
+        """How many times as fast as the baseline ``settings``, which were measured, may be with their workers kept
+        where preferred: beyond what the noise of all readings, or the rounds that both shared, leave open."""
+        old, new = self.seconds(self.baseline), self.potential(settings)
+        paired = self.between(self.baseline, settings)
+        assert old is not None
+        assert new is not None
+        counts = [len(self.blocks(one)) for one in (self.baseline, settings)]
+        reach = 2 * max(_LEAST_NOISE, self.noise()) * math.sqrt(math.fsum(1 / count for count in counts))
+        if paired is not None:
+            return paired.ratio * math.exp(min(reach, paired.half_width))
+        return old / new * math.exp(reach)
 
     def between(self, one: Settings, other: Settings) -> Interval | None:
         """How many times the time of ``other`` the settings ``one`` take, workers kept where preferred, from the rounds

@@ -19,22 +19,21 @@ from random import Random
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
 from accel_advisor.tune.search.allowance import Allowance
+from accel_advisor.tune.search.headroom import Headroom
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.readings import Loop, Readings, Tried, What
 from accel_advisor.tune.search.settings import ACCELERATOR_KNOBS, KNOBS, Limits, consistent, prefetch, simplicity
-from accel_advisor.tune.search.statistics import MARGIN, Interval, gain, order
-from accel_advisor.tune.search.stops import Stop, TooShort
+from accel_advisor.tune.search.statistics import MARGIN, WORTH, Interval, gain, order
+from accel_advisor.tune.search.stops import OpenHeadroom, Stop, TooShort
 from accel_advisor.tune.search.worker_counts import STARVED, TOLERANCE, WorkerCounts
 
-HEADROOM = 1.03
-"""Under this ceiling there is nothing to gain from the loader."""
-
-_NOISY = 1.25
 _WAITS, _FETCH_SHARE = 0.1, 0.03
 _MOST_EXPLORED = 12
 _MOST_PREFETCH = 16
+_MOST_ROUNDS, _OPEN_ROUNDS, _OPEN_SHARE = 6, 16, 0.5
 _CEILING_SHARE, _EXPLORE_SHARE, _FINALISTS_SHARE = 0.15, 0.5, 0.55
-_MOST_PAIRS = 12
+MOST_PAIRS = 12
+"""Pairs of blocks that the last comparison takes at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +91,7 @@ class Search:
         chosen: the best settings found, before they were confirmed.
         final: pairs of old and chosen settings, measured after the choice: these alone make the gain.
         exhausted: why there was nothing to choose, or no time to confirm the choice; None where there was.
+        unexplored: whether the budget ended before everything was tried that promised something.
         time: what was spent, and what may be.
     """
 
@@ -113,8 +113,10 @@ class Search:
         self.limits = limits
         self.time = Allowance(budget, limits.cores, self.baseline, start)
         self.chosen: Settings | None = None
-        self.exhausted: Stop | TooShort | None = None
+        self.exhausted: Stop | OpenHeadroom | TooShort | None = None
+        self.unexplored = False
         self.final: list[tuple[Block, Block]] = []
+        self._headroom = Headroom(self.readings, transfers=loop.accelerator and bool(self.knobs & ACCELERATOR_KNOBS))
         self._counts = WorkerCounts(self.readings)
         self._random = Random(seed)
         self._finalists: list[Settings] = []
@@ -151,8 +153,9 @@ class Search:
             BaselineError: into the driver, when the user's own settings could not be measured.
         """
         yield from self._measure_ceilings()
-        if not self._headroom():
-            self.exhausted = Stop.NO_HEADROOM
+        if not self._headroom.any:
+            open_still = None if self._headroom.ruled_out else self._headroom.ceiling
+            self.exhausted = Stop.NO_HEADROOM if open_still is None else OpenHeadroom(open_still)
             return
         best = self.baseline
         if "num_workers" in self.knobs:
@@ -165,6 +168,8 @@ class Search:
             yield from self._explore_workers(pinned)
         yield from self._compare_finalists()
         chosen = self.readings.preferred(self._simplest(self._finalists))
+        if chosen == self.baseline:
+            chosen = self._rival()
         while chosen != self.baseline:
             yield from self.confirm(chosen)
             tried = self.readings.tried.get(chosen)  # a short budget may end before it was asked for
@@ -183,45 +188,17 @@ class Search:
         members = [BASELINE, NO_WAIT]
         if self.readings.loop.accelerator:
             members.append(NO_TRANSFER)
-        for number in range(1, 7):
+        for number in range(1, _OPEN_ROUNDS + 1):
             yield from self._round(members, number - 1, Purpose.CEILINGS)
             members = [what for what in members if self.readings.references[what]]
             slow = self.spent > _CEILING_SHARE * self.budget
-            if number >= (2 if slow else 3) and (slow or self._clear(self._ceiling())):
-                return
             if not self.time.affords(BASELINE):
                 return
-
-    @staticmethod
-    def _clear(ceiling: Interval | None) -> bool:
-        """Whether more rounds could hardly change what a ceiling says about going on."""
-        return (
-            ceiling is None
-            or ceiling.ratio > _NOISY
-            or ceiling.low > HEADROOM
-            or ceiling.high < 1 + 1.5 * (HEADROOM - 1)
-        )
-
-    def _ceiling(self) -> Interval | None:
-        """The ceiling of what the knobs can reach: transfers count where one of them may be turned."""
-        if self._may_turn_transfers():
-            return self.readings.ceiling(NO_TRANSFER) or self.readings.ceiling(NO_WAIT)
-        return self.readings.ceiling(NO_WAIT)
-
-    def _headroom(self) -> bool:
-        """Whether there is something to gain, or readings are too noisy to rule it out."""
-        if not self.baseline.num_workers and not self._may_turn_transfers():
-            # Without workers the waiting is in series with the step, so its share bounds what can be gained; that is
-            # known far better than the ratio of two rates.
-            blocks = self.readings.references[BASELINE]
-            waiting = sum(block.wait for block in blocks) / max(sum(block.seconds for block in blocks), 1e-9)
-            if 1 / max(1 - waiting, 1e-9) < HEADROOM:
-                return False
-        ceiling = self._ceiling()
-        return ceiling is None or ceiling.ratio >= HEADROOM or ceiling.high > _NOISY
-
-    def _may_turn_transfers(self) -> bool:
-        return self.readings.loop.accelerator and bool(self.knobs & ACCELERATOR_KNOBS)
+            if not (self._headroom.any or self._headroom.ruled_out) and self.spent < _OPEN_SHARE * self.budget:
+                continue  # an end here is an answer, and it is not settled yet
+            enough = number >= (2 if slow else 3) and (slow or self._headroom.clear)
+            if enough or number >= _MOST_ROUNDS:
+                return
 
     # Exploring
 
@@ -235,9 +212,13 @@ class Search:
         """The fastest number of workers for ``base``, the fewest of those that are equally fast."""
         for number in range(_MOST_EXPLORED):
             count = self._counts.next(base, self.limits)
-            if count is None or (number and not self.time.within(_EXPLORE_SHARE)):
+            if count is None:
                 break
-            yield from self._measure(self._counts.settings(base, count), Purpose.WORKERS)
+            settings = self._counts.settings(base, count)
+            if not self.time.affords(settings) or (number and not self.time.within(_EXPLORE_SHARE)):
+                self.unexplored = True
+                break
+            yield from self._measure(settings, Purpose.WORKERS)
         return self._simplest(self._counts.settings(base, count) for count in self._counts.times(base))
 
     def _explore_prefetch(self, best: Settings) -> Found:
@@ -247,7 +228,10 @@ class Search:
         deepest = best
         while best.num_workers and prefetch(deepest) < _MOST_PREFETCH and self.readings.starved(deepest) > STARVED:
             deepest = replace(best, prefetch_factor=2 * prefetch(deepest))
-            if not self.time.within(_EXPLORE_SHARE) or self.limits.refusal(deepest):
+            if self.limits.refusal(deepest):
+                break
+            if not self.time.within(_EXPLORE_SHARE):
+                self.unexplored = True
                 break
             yield from self._measure(deepest, Purpose.PREFETCH)
             if self._faster(deepest, best):
@@ -289,6 +273,13 @@ class Search:
                 return
             yield from self._round(members, number, Purpose.FINALISTS)
 
+    def _rival(self) -> Settings:
+        """Where nothing has read faster than the settings in the source, what may be faster all the same by what is
+        worth having, with workers kept where preferred; those in the source where all readings rule it out."""
+        others = {s: self.readings.at_most(s) for s in self.readings.measured if s != self.baseline}
+        best = max(others, key=lambda s: others[s], default=self.baseline)
+        return self.readings.preferred(best) if others.get(best, 0.0) >= WORTH else self.baseline
+
     def _settled(self) -> bool:
         """Whether more rounds could hardly change which of the finalists is taken."""
         best = min(self._finalists, key=lambda s: self.readings.potential(s) or math.inf)
@@ -311,7 +302,7 @@ class Search:
     def confirm(self, chosen: Settings) -> Plan:
         """Measures the old settings against ``chosen`` until the interval is narrow or the budget is spent."""
         self.chosen = chosen
-        for number in range(_MOST_PAIRS):
+        for number in range(MOST_PAIRS):
             found = self.gain
             if number >= self.time.enough(chosen) and found is not None:
                 precise = found.half_width <= max(0.015, abs(math.log(found.ratio)) / 4)

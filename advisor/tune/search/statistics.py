@@ -24,6 +24,8 @@ CONFIDENCE = 0.95
 """Two-sided confidence of every interval."""
 MARGIN = 1.02
 """A candidate wins only if the lower end of its gain is above this."""
+WORTH = 1.05
+"""A gain that cannot be as large as this is none worth having: there is nothing to gain where it is ruled out."""
 FALSE_WINS = 0.02
 """Declared rate: where nothing is to be gained, at most this share of trials ends with a win, on a quiet machine and
 beside a neighbour's load. (An interval is looked at after every round, so that it clears 1 itself in 3 to 4 %; the
@@ -133,6 +135,16 @@ def pairs_for(found: Interval, most: int) -> int:
         return most
     spread = found.half_width * math.sqrt(found.pairs) / student(found.pairs - 1)
     likely = 0.7 * math.log(found.ratio)
+    return next((n for n in range(2, most) if student(n - 1) * spread / math.sqrt(n) <= likely), most)
+
+
+def pairs_to_settle(found: Interval, most: int) -> int:
+    """Pairs of blocks after which a comparison like ``found`` is likely to tell a gain from none, or to rule one out
+    that is worth having; at most ``most``."""
+    if found.pairs < 2:
+        return most
+    spread = found.half_width * math.sqrt(found.pairs) / student(found.pairs - 1)
+    likely = 0.7 * max(math.log(found.ratio / MARGIN), math.log(WORTH / found.ratio))
     return next((n for n in range(2, most) if student(n - 1) * spread / math.sqrt(n) <= likely), most)
 
 

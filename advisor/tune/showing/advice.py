@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from accel_advisor.tune.probe.channel.wire import COLLATE, DATA_SET, Block, Frame, Settings, Stack
-from accel_advisor.tune.search.search import HEADROOM
+from accel_advisor.tune.search.headroom import HEADROOM
 from accel_advisor.tune.wording.figures import percent, times
 
 _SHARE = 0.15

@@ -12,11 +12,14 @@ from accel_advisor.tune.probe.channel.wire import NO_TRANSFER, NO_WAIT
 from accel_advisor.tune.record.outcome_record import recorded
 from accel_advisor.tune.record.schema import Choice, Explanation, Record, TriedRecord, TurnsRecord, VerificationRecord
 from accel_advisor.tune.search.settings import describe
+from accel_advisor.tune.search.stops import Verdict
 from accel_advisor.tune.wording.figures import interval_text, rate_text, times, visible
+from accel_advisor.tune.wording.kept_text import verdict_text
 
 if TYPE_CHECKING:
     from accel_advisor.tune.record.outcome import Outcome
 
+_OPEN = "Whether there is a gain is undecided: a quiet machine or a longer --budget settles it."
 _DIFF_STYLES = {"-": "red", "+": "green", "@": "cyan"}
 CEILINGS = {NO_WAIT: "data ready at once", NO_TRANSFER: "data already on the device"}
 """What each ceiling takes away, in words."""
@@ -47,7 +50,7 @@ def print_record(record: Record, console: Console) -> None:
     if record.kept is None and choice is not None:
         _print_recommendation(record, choice, console)
     else:
-        console.print(_text(f"Nothing to change: {record.kept}."))
+        console.print(_text(verdict_text(record.verdict, record.kept or "")))
     if record.turns is not None:
         _print_turns(record.turns, console)
     for note in record.notes:
@@ -68,7 +71,8 @@ def built(record: Record) -> str:
 
 def verdict(record: Record, result: VerificationRecord) -> str:
     """What became of the change, in words."""
-    return _verdict(record.changed, result)
+    text = _verdict(record.changed, result)
+    return f"{text} {_OPEN}" if record.verdict == Verdict.UNDECIDED else text
 
 
 def turned(turns: TurnsRecord) -> str:

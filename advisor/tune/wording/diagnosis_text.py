@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from accel_advisor.tune.probe.channel.wire import NO_TRANSFER, NO_WAIT
 from accel_advisor.tune.search.diagnosis import Diagnosis
-from accel_advisor.tune.search.search import HEADROOM
+from accel_advisor.tune.search.headroom import HEADROOM
 from accel_advisor.tune.search.straggler import Cause, Straggler
 from accel_advisor.tune.wording.figures import percent, times
 

@@ -221,8 +221,14 @@ def test_functions_are_drawn_on_the_scale_of_their_stages(record: Record) -> Non
 
 
 def test_a_run_with_nothing_to_change_and_one_that_knows_nothing(record: Record) -> None:
-    kept = replace(record, kept="no other settings are faster than those in the source", diff="", notes=())
-    assert "Nothing to change: no other settings are faster" in trial_page(kept)
+    kept = replace(
+        record,
+        kept="no other settings are faster than those in the source",
+        verdict="nothing_to_gain",
+        diff="",
+        notes=(),
+    )
+    assert "Nothing to gain: no other settings are faster" in trial_page(kept)
     first = replace(record.trained, recommended=record.trained.baseline, gain=None)
     empty = replace(
         record, sentence=None, shares=replace(record.shares, wait=None), ceilings={}, tried=(), blocks=(), diff="",

@@ -15,6 +15,7 @@ from accel_advisor.tune.search.statistics import (
     interval,
     order,
     pairs_for,
+    pairs_to_settle,
     student,
 )
 
@@ -153,3 +154,14 @@ def test_a_smaller_gain_or_a_wider_interval_needs_more_pairs() -> None:
     assert pairs_for(Interval(1.1, 1.0, 1.2, 8), 16) > pairs_for(Interval(1.1, 1.05, 1.15, 8), 16)
     assert pairs_for(Interval(0.9, 0.8, 1.0, 8), 16) == 16
     assert pairs_for(Interval(1.1, 0.0, math.inf, 1), 16) == 16
+
+
+def test_pairs_that_settle_a_comparison_are_fewer_the_further_it_is_from_either_end() -> None:
+    spread = 0.05
+    open_one = Interval(1.035, 1.035 * math.exp(-spread), 1.035 * math.exp(spread), 4)
+    plain = Interval(1.3, 1.3 * math.exp(-spread), 1.3 * math.exp(spread), 4)
+    none = Interval(0.9, 0.9 * math.exp(-spread), 0.9 * math.exp(spread), 4)
+    assert pairs_to_settle(plain, 50) <= 3
+    assert pairs_to_settle(none, 50) <= 3
+    assert pairs_to_settle(open_one, 50) > 10
+    assert pairs_to_settle(interval([1.2]), 50) == 50

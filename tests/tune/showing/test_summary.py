@@ -44,7 +44,7 @@ def test_what_was_done_is_said(tmp_path: Path) -> None:
     back = printed(outcome(tmp_path, won=True, verification=Verification(False, None, "the gain did not show")))
     assert "Left as it was, byte for byte: train.py. The gain did not show." in back
     none = printed(outcome(tmp_path, won=False))
-    assert "Nothing to change: no other settings are faster than those in the source." in none
+    assert "Nothing to gain: no other settings are faster than those in the source." in none
 
 
 @pytest.mark.parametrize(

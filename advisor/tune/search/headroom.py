@@ -1,0 +1,59 @@
+"""What the ceilings leave to gain: pure code over what was read so far."""
+
+from __future__ import annotations
+
+from accel_advisor.tune.probe.channel.wire import NO_TRANSFER, NO_WAIT
+from accel_advisor.tune.search.readings import Readings
+from accel_advisor.tune.search.statistics import WORTH, Interval
+
+HEADROOM = 1.03
+"""Under this ceiling there is nothing to gain from the loader."""
+_NOISY = 1.25
+
+
+class Headroom:
+    """How far the knobs could reach at most.
+
+    Args:
+        readings: what is known; it grows while this looks on.
+        transfers: whether transfers may be turned: they count then.
+    """
+
+    def __init__(self, readings: Readings, *, transfers: bool) -> None:
+        self._readings = readings
+        self._transfers = transfers
+
+    @property
+    def ceiling(self) -> Interval | None:
+        """How many times as fast the loop would be with all of it taken away; None before it was measured."""
+        moved = self._readings.ceiling(NO_TRANSFER) if self._transfers else None
+        return moved or self._readings.ceiling(NO_WAIT)
+
+    @property
+    def clear(self) -> bool:
+        """Whether more rounds could hardly change what the ceiling says about going on."""
+        found = self.ceiling
+        return found is None or found.ratio > _NOISY or found.low > HEADROOM or found.high < 1 + 1.5 * (HEADROOM - 1)
+
+    @property
+    def any(self) -> bool:
+        """Whether there is something to gain, or readings are too noisy to say so."""
+        if self._hardly_waits:
+            return False
+        found = self.ceiling
+        return found is None or found.ratio >= HEADROOM or found.high > _NOISY
+
+    @property
+    def ruled_out(self) -> bool:
+        """Whether nothing is left that is worth having."""
+        found = self.ceiling
+        return self._hardly_waits or (found is not None and found.high < WORTH)
+
+    @property
+    def _hardly_waits(self) -> bool:
+        """Whether waiting is in series with the step, as without workers, and too small a share of it to matter: that
+        is known far better than the ratio of two rates."""
+        baseline = self._readings.baseline
+        if baseline.num_workers or self._transfers:
+            return False
+        return 1 / max(1 - self._readings.starved(baseline), 1e-9) < HEADROOM
