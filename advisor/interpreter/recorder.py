@@ -96,7 +96,6 @@ class Recorder:
         self._module_calls: dict[int, ModuleCall] = {}
         self.operations: dict[tuple[int, Action], Operation] = {}
         self._devices: dict[int, DeviceName] = {}
-        self._named_models: dict[str, frozenset[str]] = {}
         self._evident_models: dict[cst.CSTNode, Module] = {}
         self._callees: dict[int, Value | None] = {}
         self.varying: set[int] = set()
@@ -132,9 +131,7 @@ class Recorder:
 
     def models_named_in(self, document: Document) -> frozenset[str]:
         """The names, with dots, that a document uses as those of models."""
-        if document.filename not in self._named_models:
-            self._named_models[document.filename] = models_named_in(document.tree)
-        return self._named_models[document.filename]
+        return document.once(models_named_in)
 
     def evident_model(self, document: Document, target: cst.Name | cst.Attribute) -> Module:
         """The model that is bound here, of which nothing is known but how it is used."""

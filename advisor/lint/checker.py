@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from accel_advisor.project.requirements import Declared, Requirements
     from accel_advisor.records.facts import Facts
 
-_BUDGET = garbage_collection.Budget(1_000_000)
-
 
 class Checker:
     """Runs over programs the rules that the configuration of each file selects. It can be pickled."""
@@ -48,7 +46,7 @@ class Checker:
         """
         with garbage_collection.paused():
             result = self._check(program, contents, sources)
-        _BUDGET.spend(sum(len(contents.get(filename, b"")) for filename in program.filenames))
+        garbage_collection.collect_now_and_then()
         return result
 
     def _check(self, program: Program, contents: Mapping[str, bytes], sources: Mapping[str, bytes]) -> Result:

@@ -20,20 +20,17 @@ def paused() -> Iterator[None]:
             gc.enable()
 
 
-class Budget:
-    """In a process that does not look for cycles by itself, when to do so.
+MOST_OBJECTS = 2_000_000
+"""New containers, fewer those that are gone again, after which it is time to look for cycles: some 200 MB."""
+
+
+def collect_now_and_then(most: int = MOST_OBJECTS) -> None:
+    """Looks for cycles in a process that does not do so by itself, once there is enough to look through. What is left
+    then, mostly syntax trees that hold no cycles, is not looked through again.
 
     Args:
-        characters: of source, after whose analysis it is time; what is known of them takes many times as many bytes.
+        most: how many new containers there may be before.
     """
-
-    def __init__(self, characters: int) -> None:
-        self._characters = characters
-        self._spent = 0
-
-    def spend(self, characters: int) -> None:
-        """So much more source was analysed, and is no longer needed."""
-        self._spent += characters
-        if self._spent >= self._characters and not gc.isenabled():
-            self._spent = 0
-            gc.collect()
+    if not gc.isenabled() and gc.get_count()[0] >= most:
+        gc.collect()
+        gc.freeze()

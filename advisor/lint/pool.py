@@ -21,7 +21,7 @@ def pooled(
 ) -> Iterable[Result]:
     """Results in the order of the programs. Where a process dies, whatever was lost with it is tried again alone, so
     that one file on which the parser crashes costs its own program only. The processes look for cycles only now and
-    then (:class:`accel_advisor.lint.garbage_collection.Budget`)."""
+    then (:func:`accel_advisor.lint.garbage_collection.collect_now_and_then`)."""
     lost: list[Program] = []
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=gc.disable) as pool:
         waiting = [(program, _submit(pool, check, program, contents, sources)) for program in todo]

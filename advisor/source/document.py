@@ -7,11 +7,11 @@ import io
 import os
 import re
 import tokenize
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from accel_advisor.finding import Edit, Location, Span
 from accel_advisor.source.notebook import Cell, Notebook
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from accel_advisor.syntax.tree import Syntax
 
+Found = TypeVar("Found")
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _HANGING = re.compile(r"\([ \t]*(?:\#[^\r\n]*)?(?:\r\n|\r|\n)")
@@ -133,12 +134,20 @@ class Document:
     def _syntax(self) -> Syntax:
         return syntax_of(self._parsed, self.filename)
 
-    @cached_property
+    def once(self, find: Callable[[cst.Module], Found]) -> Found:
+        """What a function finds in :attr:`tree`: it is called once for the same text of the file.
+
+        Raises:
+            DocumentError: the text is not Python that libcst can parse.
+        """
+        return self._syntax.once(find)
+
+    @property
     def imported(self) -> dict[str, str]:
         """The full names of what only imports bind (:func:`~accel_advisor.syntax.imports.imported_names`)."""
         from accel_advisor.syntax.imports import imported_names
 
-        return imported_names(self.tree)
+        return self.once(imported_names)
 
     @cached_property
     def python(self) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import zip_longest
+from typing import TypeVar
 
 import libcst as cst
 
@@ -15,6 +16,8 @@ from accel_advisor.syntax.light import read
 from accel_advisor.syntax.light_expressions import Alone, Located, Place
 from accel_advisor.syntax.positions import Positions
 from accel_advisor.syntax.walking import descendants
+
+Found = TypeVar("Found")
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _DEFINED = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+")
@@ -47,6 +50,13 @@ class Syntax:
         self.tree = parse(text) if light is None else light.tree
         self._light = light is not None
         self._parts: dict[int, dict[int, tuple[int, int]]] = {}
+        self._found: dict[Callable[[cst.Module], object], object] = {}
+
+    def once(self, find: Callable[[cst.Module], Found]) -> Found:
+        """What a function finds in the tree. It is called once for a tree, however many programs read the file."""
+        if find not in self._found:
+            self._found[find] = find(self.tree)
+        return self._found[find]  # type: ignore[return-value]
 
     def offsets(self, node: cst.CSTNode) -> tuple[int, int]:
         """Where a node begins and ends, in characters, without the parentheses around it.

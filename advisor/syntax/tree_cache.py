@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 Made = TypeVar("Made")
 
-MOST_CHARACTERS = 1_000_000
+MOST_CHARACTERS = 4_000_000
 """Of the texts whose trees are kept, which take many times as many bytes."""
 
 

@@ -12,13 +12,12 @@ from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import TRAINING_ARGUMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.operations import Operation
 
 _LOADS = calls("datasets.load_dataset", "datasets.load_from_disk")
 _TRANSFORMS = frozenset({"set_transform", "with_transform"})
+_BETWEEN = frozenset({"on_epoch_begin", "on_epoch_end"})
 _STREAMS = (
     AnyCall("to_iterable_dataset"),
     *calls("datasets.IterableDataset.from_generator", "datasets.IterableDataset.from_file"),
@@ -47,32 +46,42 @@ def streams(facts: Facts) -> bool:
     loads = facts.program.operations_of(Call("datasets.load_dataset"))
     if any(not one.lacks("streaming") and not one.gives("streaming", False) for one in loads):
         return True
-    return facts.does(*_STREAMS) or any(_bases(one) & {"IterableDataset"} for one in _classes(facts))
+    return facts.does(*_STREAMS) or _derives(facts, "IterableDataset")
 
 
 def prepares_beforehand(facts: Facts) -> bool:
     """Whether the program makes the samples of its data sets before the training, so that little is left to workers:
     it maps a function over them, and neither transforms them when they are read nor has a data set of its own."""
-    if not facts.does(*_LOADS) or any(_bases(one) & {"Dataset"} for one in _classes(facts)):
+    if not facts.does(*_LOADS) or _derives(facts, "Dataset"):
         return False
-    calls_in = (one for each in facts.program for one in descendants(each.document.tree, cst.Call))
-    called = {one.func.attr.value for one in calls_in if isinstance(one.func, cst.Attribute)}
+    called = frozenset().union(*(one.document.once(_methods_called) for one in facts.program))
     return "map" in called and called.isdisjoint(_TRANSFORMS)
 
 
 def acts_between_epochs(facts: Facts) -> bool:
     """Whether a callback of the program does something when an epoch begins or ends."""
+    return any(one.document.once(_has_callback_of_epochs) for one in facts.program)
+
+
+def _derives(facts: Facts, name: str) -> bool:
+    """Whether a class of the program names a base so."""
+    return any(name in one.document.once(_named_as_bases) for one in facts.program)
+
+
+def _has_callback_of_epochs(tree: cst.Module) -> bool:
     return any(
         any("TrainerCallback" in base for base in _bases(one)) and _BETWEEN & methods_of(one).keys()
-        for one in _classes(facts)
+        for one in descendants(tree, cst.ClassDef)
     )
 
 
-_BETWEEN = frozenset({"on_epoch_begin", "on_epoch_end"})
+def _named_as_bases(tree: cst.Module) -> frozenset[str]:
+    return frozenset().union(*map(_bases, descendants(tree, cst.ClassDef)))
 
 
-def _classes(facts: Facts) -> Iterator[cst.ClassDef]:
-    return (node for one in facts.program for node in descendants(one.document.tree, cst.ClassDef))
+def _methods_called(tree: cst.Module) -> frozenset[str]:
+    called = (one.func for one in descendants(tree, cst.Call))
+    return frozenset(one.attr.value for one in called if isinstance(one, cst.Attribute))
 
 
 def _bases(node: cst.ClassDef) -> frozenset[str]:
