@@ -63,13 +63,24 @@ class Project:
         documents: what is known already.
         root: the folder that imports are looked for in, beside the importing file's own.
         unsaved: documents that stand instead of what is on disk, wherever something imports them.
+        callers: other files of the program, by absolute path.
+
+    Attributes:
+        program: the paths of the documents that were asked for, and of the callers.
     """
 
-    def __init__(self, documents: Iterable[Document], root: Path, unsaved: Iterable[Document] = ()) -> None:
+    def __init__(
+        self,
+        documents: Iterable[Document],
+        root: Path,
+        unsaved: Iterable[Document] = (),
+        callers: Iterable[str] = (),
+    ) -> None:
         self.root = os.path.realpath(root)
         self.documents: dict[str, Document | None] = {one.path: one for one in documents}
         self._unsaved = {one.path: one for one in unsaved}
         self.asked = frozenset(self.documents)
+        self.program = self.asked.union(callers)
         self.broken: dict[str, str] = {}
         self._characters_left = MOST_CONSULTED_CHARACTERS
         self._resolved: dict[tuple[str, int, str], str | None] = {}
@@ -191,7 +202,8 @@ def analyze(
         unsaved: documents that stand instead of what is on disk, wherever something imports them.
         callers: other files of the program, by absolute path: they call the documents.
     """
-    project = Project(documents, root, unsaved)
+    callers = list(callers)
+    project = Project(documents, root, unsaved, callers)
     machine = Interpreter(project, describe_dataset)
     analysis = Analysis()
     asked = [one.path for one in documents]

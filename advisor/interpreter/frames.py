@@ -35,7 +35,14 @@ if TYPE_CHECKING:
 
 
 class Modules(Protocol):
-    """What the interpreter asks of the project: the module behind an import."""
+    """What the interpreter asks of the project: the module behind an import.
+
+    Attributes:
+        program: the paths of the files that are read for their own sake, and not because others import them.
+    """
+
+    @property
+    def program(self) -> frozenset[str]: ...
 
     def resolve(self, name: str, level: int, importer: Document) -> str | None:
         """The file that ``name`` names, seen from ``importer``; None where it is not part of the project."""
@@ -245,6 +252,15 @@ class Frame:
     def default_place(self) -> Place:
         """Where tensors and modules are made here that are given no device."""
         return self.place if self.place is not None else self.run.default_place
+
+
+@dataclass(slots=True)
+class Allowance:
+    """Statements that may still be interpreted inside of calls, and how many of them in further ways of calling a
+    function."""
+
+    steps: int
+    spare: int
 
 
 @dataclass(slots=True)

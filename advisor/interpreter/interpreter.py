@@ -18,7 +18,7 @@ from accel_advisor.interpreter.abstract_machine import Machine, Statements
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call_function, call_value, instantiate
 from accel_advisor.interpreter.expressions import EVALUATE
-from accel_advisor.interpreter.frames import NOTHING, Frame, Modules, Run, Surroundings
+from accel_advisor.interpreter.frames import NOTHING, Allowance, Frame, Modules, Run, Surroundings
 from accel_advisor.interpreter.resolution import module_attribute
 from accel_advisor.interpreter.statements import EXECUTE
 from accel_advisor.interpreter.unread_cells import forget, stretches
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from accel_advisor.records.conditions import Condition
     from accel_advisor.records.dataset_facts import DatasetFacts
     from accel_advisor.records.loaders import CallSite, LoaderCall
+    from accel_advisor.source.document import Document
 
 DEPTH = 12
 """Calls within calls that are followed one by one; below that the calls of each function are joined."""
@@ -60,6 +61,10 @@ WIDENINGS = 3
 STEPS_PER_LINE, SPARE_STEPS_PER_LINE = 8, 2
 """Statements that may be interpreted inside of calls for each line that was read, so that no program takes more than
 linear time, and how many of them in further ways of calling a function. Beyond it, the calls of each are joined."""
+STEPS, STEPS_BESIDE = 4_000, 4_000
+"""Statements that may be interpreted inside of calls whatever was read, and all of those in functions of files that
+nothing is reported in, since they are only imported: what such a function gives for the sake of one call is seldom more
+than what it gives for all of them, and a program that calls a large package would be interpreted for that alone."""
 
 
 BUILTINS = frozenset(dir(builtins)) - {"True", "False", "None"}
@@ -104,7 +109,9 @@ class Interpreter(Machine):
         self._contexts: dict[int, int] = {}
         self._joined: dict[int, Joined] = {}
         self._settling: set[Pending] = set()
-        self._steps_left = self._spare_steps = 4_000
+        self._allowed = Allowance(STEPS, STEPS)
+        self._allowed_beside = Allowance(STEPS_BESIDE, STEPS_BESIDE)
+        self._allowance = self._allowed
         self._describe = describe
         self._datasets: dict[LoaderCall, DatasetFacts] = {}
 
@@ -124,14 +131,21 @@ class Interpreter(Machine):
         if any(name.rpartition(".")[2] in document.text for name in SETS_DEFAULT_DEVICE):
             self._place_of_uncalled = SOMEWHERE
         lines = document.text.count("\n")
-        self._steps_left += STEPS_PER_LINE * lines
-        self._spare_steps += SPARE_STEPS_PER_LINE * lines
+        self._allowed.steps += STEPS_PER_LINE * lines
+        self._allowed.spare += SPARE_STEPS_PER_LINE * lines
         run = self._runs[scope] = Run()
+        # the code of a module that is only imported is no call, and is interpreted once
+        here = self._allowed if filename in self.modules.program else Allowance(0, 0)
+        before, self._allowance = self._allowance, here
         with self._base(), self.entered(Frame(scope, self.store.level, run)):
             for names, statements in stretches(document):
                 forget(self, scope, names)
                 self.execute(statements)
+        self._allowance = before
         return scope
+
+    def _allowance_of(self, document: Document) -> Allowance:
+        return self._allowed if document.path in self.modules.program else self._allowed_beside
 
     @contextmanager
     def _base(self) -> Iterator[None]:
@@ -248,8 +262,9 @@ class Interpreter(Machine):
         Returns:
             Whether control never comes out at the end (return, raise, break, continue).
         """
+        allowance = self._allowance
         for statement in statements:
-            self._steps_left -= 1
+            allowance.steps -= 1
             self.frames[-1].statement = statement
             run = EXECUTE.get(type(statement))
             if run is not None and run(self, statement):
@@ -288,15 +303,16 @@ class Interpreter(Machine):
         count = self._contexts.get(id(node), 0)
         if site is not None and here.depth > DEEPEST:
             return self._leave_out(node, UNKNOWN)
-        most = CONTEXTS if self._spare_steps > 0 else FEW_CONTEXTS
-        if site is not None and (here.depth > DEPTH or count >= most or self._steps_left < 0):
+        allowance = self._allowance_of(function.document)
+        most = CONTEXTS if allowance.spare > 0 else FEW_CONTEXTS
+        if site is not None and (here.depth > DEPTH or count >= most or allowance.steps < 0):
             return self._inline_joined(function, bound, site)
         self._contexts[id(node)] = count + 1
         self._memo[key] = UNKNOWN
-        before = self._steps_left
+        before = self._allowed.steps + self._allowed_beside.steps
         result = self._memo[key] = self._enter(function, bound, site)
         if count >= FEW_CONTEXTS:
-            self._spare_steps -= before - self._steps_left
+            allowance.spare -= before - self._allowed.steps - self._allowed_beside.steps
         return result
 
     def _inline_joined(self, function: Function, bound: dict[str, Value], site: CallSite) -> Value:
@@ -331,6 +347,7 @@ class Interpreter(Machine):
     def _run(self, frame: Frame, function: Function, bound: dict[str, Value]) -> Value:
         scope = frame.scope
         self.store.push()
+        before, self._allowance = self._allowance, self._allowance_of(function.document)
         with self.entered(frame):
             for name, value in bound.items():
                 self.store.set(scope, name, value)
@@ -340,6 +357,7 @@ class Interpreter(Machine):
             else:
                 body = function.node.body
                 ended = self.execute(body.body)
+        self._allowance = before
         last = self.store.pop()
         ends = [*frame.exits, last] if not ended else frame.exits or [last]
         if not scope.captured:
@@ -365,7 +383,7 @@ class Interpreter(Machine):
             frame.loops[-1].repeats |= not ended
             frame.loop_exits.pop()
             last = self.store.pop()
-            if not self.store.merge([*exits, last] if not ended else exits or [last]):
+            if not self.store.merge([*exits, last] if not ended else exits or [last], compare=True):
                 break
 
     def dataset(self, loader: LoaderCall) -> DatasetFacts:

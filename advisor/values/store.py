@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from functools import reduce
+from collections.abc import Hashable, Iterator
 
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.values import ABSENT, MOST_PARTS, UNKNOWN, Compound, Module, Value, join
@@ -20,68 +19,80 @@ ANY = "\0any"
 Layer = dict[object, dict[Hashable, Value]]
 
 
-def _home(owner: object) -> object:
-    """What the contents of an owner are kept under: a compiled module has those of the module itself."""
-    return owner.plain if type(owner) is Module else owner
-
-
 class Store:
     """Values by owner and name, in layers: a branch writes into a layer of its own, and all branches are joined.
 
-    An owner is a scope or a cell. Joining costs as much as the branches wrote, not as much as the store holds.
+    An owner is a scope or a cell; a compiled module shares what is kept of the module itself. Joining costs as much as
+    the branches wrote, not as much as the store holds, and a look-up as many steps as there are layers that hold
+    anything of the owner.
     """
 
     def __init__(self) -> None:
-        self._layers: list[Layer] = [{}]
+        self._bottom: Layer = {}
+        self._layers: list[Layer] = []
+        self._held: dict[object, list[dict[Hashable, Value]]] = {}
+        """What each of the layers above the bottom one holds of an owner, from below."""
 
     def get(self, owner: object, name: Hashable) -> Value | None:
         """The value of a name, or None where nothing was ever stored."""
-        owner = _home(owner)
-        for layer in reversed(self._layers):
-            held = layer.get(owner)
-            if held is not None and name in held:
+        if type(owner) is Module:
+            owner = owner.plain
+        for held in reversed(self._held.get(owner, ())):
+            if name in held:
                 return held[name]
-        return None
+        lowest = self._bottom.get(owner)
+        return None if lowest is None else lowest.get(name)
 
     def set(self, owner: object, name: Hashable, value: Value) -> None:
         """Stores a value in the current layer; one with too many parts is Unknown from here on."""
         if isinstance(value, Compound) and value.parts > MOST_PARTS:
             value = UNKNOWN
-        self._layers[-1].setdefault(_home(owner), {})[name] = value
+        if type(owner) is Module:
+            owner = owner.plain
+        layer = self._layers[-1] if self._layers else self._bottom
+        held = layer.get(owner)
+        if held is None:
+            held = layer[owner] = {}
+            if self._layers:
+                self._held.setdefault(owner, []).append(held)
+        held[name] = value
 
     def entries(self, owner: object) -> dict[Hashable, Value]:
         """Everything stored under one owner."""
-        found: dict[Hashable, Value] = {}
-        for layer in self._layers:
-            found.update(layer.get(_home(owner), {}))
+        home = owner.plain if type(owner) is Module else owner
+        found = dict(self._bottom.get(home, {}))
+        for held in self._held.get(home, ()):
+            found.update(held)
         return found
 
     @property
     def level(self) -> int:
         """How many layers there are."""
-        return len(self._layers)
+        return len(self._layers) + 1
 
     def since(self, level: int) -> Layer:
         """What was written in the layers above the first ``level``, as one layer."""
         flat: Layer = {}
-        for layer in self._layers[level:]:
+        for layer in self._layers[level - 1 :]:
             for owner, held in layer.items():
                 flat.setdefault(owner, {}).update(held)
         return flat
 
     def lift(self) -> list[Layer]:
         """Takes away all layers but the bottom one, until :meth:`drop` puts them back."""
-        above = self._layers[1:]
-        del self._layers[1:]
+        above, self._layers, self._held = self._layers, [], {}
         return above
 
     def drop(self, layers: list[Layer]) -> None:
         """Puts back what :meth:`lift` took away."""
-        self._layers[1:] = layers
+        self._layers, self._held = layers, {}
+        for layer in layers:
+            for owner, held in layer.items():
+                self._held.setdefault(owner, []).append(held)
 
     def abandon(self, level: int) -> None:
         """Forgets the layers above the first ``level``: their branches were never finished."""
-        del self._layers[max(level, 1) :]
+        self.drop(self._layers[: max(level, 1) - 1])
 
     def push(self) -> None:
         """Begins a branch."""
@@ -89,28 +100,46 @@ class Store:
 
     def pop(self) -> Layer:
         """Ends a branch, and returns what it wrote."""
-        return self._layers.pop()
+        layer = self._layers.pop()
+        for owner in layer:
+            self._held[owner].pop()
+        return layer
 
-    def merge(self, branches: list[Layer]) -> bool:
+    def merge(self, branches: list[Layer], *, compare: bool = False) -> bool:
         """Joins branches that started from here into the current layer.
 
         Returns:
-            Whether a name that had a value before has another one now.
+            Whether a name that had a value before has another one now, if they are to be compared; False otherwise.
         """
         changed = False
+        for owner, name, result in self._joined(branches):
+            if compare and not changed:
+                before = self.get(owner, name)
+                changed = before is not None and result != before
+            self.set(owner, name, result)
+        return changed
+
+    def _joined(self, branches: list[Layer]) -> Iterator[tuple[object, Hashable, Value]]:
+        """What branches wrote, with what the others among them have under the same name."""
+        if len(branches) == 1:
+            for owner, held in branches[0].items():
+                for name, value in held.items():
+                    yield owner, name, value
+            return
         written: dict[tuple[object, Hashable], list[tuple[int, Value]]] = {}
         for index, branch in enumerate(branches):
             for owner, held in branch.items():
                 for name, value in held.items():
                     written.setdefault((owner, name), []).append((index, value))
         for (owner, name), found in written.items():
-            before = self.get(owner, name)
-            # A name that one branch leaves unbound would raise there; a dict entry is really absent.
-            missing = before if before is not None or isinstance(owner, Scope) else ABSENT
-            if missing is not None and len(found) < len(branches):
-                first = next((place for place, (index, _) in enumerate(found) if place != index), len(found))
-                found.insert(first, (first, missing))
-            result = reduce(join, (value for _, value in found))
-            changed |= before is not None and result != before
-            self.set(owner, name, result)
-        return changed
+            if len(found) < len(branches):
+                before = self.get(owner, name)
+                # A name that one branch leaves unbound would raise there; a dict entry is really absent.
+                missing = before if before is not None or isinstance(owner, Scope) else ABSENT
+                if missing is not None:
+                    first = next((place for place, (index, _) in enumerate(found) if place != index), len(found))
+                    found.insert(first, (first, missing))
+            result = found[0][1]
+            for _, value in found[1:]:
+                result = join(result, value)
+            yield owner, name, result

@@ -129,3 +129,27 @@ def calls_per_character(text: str, root: Path) -> float:
 def test_work_grows_with_the_program(name: str, tmp_path: Path) -> None:
     small, large = (calls_per_character(HEAD + PROGRAMS[name](size), tmp_path) for size in (SMALL, LARGE))
     assert large <= MOST_GROWTH * small
+
+
+def work(text: str, root: Path) -> float:
+    """How many Python functions are called to lint a program."""
+    return calls_per_character(text, root) * len(text)
+
+
+def busy(root: Path, calls: int) -> str:
+    """Calls of a long function of another file, each with another argument."""
+    (root / "helper.py").write_text("def busy(k):\n" + lines("  a$ = k", 1000) + "  return k\n")
+    return "from helper import busy\n" + lines("busy($)", calls)
+
+
+def test_what_is_only_imported_is_followed_for_each_call_up_to_a_limit(tmp_path: Path) -> None:
+    few, many = (work(HEAD + busy(tmp_path, calls), tmp_path) for calls in (8, 60))
+    assert many < 1.5 * few
+
+
+def test_what_is_imported_takes_nothing_from_what_is_asked_for(tmp_path: Path) -> None:
+    own = "def own(k):\n" + lines("  b$ = k.cuda()", 40) + "  return k\n" + lines("own($)", 20)
+    alone = work(HEAD + own, tmp_path) - work(HEAD, tmp_path)
+    called = busy(tmp_path, 60)
+    beside = work(HEAD + called + own, tmp_path) - work(HEAD + called, tmp_path)
+    assert beside > 0.8 * alone
