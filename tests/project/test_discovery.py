@@ -22,7 +22,7 @@ def make(root: Path, *names: str) -> None:
     for name in names:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("import torch\n", encoding="utf-8")
+        path.write_text("import torch\n" + "def test_it(): ...\n" * ("test_" in path.name), encoding="utf-8")
 
 
 def found(*paths: str, exclude: tuple[str, ...] = (), include: tuple[str, ...] = (), force: bool = False) -> list[str]:
@@ -33,11 +33,27 @@ def found(*paths: str, exclude: tuple[str, ...] = (), include: tuple[str, ...] =
 class TestSkipped:
     def test_what_nobody_wants_linted(self, tree: Path) -> None:
         make(tree, ".hidden/a.py", ".b.py", "node_modules/a.py", "lib/site-packages/a.py", "build/a.py", "tests/a.py")
-        make(tree, "docs/a.py", "third_party/a.py", "x/test_a.py", "x/a_test.py", "conftest.py", "a_pb2.py", "a.txt")
+        make(tree, "docs/a.py", "third_party/a.py", "x/test_a.py", "conftest.py", "a_pb2.py", "a.txt")
         make(tree, "benchmarks/a.py", "profile_step.py", "model-debug.py", "x/benchmark.ipynb", "speed_bench_all.py")
         make(tree, "env/lib/a.py")
         (tree / "env" / "pyvenv.cfg").touch()
         assert found() == []
+
+    @pytest.mark.parametrize("name", ["test_net.py", "copy_test.py"])
+    @pytest.mark.parametrize(
+        "text", ["def test_it(): ...\n", "import pytest\n", "class TestIt: ...\n", "from unittest import main\n"]
+    )
+    def test_tests(self, tree: Path, name: str, text: str) -> None:
+        (tree / name).write_text("import torch\n" + text)
+        assert found() == []
+        assert found(name) == [name]
+        assert found(name, force=True) == []
+
+    @pytest.mark.parametrize("name", ["test_net.py", "copy_test.py"])
+    def test_programs_that_are_called_like_tests(self, tree: Path, name: str) -> None:
+        (tree / name).write_text("import torch\n\ndef test(model): ...\n\nif __name__ == '__main__': test(None)\n")
+        assert found() == [name]
+        assert found(name, force=True) == [name]
 
     def test_names_that_only_sound_like_debugging(self, tree: Path) -> None:
         make(tree, "benchpress.py", "profiles.py", "debugger.py", "workbench/a.py")
