@@ -205,7 +205,7 @@ def _called_after_eval(facts: Facts, loop: Loop) -> str | None:
 def _needs_gradients(facts: Facts, loop: Loop) -> bool:
     """Whether something may want gradients of what a loop computes: a backward pass may start from it, it takes some
     itself, an export traces it, or a framework runs it; or it is written for a torch without ``no_grad``."""
-    if (facts.does(*_FREEZES) and not facts.trains) or _is_learnt_from(facts, loop):
+    if (not facts.trains and _wants_gradients(facts, loop)) or _is_learnt_from(facts, loop):
         return True
     for operation in (operation for one in facts.program for operation in one.operations):
         inside = any(loop in context.loops for context in operation.contexts)
@@ -217,6 +217,34 @@ def _needs_gradients(facts: Facts, loop: Loop) -> bool:
         if beside and operation.does(*_EXPORTS):
             return True
     return any(call.framework for call, _ in facts.program.calls_in.get(loop, ()))
+
+
+def _wants_gradients(facts: Facts, loop: Loop) -> bool:
+    """Whether a program says of tensors that they need gradients or, of all that a model has, that they need none: then
+    there is no graph. To freeze a part of a model asks for no gradient."""
+    called = {facts.document.code(call.node.func) for call, _ in facts.program.calls_in.get(loop, ())}
+    for operation in (one for facts_of in facts.program for one in facts_of.operations_of(*_FREEZES)):
+        frozen = (
+            _frozen_part(operation)
+            if operation.gives("value", False, 0) or operation.gives("requires_grad", False)
+            else None
+        )
+        if frozen is None or frozen in called:
+            return True
+    return False
+
+
+def _frozen_part(operation: Operation) -> str | None:
+    """The part of a model that is frozen, as code, or whatever a condition chooses; None where it may be all of one."""
+    node = operation.node.func if isinstance(operation.node, cst.Call) else operation.node
+    frozen = node.value if isinstance(node, cst.Attribute) else node
+    inner = operation.contexts[0].inner
+    loop = inner.node if inner is not None else None
+    if isinstance(loop, cst.For) and isinstance(frozen, cst.Name) and frozen.value in names_read_in(loop.target):
+        made = loop.iter.func if isinstance(loop.iter, cst.Call) else loop.iter
+        frozen = made.value if isinstance(made, cst.Attribute) else made
+    chosen = all(context.conditions for context in operation.contexts)
+    return operation.document.code(frozen) if chosen or isinstance(frozen, (cst.Attribute, cst.Subscript)) else None
 
 
 def _is_learnt_from(facts: Facts, loop: Loop) -> bool:

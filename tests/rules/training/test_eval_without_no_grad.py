@@ -209,6 +209,28 @@ def evaluate():
     for (x,) in loader:
         print(model(x).argmax(1))
 """,
+    "all that a model has is frozen by name": """
+model = nn.Linear(8, 2)
+loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
+model.requires_grad_(False)
+def evaluate():
+    model.eval()
+    for (x,) in loader:
+        print(model(x).argmax(1))
+""",
+    "the part that is called is frozen": """
+class Task:
+    def __init__(self):
+        self.net = nn.Linear(8, 2)
+        for p in self.net.parameters():
+            p.requires_grad = False
+    def evaluate(self):
+        self.net.eval()
+        for (x,) in loader:
+            print(self.net(x).argmax(1))
+loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
+Task().evaluate()
+""",
     "forces in forward": """
 class Energy(nn.Module):
     def __init__(self):
@@ -231,6 +253,42 @@ evaluate()
 @pytest.mark.parametrize("case", SILENT_PROGRAMS)
 def test_silent_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC401", IMPORTS + SILENT_PROGRAMS[case], tmp_path)
+
+
+FREEZING = {
+    "in a loop over a part's parameters": "for p in self.body.parameters():\n            p.requires_grad = False",
+    "by name": "for name, p in self.named_parameters():\n            if 'body' in name: p.requires_grad = False",
+    "a part at once": "self.body.requires_grad_(False)",
+    "a part of a list": "self.body[0].requires_grad_(requires_grad=False)",
+    "by class": "self.apply(freeze)",
+}
+FROZEN = """
+def freeze(m):
+    if isinstance(m, nn.BatchNorm1d):
+        for p in m.parameters(): p.requires_grad = False
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8)), nn.Linear(8, 2)
+        {freezing}
+    def forward(self, x):
+        return self.head(self.body(x))
+model = Net()
+loader = DataLoader(TensorDataset(torch.zeros(8, 8)))
+model.eval()
+for (x,) in loader:  # -> warning none
+    print(model(x).argmax(1))
+"""
+
+
+@pytest.mark.parametrize("case", FREEZING)
+def test_a_frozen_part_asks_for_no_gradient(case: str, tmp_path: Path) -> None:
+    check_one("ACC401", IMPORTS + FROZEN.format(freezing=FREEZING[case]), tmp_path)
+
+
+def test_a_part_that_is_made_trainable_asks_for_one(tmp_path: Path) -> None:
+    source = IMPORTS + FROZEN.format(freezing="self.body.requires_grad_(True)")
+    check_one("ACC401", source.replace("  # -> warning none", ""), tmp_path)
 
 
 PAIR_HEAD = IMPORTS + MODEL + "import conf\nloader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
