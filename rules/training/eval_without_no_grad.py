@@ -10,7 +10,7 @@ from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severi
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.evaluation import Evaluation, evaluations_with_graphs
-from accel_advisor.rule import Rule, indentation_at, insert_after, newline_of
+from accel_advisor.rule import Rule, also_at, indentation_at, insert_after, newline_of
 
 
 class EvalWithoutNoGrad(Rule):
@@ -61,10 +61,10 @@ class EvalWithoutNoGrad(Rule):
 
     When to ignore it
         Where gradients with respect to the input are taken by code that the rule cannot see, or the function returns
-        what such code differentiates. It is silent beside `autograd.grad`, `torch.func` and `requires_grad`, where a
-        backward pass in the code that calls the evaluation may start from its result, in names of adversarial,
-        meta-learning and test-time adaptation, in functions that export a model, in the hooks of frameworks, and in
-        programs that call `torch.set_grad_enabled`.
+        what such code differentiates. It is silent beside `autograd.grad`, `torch.func` and `requires_grad` (but for a
+        part of a model that is frozen), where a backward pass in the code that calls the evaluation may start from its
+        result, in names of adversarial, meta-learning and test-time adaptation, in functions that export a model, in
+        the hooks of frameworks, and in programs that call `torch.set_grad_enabled`.
 
     Fix safety
         Unsafe: what the function returns has no gradient. `torch.inference_mode()` is not used: its tensors
@@ -105,7 +105,8 @@ class EvalWithoutNoGrad(Rule):
             fix = self._fix(facts, loop.function) if not trains and facts.torch_name is not None else None
             remedy = apart if trains else f"decorate it with `@{torch}.no_grad()`"
             message = f"`{name}` {what}, and {cost}; {remedy}"
-        return self.finding(facts, loop.node, message, severity=severity, fix=fix, basis=basis)
+        called = [also_at(evaluation.document, evaluation.call, "the model is called here")] if evaluation.call else []
+        return self.finding(facts, loop.node, message, severity=severity, fix=fix, related=called, basis=basis)
 
     def _fix(self, facts: Facts, function: cst.FunctionDef) -> Fix:
         document, decorator = facts.document, f"@{facts.torch_name}.no_grad()"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from accel_advisor.records.given import Given, Module
     from accel_advisor.records.operations import Operation, OperationContext
     from accel_advisor.records.transfers import ModuleCall, ModuleCallContext
+    from accel_advisor.source.document import Document
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _EVALUATES = frozenset("eval evaluate evaluation val valid validate validation test".split())
@@ -50,16 +51,22 @@ class Evaluation:
     """A loop that evaluates a model while autograd records for nothing.
 
     Attributes:
-        model: the code of what is called; empty where that is no plain call.
+        document, call: where the model is called; no call where that is no plain one.
         basis: what shows that it is a model in evaluation.
         flag: the parameter of the function that says, where it is false, that the same loop evaluates; empty where the
             loop never trains.
     """
 
     loop: Loop
-    model: str
+    document: Document
+    call: cst.Call | None
     basis: Evidence = PROVEN
     flag: str = ""
+
+    @property
+    def model(self) -> str:
+        """The code of what is called; empty where that is no plain call."""
+        return self.document.code(self.call.func) if self.call is not None else ""
 
 
 def evaluations_with_graphs(facts: Facts) -> Iterator[Evaluation]:
@@ -100,11 +107,9 @@ def _evaluation(facts: Facts, loop: Loop) -> Evaluation | None:
     built = any(one.model is not None and not one.model.evident for _, one in models)
     basis = PROVEN if built else Evidence.of(Ground.MODE)
     if evaluating is not None:
-        return Evaluation(loop, _callee(evaluating), basis)
-    model = _called_after_eval(facts, loop) if loop.graphs or models else None
-    if model is None:
-        return None
-    return Evaluation(loop, model, basis)
+        return Evaluation(loop, evaluating.document, evaluating.node, basis)
+    called = _called_after_eval(facts, loop) if loop.graphs or models else None
+    return Evaluation(loop, facts.document, called, basis) if called is not None else None
 
 
 def _by_a_flag(facts: Facts, loop: Loop) -> Evaluation | None:
@@ -133,7 +138,8 @@ def _by_a_flag(facts: Facts, loop: Loop) -> Evaluation | None:
             made = [
                 call for call, one in facts.program.calls_in.get(loop, ()) if not call.loss and one.model is not None
             ]
-            return Evaluation(loop, _callee(made[0]) if made else "", flag=flag)
+            document, node = (made[0].document, made[0].node) if made else (facts.document, None)
+            return Evaluation(loop, document, node, flag=flag)
     return None
 
 
@@ -161,17 +167,13 @@ def _over_samples(facts: Facts, loop: Loop, models: _Calls) -> Evaluation | None
     bound = names_read_in(loop.node.target)
     for call, context in models:
         if context.evaluating and context.inner is loop and bound.isdisjoint(names_read_in(call.node.func)):
-            return Evaluation(loop, _callee(call))
+            return Evaluation(loop, call.document, call.node)
     return None
 
 
 def _learns_beside(loop: Loop) -> bool:
     """Whether the function of a loop trains in a loop around it."""
     return any(outer.backward and outer.function is loop.function for outer in loop.outer)
-
-
-def _callee(call: ModuleCall) -> str:
-    return call.document.code(call.node.func)
 
 
 def _records_nothing(model: Module) -> bool:
@@ -184,8 +186,8 @@ def _records_nothing(model: Module) -> bool:
     return False
 
 
-def _called_after_eval(facts: Facts, loop: Loop) -> str | None:
-    """What the loop itself calls after its function put it in evaluation mode, and not in training mode again."""
+def _called_after_eval(facts: Facts, loop: Loop) -> cst.Call | None:
+    """The loop's own call of what its function put in evaluation mode before, and not in training mode again."""
     code, start = facts.document.code, facts.document.span(loop.node).start.offset
     evaluating: dict[str, bool] = {}
     for operation in facts.operations_of(*_SWITCHES):
@@ -198,8 +200,8 @@ def _called_after_eval(facts: Facts, loop: Loop) -> str | None:
             evaluating[code(node.func.value)] = stays
     if not any(evaluating.values()):
         return None
-    called = (code(one.func) for one in descendants(loop.node, cst.Call))
-    return next((one for one in called if evaluating.get(one.removesuffix(".forward"))), None)
+    called = (one for one in descendants(loop.node, cst.Call) if isinstance(one, cst.Call))
+    return next((one for one in called if evaluating.get(code(one.func).removesuffix(".forward"))), None)
 
 
 def _needs_gradients(facts: Facts, loop: Loop) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_one, check_pair, fixed
+from ..checks import Pair, check_one, check_pair, findings_of, fixed
 from ..programs import IMPORTS, MODEL
 
 HEAD = IMPORTS + MODEL + "loader = DataLoader(TensorDataset(torch.zeros(8, 8)))\n"
@@ -736,3 +736,8 @@ for epoch in range(9):
 def test_reported_sample_by_sample_beside_the_training_of_an_epoch(tmp_path: Path) -> None:
     source = (IMPORTS + SAMPLES_IN_EPOCHS).replace("model.eval()", "pass", 1)
     check_pair("ACC401", Pair(source, "    pass\n", "    model.eval()\n"), tmp_path)
+
+
+def test_names_the_call(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC401", HEAD + EVALUATION, tmp_path)
+    assert [one.message for one in found.related] == ["the model is called here"]
