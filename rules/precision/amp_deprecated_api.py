@@ -48,7 +48,8 @@ class AmpDeprecatedApi(Rule):
 
     Fix safety
         Safe: the new names do the same. Positional arguments of `autocast` are given by name. A call through a
-        variable, which may hold something else, is left alone.
+        variable, which may hold something else, is left alone. Unsafe where the project allows versions of torch that
+        do not know the new names yet.
 
     References
         - https://docs.pytorch.org/docs/stable/amp.html
