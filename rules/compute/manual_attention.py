@@ -18,8 +18,8 @@ class ManualAttention(Rule):
     """Attention is computed step by step.
 
     What it does
-        Finds `softmax(q @ k.transpose(-2, -1) * s, -1) @ v` over queries with heads, in one expression or several,
-        with a mask and dropout in between or not.
+        Finds `softmax(q @ k.transpose(-2, -1) * s, -1) @ v` and the same written with `matmul`, `bmm` or `einsum`, in
+        one expression or several, with a mask, casts and dropout in between or not.
 
     Why it costs time
         Scores and weights, which grow with the square of the sequence, are written to memory and read again by each
@@ -66,9 +66,9 @@ class ManualAttention(Rule):
     When to ignore it
         Where results must stay the same to the last digit. The fused function scales by the root of the last dimension
         unless it is given `scale`, takes a mask as `attn_mask` or `is_causal`, and drops weights in evaluation too
-        unless `dropout_p` is 0 there. The rule is silent where the scores or weights are used for anything else, where
-        something is added to them, in functions that do not mention four dimensions (`x.view(b, n, heads, -1)`), and
-        in files that mention fused attention.
+        unless `dropout_p` is 0 there; its kernels take batches of heads: four dimensions. The rule is silent where the
+        scores or weights are used for anything else (returning the weights where an option asks for them does not
+        count), where something else than a mask is added to them, and in files that mention fused attention.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
@@ -77,7 +77,6 @@ class ManualAttention(Rule):
     code = "ACC430"
     name = "manual-attention"
     severity = Severity.INFO
-    enabled = False
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each attention at the product of its queries and keys."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.models.full_precision import SINCE, full_precision
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 
 class NoMixedPrecision(Rule):
@@ -73,4 +73,6 @@ class NoMixedPrecision(Rule):
                 f"this loop trains in float32 throughout, past what tensor cores do best{training.basis.clause}; "
                 'compute the model and the loss under `torch.autocast("cuda", torch.bfloat16)`'
             )
-            yield self.finding(facts, training.node, message, basis=training.basis, since=SINCE)
+            node, loop = training.node, training.loop.node
+            related = [also_at(facts.document, loop, "the loop of the training")] if node is not loop else []
+            yield self.finding(facts, node, message, related=related, basis=training.basis, since=SINCE)

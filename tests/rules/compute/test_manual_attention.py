@@ -50,13 +50,16 @@ SILENT = {
     "the scores are returned": "s = q @ k.transpose(-2, -1)\nreturn s.softmax(-1) @ v, s",
     "the scores in a list": "s = q @ k.transpose(-2, -1)\nkept = [s]\nreturn s.softmax(-1) @ v, kept",
     "a bias": "return (q @ k.transpose(-2, -1) + self.bias).softmax(-1) @ v",
-    "a mask in place": "s = q @ k.mT\ns.masked_fill_(mask, float('-inf'))\nreturn self.softmax(s) @ v",
     "a bias in place": "s = q @ k.transpose(-2, -1)\ns += self.bias\nreturn s.softmax(-1) @ v",
     "a bias on a condition": (
         "s = q @ k.transpose(-2, -1)\nif mask is not None:\n    s = s + self.bias\nreturn s.softmax(-1) @ v"
     ),
     "a scale that is learnt": "return (q @ k.transpose(-2, -1) * self.bias).softmax(-1) @ v",
-    "a scale that is not known": "return (q @ k.transpose(-2, -1) / self.temperature).softmax(-1) @ v",
+    "a change in place": "s = q @ k.mT\ns.clamp_(max=50)\nreturn self.softmax(s) @ v",
+    "products of elements": "return torch.einsum('bhid,bhjd->bhd', q, k).softmax(-1) @ v",
+    "keys that are summed up": "return torch.einsum('bhid,bhjd->bhij', k, q).softmax(1) @ v",
+    "a product of two dimensions": "return torch.einsum('bhid,hid->bh', q, k).softmax(-1) @ v",
+    "what something asks for": "w = (q @ k.mT).softmax(-1)\ny = w @ v\nif past > 3:\n    return y, w\nreturn y",
     "scores that are clipped": "return (q @ k.transpose(-2, -1)).clamp(max=50).softmax(-1) @ v",
     "another dimension": "return (q @ k.transpose(-2, -1)).softmax(1) @ v",
     "another dimension by keyword": "return F.softmax(q @ k.transpose(-2, -1), dim=1) @ v",
@@ -92,11 +95,6 @@ SILENT = {
 @pytest.mark.parametrize("body", SILENT.values(), ids=SILENT.keys())
 def test_silent(body: str, tmp_path: Path) -> None:
     check_one("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
-
-
-def test_silent_in_a_function_that_mentions_no_heads(tmp_path: Path) -> None:
-    function = "def attend(q, k, v):\n    return F.softmax(q @ k.transpose(-2, -1), -1) @ v\n"
-    check_one("ACC430", HEAD + "        return x\n" + function, tmp_path)
 
 
 def test_silent_where_an_older_torch_is_pinned(tmp_path: Path) -> None:
@@ -140,6 +138,35 @@ return rearrange(out, 'b h n d -> b n (h d)')
 """,
     "heads by unbind": f"q, k, v = qkv.unbind(0)\nreturn (q @ k.transpose(-2, -1)).softmax(-1) @ v{MARK}",
     "the name of the weights is used again": f"x = (q @ k.transpose(-2, -1)).softmax(-1){MARK}\nx = x @ v\nreturn x, x.shape",
+    "a mask in place": f"s = q @ k.mT{MARK}\ns.masked_fill_(mask, float('-inf'))\nreturn self.softmax(s) @ v",
+    "a mask that is added": f"s = q @ k.mT{MARK}\ns = s + mask\nreturn self.softmax(s) @ v",
+    "a mask by where": f"s = q @ k.mT{MARK}\ns = torch.where(mask, s, -1e9)\nreturn self.softmax(s) @ v",
+    "by equations": f"""
+s = torch.einsum("bhld,bhsd->bhls", q, k){MARK}
+w = self.drop(torch.softmax((self.scale or 1.0 / math.sqrt(C)) * s, dim=-1))
+return torch.einsum("bhls,bhsd->bhld", w, v)
+""",
+    "in half precision": f"""
+w = q @ k.transpose(-2, -1) * self.scale{MARK}
+w = F.softmax(w.float(), dim=-1).type(w.dtype)
+return w @ v
+""",
+    "in three dimensions": f"""
+w = torch.bmm(q, k.transpose(1, 2)) * self.scale{MARK}
+return torch.bmm(F.softmax(w, dim=2), v)
+""",
+    "weights that an option asks for": f"""
+w = (q @ k.transpose(-2, -1)).softmax(-1){MARK}
+y = w @ v
+if self.heads:
+    return y, w
+return y, None
+""",
+    "weights that are shown to those who ask": f"""
+w = (q @ k.transpose(-2, -1)).softmax(-1){MARK}
+return w @ v, w if self.heads else None
+""",
+    "a dropout of its own": f"return self.my_dropout((q @ k.mT).softmax(-1)) @ v{MARK}",
     "in a loop": f"for k in past:\n    w = (q @ k.transpose(2, 3)).softmax(-1){MARK}\n    x = w @ v\nreturn x",
     "keys that are transposed": f"k = k.mT\ns = torch.matmul(q, k){MARK}\nreturn self.softmax(s) @ v",
     "one on either way": f"""

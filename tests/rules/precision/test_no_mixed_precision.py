@@ -167,3 +167,9 @@ def test_reported_where_newer_versions_are_allowed_too(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / "pyproject.toml").write_text(f'[project]\nname = "p"\ndependencies = ["{stated}"]\n')
         check_one("ACC417", program("net.cuda()", mark=mark), folder)
+
+
+def test_names_the_loop_around_the_model(tmp_path: Path) -> None:
+    (found,) = check_one("ACC417", program("net.cuda()", mark=MARK), tmp_path)
+    (loop,) = found.related
+    assert (loop.span.start.row, loop.message) == (found.span.start.row - 1, "the loop of the training")

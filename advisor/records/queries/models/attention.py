@@ -5,6 +5,7 @@ Names are followed in the order of the text: each stands for what the last assig
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -20,11 +21,17 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
 
 _SOFTMAX = ("torch.softmax", "torch.nn.functional.softmax")
-_MATMUL = "torch.matmul"
+_PRODUCTS = ("torch.matmul", "torch.bmm")
+_EINSUM, _WHERE = ("torch.einsum", "einops.einsum"), "torch.where"
 _DROPS = ("torch.dropout", "torch.nn.functional.dropout", "torch.nn.Dropout", "torch.nn.Identity")
 _NUMBERS = frozenset({"sqrt", "size", "float", "int"})
 _INNER: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
 _SCALES = (cst.Multiply, cst.Divide, cst.MultiplyAssign, cst.DivideAssign)
+_CASTS = frozenset({"float", "half", "type", "type_as", "to", "contiguous"})
+_EQUATION = re.compile(r"([^,>]+),([^,>]+)->([^,>]+)")
+_FACTS = frozenset({"dtype", "shape", "device", "size", "dim", "ndim"})
+"""What is read of a tensor without its values."""
+_Equation = tuple[tuple[str, ...], ...]
 
 
 @dataclass(slots=True)
@@ -43,11 +50,11 @@ class Attention:
 
 
 def attentions(facts: Facts) -> Iterator[Attention]:
-    """The attentions of a document, in functions that work on heads, whose scores and weights are used for nothing
-    else."""
+    """The attentions of a document whose scores and weights are used for nothing else, but for being returned beside
+    the result to those who ask for them."""
     if "softmax" not in facts.document.python:
         return
-    functions = facts.operations_of(*calls(*_SOFTMAX, *_DROPS, _MATMUL))
+    functions = facts.operations_of(*calls(*_SOFTMAX, *_DROPS, *_PRODUCTS, *_EINSUM, _WHERE))
     called = {id(one.node): one.what.full for one in functions}
     for call in facts.module_calls:
         for module in (context.module for context in call.contexts):
@@ -57,7 +64,7 @@ def attentions(facts: Facts) -> Iterator[Attention]:
                 called[id(call.node)] = module.kind if module.kind in _DROPS else _SOFTMAX[0] if over_last else ""
     tree = facts.document.tree
     classes = {id(one): owner for owner in descendants(tree, cst.ClassDef) for one in owner.body.body}
-    for function in filter(_has_heads, descendants(tree, cst.FunctionDef)):
+    for function in descendants(tree, cst.FunctionDef):
         yield from _Function(function, classes.get(id(function)), called).attentions()
 
 
@@ -75,6 +82,8 @@ class _Function:
                 self._bound.setdefault(name, []).append((end, one))
         labels = {id(one.target) for one in descendants(node.body, cst.AssignTarget)}
         labels |= {id(one.attr) for one in descendants(node.body, cst.Attribute)}
+        labels |= {id(one.value) for one in descendants(node.body, cst.Attribute) if one.attr.value in _FACTS}
+        labels |= _given_on_demand(node.body)
         self._reads = [one for one in descendants(node.body, cst.Name) if id(one) not in labels]
         hidden = descendants(node.body, *_INNER, cst.Global, cst.Nonlocal)
         self._hidden = {name.value for one in hidden for name in descendants(one, cst.Name)}
@@ -93,12 +102,15 @@ class _Function:
         """The attention whose weights an expression is."""
         if isinstance(node, cst.Name):
             return _through(self._weights(_given(self._bound_by(node))), node)
-        if not isinstance(node, cst.Call) or not node.args:
+        if not isinstance(node, cst.Call):
             return None
         called = self._called.get(id(node), "")
-        if called in _DROPS:
+        if node.args and (called in _DROPS or _is_called_dropout(node.func)):
             return self._weights(node.args[0].value)
-        if called in _SOFTMAX and (len(node.args) == 1 or _is_over_last(node.args[1:])):
+        cast = _cast(node)
+        if cast is not None:
+            return self._weights(cast)
+        if called in _SOFTMAX and node.args and (len(node.args) == 1 or _is_over_last(node.args[1:])):
             return self._scores(node.args[0].value)
         receiver = _receiver(node, "softmax")
         return self._scores(receiver) if receiver is not None and _is_over_last(node.args) else None
@@ -107,23 +119,44 @@ class _Function:
         """The attention whose scores an expression is."""
         if isinstance(node, cst.Name):
             return _through(self._scores(_given(self._bound_by(node))), node)
+        if isinstance(node, cst.Expr):
+            changed = _receiver(node.value, "masked_fill_")
+            return _masked(self._scores(changed)) if changed is not None else None
         if isinstance(node, cst.AugAssign):
-            scaled = isinstance(node.operator, _SCALES) and self._is_number(node.value)
+            if isinstance(node.operator, cst.AddAssign):
+                return _masked(self._scores(node.target)) if _is_called_mask(node.value) else None
+            scaled = isinstance(node.operator, _SCALES) and self._is_scale(node.value)
             return self._scores(node.target) if scaled else None
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+            return _masked(self._scores(node.left)) if _is_called_mask(node.right) else None
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, _SCALES):
-            return self._scores(node.left) if self._is_number(node.right) else None
-        if (
-            isinstance(node, cst.Call)
-            and isinstance(node.func, cst.Attribute)
-            and node.func.attr.value == "masked_fill"
-        ):
-            found = self._scores(node.func.value)
-            if found is not None:
-                found.masked = True
-            return found
+            left, right = node.left, node.right
+            if isinstance(node.operator, cst.Multiply) and self._is_scale(left):
+                left, right = right, left
+            return self._scores(left) if self._is_scale(right) else None
+        hidden = self._unmasked(node)
+        if hidden is not None:
+            return _masked(self._scores(hidden))
+        if (cast := _cast(node)) is not None:
+            return self._scores(cast)
         factors = self._factors(node)
-        crossed = factors is not None and self._is_crossed(factors[1]) and not self._is_crossed(factors[0])
+        equation = self._equation(node)
+        if equation is not None:
+            crossed = _is_of_scores(equation)
+        else:
+            flat = self._called.get(id(node)) == "torch.bmm" or _receiver(node, "bmm") is not None
+            crossed = factors is not None and self._is_crossed(factors[1], flat) and not self._is_crossed(factors[0])
         return Attention(node) if crossed and isinstance(node, cst.BaseExpression) else None
+
+    def _unmasked(self, node: cst.CSTNode | None) -> cst.BaseExpression | None:
+        """The scores of which some are replaced."""
+        for method in ("masked_fill", "masked_fill_"):
+            receiver = _receiver(node, method)
+            if receiver is not None:
+                return receiver
+        if isinstance(node, cst.Call) and self._called.get(id(node)) == _WHERE and len(node.args) == 3:
+            return node.args[1].value
+        return None
 
     def _bound_by(self, name: cst.Name) -> cst.CSTNode | None:
         """The last statement above the place where a name is read that binds it."""
@@ -134,17 +167,41 @@ class _Function:
         """What a matrix product multiplies."""
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.MatrixMultiply):
             return node.left, node.right
-        receiver, given = _receiver(node, "matmul"), node.args if isinstance(node, cst.Call) else ()
-        if len(given) == 2 and self._called.get(id(node)) == _MATMUL:
+        if self._equation(node) is not None and isinstance(node, cst.Call):
+            first, second = (one.value for one in node.args if not isinstance(one.value, cst.SimpleString))
+            return first, second
+        receiver = _receiver(node, "matmul") or _receiver(node, "bmm")
+        given = node.args if isinstance(node, cst.Call) else ()
+        if len(given) == 2 and self._called.get(id(node)) in _PRODUCTS:
             return given[0].value, given[1].value
         return (receiver, given[0].value) if receiver is not None and len(given) == 1 else None
 
-    def _is_crossed(self, node: cst.CSTNode | None) -> bool:
-        """Whether the last two dimensions of a tensor were exchanged."""
+    def _equation(self, node: cst.CSTNode | None) -> _Equation | None:
+        """The dimensions of both factors and of the product, for one that is written as an equation."""
+        if not isinstance(node, cst.Call) or self._called.get(id(node)) not in _EINSUM or len(node.args) != 3:
+            return None
+        texts = [one.value.raw_value for one in node.args if isinstance(one.value, cst.SimpleString)]
+        found = _EQUATION.fullmatch(texts[0]) if len(texts) == 1 else None
+        return None if found is None else tuple(_dimensions(one) for one in found.groups())
+
+    def _is_scale(self, node: cst.BaseExpression) -> bool:
+        """Whether a factor is a number, for all that is known: neither computed here nor learnt."""
+        name = self_attribute(node)
+        if name is not None and self._owner is not None:
+            assigns = [one for one in descendants(self._owner, cst.Assign) for each in one.targets]
+            given = [one.value for one in assigns if name in [self_attribute(each.target) for each in one.targets]]
+            if given and all(isinstance(one, (cst.Name, cst.Attribute)) for one in given):
+                return True
+        if isinstance(node, cst.Name) and self._bound_by(node) is None and "scale" in node.value:
+            return True
+        return self._is_number(node)
+
+    def _is_crossed(self, node: cst.CSTNode | None, flat: bool = False) -> bool:
+        """Whether the last two dimensions of a tensor were exchanged; of three, if it is flat."""
         if isinstance(node, cst.Name):
-            return self._is_crossed(_given(self._bound_by(node)))
+            return self._is_crossed(_given(self._bound_by(node)), flat)
         if isinstance(node, cst.Call) and _receiver(node, "transpose") is not None:
-            return {_integer(one.value) for one in node.args} in ({-1, -2}, {2, 3})
+            return {_integer(one.value) for one in node.args} in ({-1, -2}, {1, 2} if flat else {2, 3})
         return isinstance(node, cst.Attribute) and node.attr.value == "mT"
 
     def _is_number(self, node: cst.BaseExpression) -> bool:
@@ -155,6 +212,61 @@ class _Function:
             assigns = descendants(self._owner, cst.Assign) if self._owner is not None else ()
             given = [one.value for one in assigns if name in [self_attribute(each.target) for each in one.targets]]
         return bool(given) and all(one is not None and _is_root(one) for one in given)
+
+
+def _masked(found: Attention | None) -> Attention | None:
+    if found is not None:
+        found.masked = True
+    return found
+
+
+def _dimensions(text: str) -> tuple[str, ...]:
+    """The names of dimensions: of one letter each, or words with spaces in between, as in einops."""
+    words = text.split()
+    return tuple(words) if len(words) > 1 else tuple(text.strip())
+
+
+def _is_of_scores(equation: _Equation) -> bool:
+    """Whether each query meets each key: the last dimension of the product is the second factor's alone, and one that
+    both have is gone."""
+    first, second, product = equation
+    gone = (set(first) & set(second)) - set(product)
+    return len(product) > 1 and len(gone) == 1 and product[-1] in set(second) - set(first)
+
+
+def _cast(node: cst.CSTNode | None) -> cst.BaseExpression | None:
+    """What a tensor is a copy of, in another type at most."""
+    func = node.func if isinstance(node, cst.Call) else None
+    return func.value if isinstance(func, cst.Attribute) and func.attr.value in _CASTS else None
+
+
+def _is_called_dropout(func: cst.BaseExpression) -> bool:
+    name = self_attribute(func)
+    return name is not None and "drop" in name
+
+
+def _is_called_mask(node: cst.BaseExpression) -> bool:
+    names = [one.value for one in descendants(node, cst.Name)]
+    return bool(names) and any("mask" in name for name in names)
+
+
+def _given_on_demand(body: cst.BaseSuite) -> set[int]:
+    """The names that are given to others where an attribute or option alone asks for them: returned beside the result,
+    or the one side of a choice."""
+    found: set[int] = set()
+    for choice in descendants(body, cst.IfExp):
+        if isinstance(choice.test, (cst.Name, cst.Attribute)):
+            found |= _beside(choice.body) or {id(choice.body)}
+    for branch in descendants(body, cst.If):
+        if isinstance(branch.test, (cst.Name, cst.Attribute)):
+            for one in descendants(branch.body, cst.Return):
+                found |= _beside(one.value)
+    return found
+
+
+def _beside(value: cst.BaseExpression | None) -> set[int]:
+    """What stands behind the first of several values."""
+    return {id(one.value) for one in value.elements[1:]} if isinstance(value, cst.Tuple) else set()
 
 
 def _through(found: Attention | None, name: cst.Name) -> Attention | None:
@@ -175,17 +287,6 @@ def _receiver(node: cst.CSTNode | None, method: str) -> cst.BaseExpression | Non
     return func.value if isinstance(func, cst.Attribute) and func.attr.value == method else None
 
 
-def _has_heads(function: cst.FunctionDef) -> bool:
-    """Whether a function mentions four dimensions, or more: fused kernels take no fewer."""
-    for call in descendants(function, cst.Call):
-        name = next(reversed([one.value for one in descendants(call.func, cst.Name)]), "")
-        if (name in ("view", "reshape", "permute") and len(call.args) > 3) or name == "rearrange":
-            return True
-        if name == "transpose" and 3 in [_integer(one.value) for one in call.args]:
-            return True
-    return False
-
-
 def _is_root(node: cst.CSTNode) -> bool:
     """Whether an expression is made of numbers and their powers and roots, and of sizes."""
     called = [one.func for one in descendants(node, cst.Call)]
@@ -195,8 +296,8 @@ def _is_root(node: cst.CSTNode) -> bool:
 
 
 def _is_over_last(args: Sequence[cst.Arg]) -> bool:
-    """Whether the arguments of a softmax name the last of four dimensions."""
-    return any(_integer(one.value) in (-1, 3) for one in args)
+    """Whether the arguments of a softmax name the last of three or four dimensions."""
+    return any(_integer(one.value) in (-1, 2, 3) for one in args)
 
 
 def _integer(node: cst.BaseExpression) -> int | None:
