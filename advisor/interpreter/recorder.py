@@ -281,7 +281,7 @@ class Recorder:
                 method,
                 device,
                 given,
-                frame.discarding,
+                frame.discarding and not method.endswith("_"),
                 _framework_around(frame),
                 frame.statement or node,
             )

@@ -95,10 +95,10 @@ class Transfer:
     """A call that moves a tensor or module between devices.
 
     Attributes:
-        method: ``to``, ``cuda``, ``type``...
+        method: ``to``, ``cuda``, ``type``..., or ``copy_``, where a batch is copied into a tensor that lives there.
         device: the device expression, where there is one.
         non_blocking: the value of the argument; ABSENT where it is not given.
-        alone: the call is a statement by itself.
+        alone: the call is a statement by itself, and its result is all that it does.
         framework: the framework whose class the call stands in, if any.
         statement: the statement that the call stands in.
     """

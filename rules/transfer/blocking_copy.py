@@ -16,8 +16,9 @@ class BlockingHostToDeviceCopy(Rule):
     """A batch is copied to the GPU by a call that waits until the copy is done.
 
     What it does
-        Finds `.to(device)`, `.cuda()` and `.type(torch.cuda.FloatTensor)` on a loader's batches, inside the loop over
-        the loader, without `non_blocking=True`, and calls of DistributedDataParallel or FSDP with batches on the host.
+        Finds `.to(device)`, `.cuda()` and `.type(torch.cuda.FloatTensor)` on a loader's batches, and `.copy_(batch)`
+        on a tensor on the GPU, inside the loop over the loader, without `non_blocking=True`, and calls of
+        DistributedDataParallel or FSDP with batches on the host.
 
     Why it costs time
         The program waits for the copy before it queues the next kernels; with `non_blocking=True` it goes on at once.

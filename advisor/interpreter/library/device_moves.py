@@ -12,8 +12,8 @@ from accel_advisor.records.facts import TransferContext
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.values.devices import device_basis, device_kinds
 from accel_advisor.values.evidence import PROVEN, Evidence
-from accel_advisor.values.places import HOST, SOMEWHERE, Place
-from accel_advisor.values.values import UNKNOWN, Choice, Constant, Device, Module, Qualified, Tensor, Value
+from accel_advisor.values.places import HOST, SOMEWHERE, Place, union_of
+from accel_advisor.values.values import ABSENT, UNKNOWN, Choice, Constant, Device, Module, Qualified, Tensor, Value
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
@@ -66,6 +66,30 @@ def transfer(machine: Machine, receiver: Value, name: str, arguments: Arguments,
     machine.recorder.transfer(machine.frame, node, name, device_node, non_blocking, context, arguments.open)
     machine.frame.run.clock.wait()
     return frozenset({destination})
+
+
+def copies_into(machine: Machine, buffer: Tensor, arguments: Arguments, node: cst.Call) -> None:
+    """Records that ``buffer.copy_(batch)`` moves a batch to where the buffer lives, if that may be a GPU."""
+    source = arguments.get("src", 0)
+    if not isinstance(source, Tensor) or source.loader is None or "cuda" not in union_of(buffer.place):
+        return
+    context = TransferContext(
+        source=source.place,
+        destination=buffer.place,
+        loader=source.loader,
+        path=source.path,
+        proven=True,  # nothing else can be copied into a tensor
+        loop=machine.frame.batch_loop,
+        receiver=source,
+        target=ABSENT,
+        casts=False,
+        functions=machine.frame.function_names,
+        guarded=machine.frame.guarded,
+        basis=source.basis | buffer.basis,
+    )
+    given = arguments.get("non_blocking", 1)
+    machine.recorder.transfer(machine.frame, node, "copy_", None, given, context, arguments.open)
+    machine.frame.run.clock.wait()
 
 
 def move_all(machine: Machine, name: str, arguments: Arguments, node: cst.Call) -> Value:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.iteration import element_at, element_of
-from accel_advisor.interpreter.library.device_moves import arrives_later, transfer
+from accel_advisor.interpreter.library.device_moves import arrives_later, copies_into, transfer
 from accel_advisor.interpreter.library.dicts import mapping_method
 from accel_advisor.interpreter.library.external_settings import parser_method
 from accel_advisor.interpreter.library.opaque_methods import call_inherited_method, call_opaque_method
@@ -157,6 +157,8 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
             machine.assign(node.func.value, detached)
         return detached
     if name.endswith("_") and not name.startswith("_"):
+        if name == "copy_":
+            copies_into(machine, receiver, arguments, node)
         mutates_in_place(receiver)
         return receiver
     if name in ("view", "unsqueeze", "squeeze", "reshape", "transpose", "permute", "t", "contiguous"):

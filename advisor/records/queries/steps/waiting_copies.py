@@ -126,7 +126,7 @@ def _reached_in_every_pass(operation: Operation) -> set[Loop | None]:
 def _waiting(facts: Facts, transfer: Transfer) -> WaitingCopy | None:
     if transfer.discarded and all(context.proven for context in transfer.contexts):
         return None  # what is copied is lost, which is worse
-    if transfer.method not in ("to", "cuda", "type") or transfer.framework or not transfer.waits:
+    if transfer.method not in ("to", "cuda", "type", "copy_") or transfer.framework or not transfer.waits:
         return None
     if transfer.method == "type" and not transfer.kinds <= {"cuda", "cpu"}:
         return None  # what is not known is a dtype rather than a type on a GPU
