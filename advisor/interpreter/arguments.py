@@ -45,6 +45,11 @@ class Arguments:
             return self.positional[position].value
         return None
 
+    @property
+    def sizes_only(self) -> bool:
+        """Whether what else there may be is given by position: ``*shape``."""
+        return self.starred and self.node is not None and not any(one.star == "**" for one in self.node.args)
+
     def values(self) -> list[Value]:
         """All values, in the order in which they were given."""
         return [one.value for one in (*self.positional, *self.keywords.values())]

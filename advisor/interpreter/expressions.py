@@ -22,6 +22,7 @@ from accel_advisor.tables.known_datasets import TENSOR_DATASET
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS
 from accel_advisor.values.devices import device_text, formatted
 from accel_advisor.values.evidence import Evidence, Ground
+from accel_advisor.values.fillings import fills_of
 from accel_advisor.values.places import SOMEWHERE, is_host
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import ANY, OPEN
@@ -122,6 +123,9 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
                     machine.evaluate(bound)
         elif isinstance(one.slice, cst.Index) and len(node.slice) != 1:
             machine.evaluate(one.slice.value)
+    if isinstance(owner, Tensor) and owner.fills and all(map(_holds_no_tensor, node.slice)):
+        part = element_at(machine, owner, ...)
+        return replace(part, fills=owner.fills) if isinstance(part, Tensor) else part
     if len(node.slice) != 1:
         return element_at(machine, owner, ...)
     slice_ = node.slice[0].slice
@@ -136,6 +140,11 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
         machine.recorder.operation(machine.frame, node, Act.INDEXES_BY_MASK, key)
         return Tensor(owner.place, proven=owner.proven, grown=owner.grown, basis=owner.basis)
     return element_at(machine, owner, key.value if isinstance(key, Constant) else ...)
+
+
+def _holds_no_tensor(index: cst.SubscriptElement) -> bool:
+    at = index.slice.value if isinstance(index.slice, cst.Index) else None
+    return at is None or isinstance(at, (cst.Integer, cst.Ellipsis)) or dotted(at) == "None"
 
 
 def truth(machine: Machine, node: cst.BaseExpression) -> Value:
@@ -217,23 +226,28 @@ def _combine(machine: Machine, node: cst.BinaryOperation, left: Value, right: Va
             machine.recorder.operation(machine.frame, node, Act.MIXES_PLACES, left, value=right)
         grown = left.grown | right.grown if machine.frame.graphs else frozenset()
         grown = sum_of(grown, node) if isinstance(node.operator, cst.Add) else grown
+        fills = fills_of((left, right))
         if left.scalar:
-            return Tensor(right.place, proven=right.proven, scalar=right.scalar, grown=grown, basis=right.basis)
+            place, scalar = right.place, right.scalar
+            return Tensor(place, proven=right.proven, scalar=scalar, grown=grown, fills=fills, basis=right.basis)
         place = left.place if right.scalar else left.place | right.place
         proven, mask, basis = left.proven and right.proven, left.mask and right.mask, left.basis | right.basis
-        return Tensor(place, proven=proven, grown=grown, mask=mask, basis=basis)
+        return Tensor(place, proven=proven, grown=grown, mask=mask, fills=fills, basis=basis)
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Tensor) and one.born is not None and isinstance(other, Opaque):
             machine.recorder.operation(machine.frame, node, Act.MIXES_PLACES, left, value=right)
         known = isinstance(other, (Constant, Configured))
-        if isinstance(one, Tensor) and (known or one.grown or not is_host(one.place)):
+        # what is no number would be with the tensor, and another tensor on a GPU would raise
+        stays = known or (isinstance(one, Tensor) and not one.scalar and bool(fills_of((one, other))))
+        if isinstance(one, Tensor) and (stays or one.grown or not is_host(one.place)):
             grown = sum_of(one.grown, node) if isinstance(node.operator, cst.Add) else one.grown
             return Tensor(
-                SOMEWHERE if is_host(one.place) and not known else one.place,
+                SOMEWHERE if is_host(one.place) and not stays else one.place,
                 proven=one.proven and known,
                 scalar=one.scalar and known,
                 grown=grown | graph_of(other) if machine.frame.graphs else frozenset(),
-                basis=one.basis if known else one.basis | Evidence.of(Ground.FORMULA),
+                fills=one.fills if stays else frozenset(),
+                basis=one.basis if stays else one.basis | Evidence.of(Ground.FORMULA),
             )
     if _is_number(left) and _is_number(right):
         outside = (*settings_in(left), *settings_in(right))
@@ -273,16 +287,18 @@ def sum_of(grown: frozenset[cst.CSTNode], node: cst.CSTNode) -> frozenset[cst.CS
 
 def _comparison(machine: Machine, node: cst.Comparison) -> Value:
     left = machine.evaluate(node.left)
+    operands = [left]
     place = left.place if isinstance(left, Tensor) else None
     for one in node.comparisons:
         right = machine.evaluate(one.comparator)
+        operands.append(right)
         if not isinstance(one.operator, (cst.Is, cst.IsNot)):
             _read_pending(machine, node, left, right)
         if isinstance(right, Tensor):
             place = right.place if place is None else place | right.place
         if isinstance(one.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)):
             return UNKNOWN
-    return Tensor(place, proven=False, mask=True) if place is not None else UNKNOWN
+    return Tensor(place, proven=False, mask=True, fills=fills_of(operands)) if place is not None else UNKNOWN
 
 
 def _lambda(machine: Machine, node: cst.Lambda) -> Value:

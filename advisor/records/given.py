@@ -270,6 +270,11 @@ class Given:
         return self._value.born if isinstance(self._value, Tensor) else None
 
     @property
+    def fills(self) -> frozenset[cst.Call]:
+        """The calls of factories that alone made what a tensor holds; empty where data went into it, or may have."""
+        return self._value.fills if isinstance(self._value, Tensor) else frozenset()
+
+    @property
     def source(self) -> BatchSource | None:
         """The loader that it is, or whose batch, or part of one, it is, by its identity:
         :func:`~accel_advisor.records.loaders.loader_of` gives the record of it."""

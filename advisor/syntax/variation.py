@@ -131,7 +131,9 @@ class Passes:
         if isinstance(node, cst.Attribute):
             return self._of_attribute(node, top, decided)
         if isinstance(node, cst.Comparison) and _asks_for_structure(node):
-            return top if decided is not None and dotted(node.left) in bindings(decided) else 0
+            name = dotted(node.left)
+            kept = decided is not None and name in bindings(decided) and not self._is_new_in_each_call(name)
+            return top if kept else 0
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo):
             return top
         if isinstance(node, cst.Call):
@@ -147,6 +149,13 @@ class Passes:
         else:
             parts = list(children(node))  # type: ignore[arg-type]
         return max((self._level(one, top, decided) for one in parts), default=0)
+
+    def _is_new_in_each_call(self, name: str) -> bool:
+        """Whether a name is a parameter that the function, in no loop of its own, gives another value."""
+        if self.function is None or self.loops:
+            return False
+        given = self.function.params
+        return any(one.name.value == name for one in (*given.posonly_params, *given.params, *given.kwonly_params))
 
     def _of_attribute(self, node: cst.Attribute, top: int, decided: cst.CSTNode | None) -> int:
         name = dotted(node)

@@ -19,6 +19,9 @@ COMPUTES_NUMBERS = frozenset(
 )
 """Callables whose result is a number that a literal can replace; ``operator`` stands for arithmetic."""
 
+GIVES_NUMBERS = COMPUTES_NUMBERS | {"int", "float", "len", "bool", "pow", "sum", "random.random", "random.uniform"}
+"""Callables whose result is a number."""
+
 HARMLESS_CALLS = frozenset(
     {"print", "len", "type", "isinstance", "id", "repr", "str", "sum", "any", "all", "hasattr", "dir", "next", "super"}
     | {"torch.save", "torch.nn.init.normal_", "torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_"}

@@ -15,7 +15,7 @@ TENSOR_METHODS = frozenset(
         "log_softmax sigmoid relu tanh exp log sqrt abs pow clamp add sub mul div matmul mm bmm eq ne gt lt ge le "
         "masked_fill gather index_select type_as requires_grad_ narrow chunk split unbind roll flip cumsum norm "
         "std var prod any all isnan isfinite isinf logical_not argmin topk sort argsort nonzero unique "
-        "masked_select"
+        "masked_select reshape_as triu tril sin cos floor ceil round repeat_interleave unfold diag"
     ).split()
 )
 """Methods that exist on tensors, and give a tensor that lives where the receiver lives."""
@@ -32,6 +32,16 @@ CASTS = {
     "bool": "torch.bool",
 }
 """Methods of a tensor that change its dtype and leave it where it is."""
+
+TAKES_SHAPE_OF = frozenset({"expand_as", "view_as", "reshape_as"})
+"""Methods that want to know of another tensor only what form it has."""
+
+FILLS_IN_PLACE = frozenset(
+    {"fill_", "zero_", "uniform_", "normal_", "random_", "exponential_", "bernoulli_", "log_normal_", "cauchy_"}
+    | {"fill_diagonal_", "mul_", "div_", "add_", "sub_", "pow_", "exp_", "log_", "sqrt_", "clamp_", "neg_"}
+    | {"triu_", "tril_", "unsqueeze_", "squeeze_", "t_", "transpose_"}
+)
+"""Methods that change a tensor with numbers, with what they draw, or with what it holds itself."""
 
 MASKS = frozenset({"eq", "ne", "gt", "lt", "ge", "le", "isnan", "isfinite", "isinf", "logical_not"})
 """Methods of a tensor that give truth values."""

@@ -28,7 +28,7 @@ TENSOR_FUNCTIONS = frozenset(
         "squeeze unsqueeze split chunk zeros_like ones_like rand_like randn_like empty_like full_like "
         "bernoulli normal einsum cumsum logical_and logical_or logical_not isnan isfinite norm outer ger "
         "floor round sign eq ne gt lt ge le isinf any all argsort nonzero argwhere unique masked_select std var prod "
-        "flip fliplr flipud roll rot90 tile clone"
+        "flip fliplr flipud roll rot90 tile clone triu tril diag"
     ).split()
 )
 """Functions that make a tensor of tensors."""

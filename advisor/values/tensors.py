@@ -78,6 +78,8 @@ class Tensor(Value):
         mask: whether it certainly holds truth values, so that indexing with it has to count them first.
         recast: whether a cast on the host made it of a batch, in memory that no loader pinned unless the dtype was
             the same before.
+        fills: the calls of factories that alone made what it holds, with arithmetic that any device can do; empty
+            where data went into it, or may have.
         basis: what shows that it is a tensor in this place.
     """
 
@@ -91,4 +93,5 @@ class Tensor(Value):
     pending: cst.Call | None = None
     mask: bool = False
     recast: bool = False
+    fills: frozenset[cst.Call] = frozenset()
     basis: Evidence = PROVEN

@@ -173,6 +173,7 @@ def _merge(left: Value, right: Value) -> Value | None:
                 left.pending if left.pending is right.pending else None,
                 left.mask and right.mask,
                 left.recast and right.recast,
+                left.fills | right.fills if left.fills and right.fills else frozenset(),
                 left.basis | right.basis,
             )
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.steps.filled_then_moved import FilledThenMoved, filled_then_moved
-from accel_advisor.rule import Rule, make_on_device
+from accel_advisor.rule import Rule, also_at, make_on_device
 
 
 class CreateOnCpuThenMove(Rule):
@@ -15,14 +15,16 @@ class CreateOnCpuThenMove(Rule):
 
     What it does
         Finds `torch.zeros(...).to(device)` and the like (`ones`, `full`, `empty`, `eye`, `arange`, `linspace`, `rand`,
-        `randn`, `randint`, `randperm`) that are moved where they are made, or by their name before anything else
-        happens to them, be it only where another tensor is on the GPU, and those that take the place of another tensor
-        by `type_as`.
+        `randn`, `randint`, `randperm`, `torch.FloatTensor(n, m)`) that are moved where they are made, or by their name
+        before anything else happens to them, be it only where another tensor is on the GPU, and those that take the
+        place of another tensor by `type_as`. What is computed of them on the way, without other tensors, belongs to it:
+        `(torch.arange(n) / n).to(device)`, `torch.triu(torch.ones(n, n)).to(device)`.
 
     Why it costs time
         The host fills the memory and the program waits while it is copied. The factory fills it on the device when it
-        knows which, without a copy. Inside of a loop or of `forward` that is paid at every step. What is made more
-        rarely is reported only where this rule is selected by its code or name, as one finding a file.
+        knows which, without a copy, and what is computed of it is computed there, too. Inside of a loop or of
+        `forward` that is paid at every step. What is made more rarely is reported only where this rule is selected by
+        its code or name, as one finding a file.
 
     Example
         import torch
@@ -72,14 +74,21 @@ class CreateOnCpuThenMove(Rule):
         when = " at every step" if one.often else ""
         made, moved = document.span(one.call).start, document.span(one.node).start
         where = "" if made.row == moved.row else f" in {made.line}"
+        related = [also_at(document, one.call, "it is filled here")] if where else []
         message = (
-            f"`{code}` waits{when} for the copy of what `{factory}` fills on the host"
-            f"{where}; pass `{one.keywords}` to it instead"
+            f"`{code}` waits{when} for the copy of what `{factory}` fills on the host{where}; {one.remedy} instead"
         )
         edits = make_on_device(document, one.call, one.node, one.device) if one.device else None
         applicability = Applicability.SAFE if one.same else Applicability.UNSAFE
         fix = Fix(f"Create it with `device={one.device}`", edits, applicability) if edits else None
         severity, frequency = (Severity.WARNING, Frequency.STEP) if one.often else (Severity.INFO, Frequency.ONCE)
         return self.finding(
-            facts, one.node, message, severity=severity, frequency=frequency, fix=fix, minor=not one.often
+            facts,
+            one.node,
+            message,
+            severity=severity,
+            frequency=frequency,
+            fix=fix,
+            related=related,
+            minor=not one.often,
         )

@@ -86,6 +86,18 @@ def test_what_is_made_where_it_is_missing_is_missing_once() -> None:
     assert Passes((loop,)).level(decided.test) == 0
 
 
+def test_a_parameter_is_missing_anew_in_each_call() -> None:
+    module = cst.parse_module(
+        "def mask(x, best=None):\n    if best is None:\n        best = x\nfor x in loader:\n    mask(x)\n"
+    )
+    (function,), (loop,), (decided,) = (list(descendants(module, kind)) for kind in (cst.FunctionDef, cst.For, cst.If))
+    assert isinstance(function, cst.FunctionDef)
+    assert isinstance(decided, cst.If)
+    caller = Passes((loop,))
+    assert Passes((), function, caller=caller).level(decided.test, decided) == 0
+    assert Passes((loop,), function, caller=caller).level(decided.test, decided) == 2
+
+
 def test_a_parameter_varies_as_what_it_is_given() -> None:
     module = cst.parse_module(
         "def show(loss, now, name='a', *, loud=False):\n    if now:\n        pass\n"

@@ -41,6 +41,7 @@ from accel_advisor.tables.torch_functions import (
 from accel_advisor.tables.torch_modules import MODULE_ALIASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS
 from accel_advisor.values.devices import device_basis, device_kinds, is_first
 from accel_advisor.values.evidence import PROVEN
+from accel_advisor.values.fillings import filled_by
 from accel_advisor.values.places import HOST, SOMEWHERE, Place
 from accel_advisor.values.store import ESCAPED, TAKES_AS_GIVEN
 from accel_advisor.values.values import (
@@ -137,9 +138,11 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
     last = name.rpartition(".")[2]
     if name in TENSOR_FACTORIES or (name.startswith("torch.") and last.endswith("Tensor") and last != "Tensor"):
         born = _birth(machine, name, arguments, node)
-        return Tensor(_factory_place(machine, name, arguments), scalar=_is_scalar(name, arguments), born=born)
+        made_in, scalar = _factory_place(machine, name, arguments), _is_scalar(name, arguments)
+        return Tensor(made_in, scalar=scalar, born=born, fills=frozenset({node}))
     if name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
-        return Tensor(machine.frame.default_place, born=_birth(machine, name, arguments, node))
+        born = _birth(machine, name, arguments, node)
+        return Tensor(machine.frame.default_place, born=born, fills=frozenset({node}))
     if name in LOSS_FUNCTIONS:
         return _loss_function(machine, arguments, node)
     if name in TENSOR_FUNCTIONS or name.startswith("torch.nn.functional."):
@@ -161,7 +164,9 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
             mutates_in_place(first)
         machine.frame.run.clock.work(place, machine.frame.loops)
         grown = grown if machine.frame.graphs and last not in GRAPHLESS else frozenset()
-        return Tensor(place, proven=False, grown=grown, mask=last in MASKS, basis=basis) if known else UNKNOWN
+        fills = filled_by(last, [one.value for one in arguments.positional]) if known else frozenset()
+        made = Tensor(place, proven=False, grown=grown, mask=last in MASKS, fills=fills, basis=basis)
+        return made if known else UNKNOWN
     if name == "torch.nn.utils.clip_grad_norm_":
         given = arguments.get("parameters", 0)
         module = given.arguments[0] if isinstance(given, Opaque) and given.name == "module.parameters" else None
@@ -271,7 +276,7 @@ def _device(machine: Machine, arguments: Arguments) -> Value:
 def _factory_place(machine: Machine, name: str, arguments: Arguments) -> Place:
     if name.startswith("torch.cuda."):
         return frozenset({frozenset({"cuda"})})
-    if arguments.open:
+    if arguments.open and not arguments.sizes_only:
         return SOMEWHERE
     given = arguments.get("device")
     if given is not None and not (isinstance(given, Constant) and given.value is None):

@@ -16,10 +16,21 @@ from accel_advisor.interpreter.library.unknown_code import call_unknown
 from accel_advisor.interpreter.loader_batches import may_rewrite, mutates_in_place, part_named
 from accel_advisor.records import actions
 from accel_advisor.records.loaders import loader_of
-from accel_advisor.tables.tensor_methods import CASTS, GRAPHLESS, MASKS, MOVES, SHAPES, TELLTALE, TENSOR_METHODS
+from accel_advisor.tables.tensor_methods import (
+    CASTS,
+    FILLS_IN_PLACE,
+    GRAPHLESS,
+    MASKS,
+    MOVES,
+    SHAPES,
+    TAKES_SHAPE_OF,
+    TELLTALE,
+    TENSOR_METHODS,
+)
 from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE
 from accel_advisor.values.devices import formatted
 from accel_advisor.values.evidence import Evidence, Ground
+from accel_advisor.values.fillings import filled_by
 from accel_advisor.values.places import SOMEWHERE, is_host
 from accel_advisor.values.store import ANY, ESCAPED
 from accel_advisor.values.values import (
@@ -160,7 +171,9 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
         if name == "copy_":
             copies_into(machine, receiver, arguments, node)
         mutates_in_place(receiver)
-        return receiver
+        taken = [one.value for one in arguments.positional]
+        fills = filled_by(name, [receiver, *taken]) if name in FILLS_IN_PLACE else frozenset()
+        return replace(receiver, fills=fills) if receiver.fills else receiver
     if name in ("view", "unsqueeze", "squeeze", "reshape", "transpose", "permute", "t", "contiguous"):
         return receiver
     if name == "detach":
@@ -195,7 +208,10 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
             if isinstance(value, Tensor) and not value.scalar:
                 place = place | value.place
         grown = receiver.grown if machine.frame.graphs and name not in GRAPHLESS else frozenset()
-        return Tensor(place, proven=receiver.proven, grown=grown, mask=name in MASKS, basis=receiver.basis)
+        place = receiver.place if name in TAKES_SHAPE_OF else place
+        fills = filled_by(name, [receiver, *(one.value for one in arguments.positional)])
+        proven, mask = receiver.proven, name in MASKS
+        return Tensor(place, proven=proven, grown=grown, mask=mask, fills=fills, basis=receiver.basis)
     if name == "backward":
         return Constant(None)
     return UNKNOWN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import libcst as cst
 
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.syntax.shapes import names_bound_in, names_read_in
+from accel_advisor.syntax.variation import bindings
 from accel_advisor.values.places import is_cuda_capable
 from accel_advisor.values.values import Module
 
@@ -69,24 +71,41 @@ def trainings(facts: Facts) -> Iterator[Training]:
 
 def runs_often(facts: Facts, context: OperationContext) -> bool:
     """Whether it happens in ``forward``, where a condition may be the same for all calls, or in a loop that takes
-    batches or trains, and not only in one around it."""
-    if "__init__" in context.functions:
+    batches or trains, and not only in one around it, unless a condition skips some of its passes."""
+    # an object that `forward` makes is made at every step
+    outermost = next((one for one in context.functions if one in ("__init__", "forward")), "")
+    if outermost == "__init__":
         return False
-    if "forward" in context.functions:
-        return not any(one.varies is not None or one.exits or _keeps(one) for one in context.conditions)
-    if context.guarded:
+    if outermost:
+        return not any(
+            one.varies is not None or one.exits or (_keeps(one) and not _keeps_in_locals(facts, one))
+            for one in context.conditions
+        )
+    if any(_keeps(one) for one in context.conditions if one.within is not None):
         return False
     busy = [loop for one in facts.program for loop in one.loops if loop.loaders or loop.backward]
     return any(
         (loop.loaders and not loop.counts) or not any(inner.is_within(loop) for inner in busy)
         for loop in context.loops
-        if loop in busy
+        if loop in busy and not context.is_skipped_in(loop)
     )
 
 
 def _keeps(condition: Condition) -> bool:
     """Whether a condition asks for what is bound under it, as code does that makes something once and keeps it."""
+    return not isinstance(condition.node, cst.If) or bool(_kept(condition.node))
+
+
+def _keeps_in_locals(facts: Facts, condition: Condition) -> bool:
+    """Whether what it keeps is gone when the function returns: parameters and other names that belong to one call."""
     if not isinstance(condition.node, cst.If):
-        return True
-    asked = names_read_in(condition.node.test) - {"self"}
-    return not asked.isdisjoint(names_bound_in(condition.node))
+        return False
+    plain, text = bindings(condition.node).keys(), facts.document.text
+    return not any(
+        "." in name or name not in plain or re.search(rf"^\s*(?:global|nonlocal)\b.*\b{name}\b", text, re.MULTILINE)
+        for name in _kept(condition.node)
+    )
+
+
+def _kept(condition: cst.If) -> frozenset[str]:
+    return (names_read_in(condition.test) - {"self"}) & names_bound_in(condition)

@@ -43,7 +43,18 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "torch.from_numpy(np.zeros(4))",
         "torch.zeros(4)",
     ),
-    "no factory": ("x = torch.cat([torch.zeros(4)]).to('cuda')", "torch.cat([torch.zeros(4)])", "torch.zeros(4)"),
+    "with what is not known": ("x = torch.cat([torch.zeros(4), conf.x]).to('cuda')", "conf.x", "torch.ones(4)"),
+    "with data": ("x = (torch.zeros(4) + torch.tensor(conf.x)).to('cuda')", "torch.tensor(conf.x)", "torch.ones(4)"),
+    "with an array": (
+        "import numpy as np\nx = (torch.zeros(4) + np.zeros(4)).to('cuda')",
+        "np.zeros(4)",
+        "torch.ones(4)",
+    ),
+    "an old constructor of data": (
+        "for y in DataLoader([1]):\n    x = torch.FloatTensor(conf.x).cuda()",
+        "(conf.x)",
+        "(conf.x, 2)",
+    ),
     "project function": (
         "def zeros(n): return torch.ones(n)\nx = zeros(4).to('cuda')",
         "x = zeros",
@@ -82,7 +93,6 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "torch.set_default_device('cuda')\nx = torch.zeros(4).to('cuda')",
         "torch.set_default_device('cuda')\n",
     ),
-    "cast before": ("x = torch.zeros(4).float().to('cuda')", ".float()"),
 }
 
 
@@ -182,15 +192,49 @@ FORWARD: dict[str, tuple[str, ...]] = {
         "            x = x * self.mask",
     ),
     "something else of its name": (
-        NAMED.replace("\n        if x", "\n        mask = mask.cumsum(0)\n        if x"),
-        "\n        mask = mask.cumsum(0)",
+        NAMED.replace("\n        if x", "\n        mask = conf.first(mask)\n        if x"),
+        "\n        mask = conf.first(mask)",
     ),
     "as a tensor on the host": (
         "return x * torch.zeros(4).fill_(self.mask).type_as(torch.ones(2))",
         "type_as(torch.ones(2))",
         "type_as(x)",
     ),
-    "computed with": ("return x * torch.zeros(4).cumsum(0).type_as(x)", ".cumsum(0)", ".view(2, 2)"),
+    "computed with data": (
+        "return x * torch.zeros(4, 4).matmul(y).type_as(x)",
+        ".matmul(y)",
+        ".matmul(torch.ones(4, 4))",
+    ),
+    "indexed by data": (
+        "return x * torch.arange(4)[torch.tensor(conf.ids)].to(x.device)",
+        "[torch.tensor(conf.ids)]",
+        "[None, 1:]",
+    ),
+    "read on the host, too": (
+        "a = torch.rand(4)\n        conf.log(a)\n        b = a.expand_as(x)\n        return b.to(x.device)",
+        "\n        conf.log(a)",
+    ),
+    "data in one branch": (
+        "if conf.a:\n            a = torch.rand(1)\n        else:\n            a = torch.tensor(conf.b)\n"
+        + "        return a.to(x.device)",
+        "torch.tensor(conf.b)",
+        "torch.FloatTensor([0.5])",
+    ),
+    "an attribute that is filled by and by": (
+        "self.a = torch.zeros(4, 4)\n        self.a[0] = self.masks\n        return self.a.to(x.device)",
+        "self.a = torch.zeros(4, 4)\n        self.a[0] = self.masks\n        return self.a.to",
+        "a = torch.zeros(4, 4)\n        return a.to",
+    ),
+    "kept in an attribute": (
+        "if self.a is None:\n            self.a = torch.ones(4).to(x.device)\n        return self.a",
+        "self.a",
+        "y",
+    ),
+    "kept in a global": (
+        "global a\n        if a is None:\n            a = torch.ones(4).to(x.device)\n        return a",
+        "global a\n        if a is None",
+        "if y is None",
+    ),
 }
 
 
@@ -210,3 +254,54 @@ def test_a_tensor_that_is_moved_by_its_name_is_reported_where_it_is_moved(source
     (found,) = findings_of("ACC205", head + NET % source, tmp_path)
     assert "`mask.cuda()` waits at every step" in found.message
     assert found.fix is None
+
+
+COMPUTED = """
+import math
+class Mask:
+    def __init__(self, n, device):
+        self.mask = torch.triu(torch.ones(n, n, dtype=torch.bool), diagonal=1).to(device)  # -> warning
+class Net(nn.Module):
+    def __init__(self, dim, scale):
+        super().__init__()
+        self.dim, self.scale = dim, scale
+    def forward(self, x, mask=None):
+        a = (torch.arange(x.size(1)) / x.size(1)).to(x.device)  # -> warning
+        b = torch.exp(-math.log(10000) * torch.arange(0, self.dim // 2).float() / self.dim).to(x.device)  # -> warning
+        c = torch.arange(0, x.size(0)) * x.size(1)
+        d = c.view(-1, 1).type_as(x)  # -> warning
+        e = torch.ones(x.size(0), 1) * self.scale
+        e = e.long().to(x.device)  # -> warning
+        f = torch.rand(x.size(0), 1)
+        f = f.expand_as(x).to(x.device)  # -> warning
+        g = torch.pow(self.scale * torch.ones(3), torch.arange(3).float()).to(x.device)  # -> warning
+        h = torch.stack([torch.arange(3), torch.ones(3)])[:, None].to(x.device)  # -> warning
+        i = (torch.rand(x.size(0)) < 0.5).to(x.device)  # -> warning
+        j = torch.randn(*x.shape).cuda()  # -> warning
+        k = torch.Tensor(x.size(0), 3).fill_(0).type_as(x)  # -> warning
+        l = torch.FloatTensor(x.size(0)).uniform_(0, 1).cuda()  # -> warning
+        if x.dim() > 2:
+            m = torch.rand(1)
+        else:
+            m = torch.rand(x.size(0), 1)
+        m = m.to(x.device)  # -> warning
+        if mask is None:
+            mask = torch.zeros(4).to(x.device)  # -> warning safe
+        return Mask(4, x.device)
+model = Net(8, 2).cuda()
+for x in DataLoader([1]):
+    if conf.noise:
+        x = x + conf.std * torch.randn(4).cuda()  # -> warning unsafe
+    model(x).sum().backward()
+"""
+
+
+def test_what_is_computed_on_the_way_is_computed_on_the_device(tmp_path: Path) -> None:
+    check_one("ACC205", f"{IMPORTS}import conf\n{COMPUTED}", tmp_path)
+
+
+def test_the_place_where_a_tensor_is_filled_is_named(tmp_path: Path) -> None:
+    head = "class Net(nn.Module):\n    def forward(self, x):\n        a = torch.rand(4)\n"
+    (found,) = findings_of("ACC205", f"{IMPORTS}{head}        return (1 - a).to(x.device)\n", tmp_path)
+    assert [one.message for one in found.related] == ["it is filled here"]
+    assert found.related[0].span.start.row == found.span.start.row - 1

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import Call, Method, calls
+from accel_advisor.records.actions import Call, Method, calls, methods
+from accel_advisor.records.queries.steps.literal_copies import OF_DATA, OF_LISTS, is_literal
 from accel_advisor.records.queries.training_loops import runs_often
-from accel_advisor.syntax.shapes import dotted
-from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
+    from accel_advisor.records.given import Given
     from accel_advisor.records.operations import Operation, OperationContext
     from accel_advisor.records.transfers import Transfer
 
@@ -23,9 +23,9 @@ _EXACT = calls("torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.
 _RANDOM = calls("torch.rand", "torch.randn", "torch.randint", "torch.randperm")
 _STEPPED = calls("torch.arange", "torch.linspace", "torch.logspace")
 _UNWANTED = ("device", "out", "generator", "pin_memory", "requires_grad")
-_SHAPES = frozenset({"view", "reshape", "unsqueeze", "squeeze", "expand", "repeat", "permute", "transpose", "t"})
-_FILLS = frozenset({"fill_", "zero_"})
+_MOVES = methods("Tensor", "to", "cuda")
 _TYPE_AS = Method("Tensor", "type_as")
+_OVERWRITES = methods("Tensor", "fill_", "zero_", "uniform_", "normal_", "random_", "exponential_", "bernoulli_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class FilledThenMoved:
         node: the move.
         call: the call of the factory.
         device: the code of the device, for a fix; empty where it is not known, or is not all that changes.
-        keywords: what to pass to the factory.
+        remedy: what to do with the factory.
         often: whether it happens at every step.
         same: whether the device would fill it with the same numbers.
     """
@@ -44,7 +44,7 @@ class FilledThenMoved:
     node: cst.Call
     call: cst.Call
     device: str
-    keywords: str
+    remedy: str
     often: bool
     same: bool
 
@@ -52,33 +52,55 @@ class FilledThenMoved:
 def filled_then_moved(facts: Facts) -> Iterator[FilledThenMoved]:
     """All such moves of a document, in the order in which they were met: first those to a device, then those to where
     another tensor is."""
-    made = {one.node: one for one in facts.operations_of(*_EXACT, *_RANDOM, *_STEPPED)}
+    made = _made(facts)
     if not made:
         return
+    literals = {one.node: one for one in facts.operations_of(*OF_DATA, *OF_LISTS) if is_literal(one)}
+    moves = {one.node: one for one in facts.operations_of(*_MOVES)}
     for transfer in facts.transfers:
-        factory = _factory(facts, made, transfer.node, transfer.statement) if _moves(transfer) else None
-        if factory is not None and isinstance(factory.node, cst.Call):
+        if not _moves(transfer):
+            continue
+        fills = _fills([context.moved for context in transfer.contexts], made, literals)
+        if fills and _is_all_that_happens(facts, fills, transfer.node):
             func = transfer.node.func
-            at_once = isinstance(func, cst.Attribute) and func.value is factory.node
+            at_once = isinstance(func, cst.Attribute) and func.value is fills[0].node
             known = at_once or not any(one.guarded for one in transfer.contexts)
             device = _device(transfer) if known else ""
-            keywords = f"device={device or '...'}"
-            yield _found(facts, transfer.node, factory, factory.node, device if at_once else "", keywords)
+            move, keywords = moves.get(transfer.node), f"device={device or '...'}"
+            yield _found(facts, transfer.node, fills, move, device if at_once else "", keywords)
     for operation in facts.operations_of(_TYPE_AS):
         node = operation.node
-        if isinstance(node, cst.Call) and all(map(_follows_gpu, operation.contexts)):
-            factory = _factory(facts, made, node, operation.statement)
-            if factory is not None and isinstance(factory.node, cst.Call):
+        if isinstance(node, cst.Call) and all(_follows_gpu(facts, context) for context in operation.contexts):
+            fills = _fills([context.subject for context in operation.contexts], made, literals)
+            if fills and _is_all_that_happens(facts, fills, node):
                 other = facts.document.code(node.args[0].value)
-                keywords = f"device={other}.device, dtype={other}.dtype"
-                yield _found(facts, node, factory, factory.node, "", keywords)
+                yield _found(facts, node, fills, operation, "", f"device={other}.device, dtype={other}.dtype")
+
+
+def _made(facts: Facts) -> dict[cst.CSTNode, Operation]:
+    """The calls of factories, and of old constructors with sizes, that could make their tensors on any device."""
+    made = {one.node: one for one in facts.operations_of(*_EXACT, *_RANDOM, *_STEPPED)}
+    constructors = facts.operations_of(*OF_LISTS)
+    if constructors:
+        overwrites = (one.node for one in facts.operations_of(*_OVERWRITES))
+        emptied = {
+            id(one.func.value)
+            for one in overwrites
+            if isinstance(one, cst.Call) and isinstance(one.func, cst.Attribute)
+        }
+        made |= {one.node: one for one in constructors if id(one.node) in emptied or _takes_sizes(one)}
+    return {node: one for node, one in made.items() if _is_plain(one)}
 
 
 def _found(
-    facts: Facts, node: cst.Call, factory: Operation, call: cst.Call, device: str, keywords: str
+    facts: Facts, node: cst.Call, fills: list[Operation], move: Operation | None, device: str, keywords: str
 ) -> FilledThenMoved:
-    often = any(runs_often(facts, one) for one in factory.contexts)
-    return FilledThenMoved(node, call, device, keywords, often, _fills_the_same(factory))
+    done = fills if move is None else [*fills, move]
+    often = any(runs_often(facts, context) for one in done for context in one.contexts)
+    assert isinstance(fills[0].node, cst.Call)
+    old = fills[0].does(*OF_LISTS)  # its tensors are on the host wherever others are
+    remedy = f"make it with `torch.empty(..., {keywords})`" if old else f"pass `{keywords}` to it"
+    return FilledThenMoved(node, fills[0].node, device, remedy, often, all(map(_fills_the_same, fills)))
 
 
 def _device(transfer: Transfer) -> str:
@@ -87,49 +109,66 @@ def _device(transfer: Transfer) -> str:
     return "" if transfer.node.args else '"cuda"'
 
 
-def _factory(
-    facts: Facts, made: dict[cst.CSTNode, Operation], move: cst.Call, statement: cst.CSTNode
-) -> Operation | None:
-    """The factory whose result is moved as it was made: at once, or by the name that only the two have to do with."""
-    moved = move.func.value if isinstance(move.func, cst.Attribute) else None
-    if not isinstance(moved, cst.Name):
-        found = made.get(_filled(moved, facts)) if moved is not None else None
-        return found if found is not None and _is_plain(found) else None
-    for factory in made.values():
-        around = factory.function
-        if around is None or not isinstance(factory.statement, cst.Assign) or not _is_plain(factory):
-            continue
-        bound = bindings(around.body).get(moved.value, []) if isinstance(around, cst.FunctionDef) else []
-        if not bound or bound[0] is None or _filled(bound[0], facts) is not factory.node:
-            continue
-        if len(bound) == 1 or (isinstance(statement, cst.Assign) and bound[1] is statement.value):
-            return factory if _is_untouched(facts, around, moved, factory.node, statement) else None
-    return None
+def _fills(
+    moved: list[Given], made: dict[cst.CSTNode, Operation], literals: dict[cst.CSTNode, Operation]
+) -> list[Operation]:
+    """The factories of what is moved, and then the literals in it, where these alone made it in all contexts; empty
+    otherwise."""
+    fills = frozenset[cst.CSTNode]().union(*(one.fills for one in moved))
+    if not all(one.fills for one in moved) or not all(one in made or one in literals for one in fills):
+        return []
+    found = [one for node, one in made.items() if node in fills]
+    return [*found, *(one for node, one in literals.items() if node in fills and node not in made)] if found else []
 
 
-def _filled(node: cst.BaseExpression, facts: Facts) -> cst.CSTNode:
-    """What makes a tensor that is given another form, filled with a number, or wrapped in a ``Variable``."""
-    while isinstance(node, cst.Call):
-        func = node.func
-        if dotted(func).rpartition(".")[2] == "Variable" and len(node.args) == 1:
-            node = node.args[0].value
-        elif isinstance(func, cst.Attribute) and func.attr.value in _SHAPES | _FILLS:
-            node = func.value
-        else:
-            break
-    return node
-
-
-def _is_untouched(
-    facts: Facts, around: cst.CSTNode, moved: cst.Name, made: cst.CSTNode, statement: cst.CSTNode
-) -> bool:
-    """Whether nothing mentions a name between the statement that made it and the one that moves it."""
+def _is_all_that_happens(facts: Facts, fills: list[Operation], move: cst.Call) -> bool:
+    """Whether what these factories make is moved by the expression that makes it, or by names that nothing else
+    mentions before the move, in no loop that begins in between."""
+    inside = {id(one) for one in descendants(move, cst.Call)}
+    if all(id(one.node) in inside for one in fills):
+        return True
+    around = fills[0].function
+    if not isinstance(around, cst.FunctionDef) or any(one.function is not around for one in fills):
+        return False
+    if all(one is not move for one in descendants(around, cst.Call)):
+        return False
     span = facts.document.span
-    begin, end = span(made).end.offset, span(statement).start.offset
-    named = [span(one).start.offset for one in descendants(around, cst.Name) if one.value == moved.value]
-    loops = [one for one in descendants(around, cst.For, cst.While) if span(one).start.offset > begin]
-    inside = any(span(one).start.offset < end < span(one).end.offset for one in loops)
-    return begin < end and not inside and not any(begin < one < end for one in named)
+    begin, end = min(span(one.node).start.offset for one in fills), span(move).start.offset
+    if begin >= end:
+        return False
+    names, chain = _chain(around, {id(one.node) for one in fills}, move)
+    if any(id(one.node) not in chain for one in fills):
+        return False
+    mentions = (one for one in descendants(around, cst.Name) if one.value in names and id(one) not in chain)
+    if any(begin < span(one).start.offset < end for one in mentions):
+        return False
+    loops = (one for one in descendants(around, cst.For, cst.While) if span(one).start.offset > begin)
+    return not any(span(one).start.offset < end < span(one).end.offset for one in loops)
+
+
+def _chain(around: cst.FunctionDef, fills: set[int], move: cst.Call) -> tuple[set[str], set[int]]:
+    """The names of a function that stand for what these factories make on its way into a move, and all nodes of the
+    assignments that make it, and of the move."""
+    holding: list[tuple[str, cst.Assign]] = []
+    holders: set[str] = set()
+    for one in descendants(around.body, cst.Assign):
+        target = one.targets[0].target
+        if len(one.targets) == 1 and isinstance(target, cst.Name):
+            filled = any(id(part) in fills for part in descendants(one.value, cst.Call))
+            if filled or not holders.isdisjoint(_names(one.value)):
+                holding.append((target.value, one))
+                holders.add(target.value)
+    names = _names(move) & holders
+    chain = {id(part) for part in descendants(move)}
+    for name, one in reversed(holding):
+        if name in names:
+            names |= _names(one.value) & holders
+            chain |= {id(part) for part in descendants(one)}
+    return names, chain
+
+
+def _names(node: cst.CSTNode) -> set[str]:
+    return {one.value for one in descendants(node, cst.Name)}
 
 
 def _moves(transfer: Transfer) -> bool:
@@ -141,18 +180,34 @@ def _moves(transfer: Transfer) -> bool:
     )
 
 
-def _follows_gpu(context: OperationContext) -> bool:
+def _follows_gpu(facts: Facts, context: OperationContext) -> bool:
     """Whether a tensor on the host is moved to where another one is, which may be on a GPU."""
     other = context.given("other", 0)
-    return context.subject.on_host and other.may_be_on_gpu and not other.on_host
+    if not context.subject.on_host:
+        return False
+    return facts.names_gpu_anywhere if other.unknown else other.may_be_on_gpu and not other.on_host
 
 
 def _is_plain(factory: Operation) -> bool:
-    return all(context.given(name).absent for context in factory.contexts for name in _UNWANTED)
+    """Whether it is certainly given none of what a tensor on a device would not have, or not so."""
+    args = factory.node.args if isinstance(factory.node, cst.Call) else ()
+    unseen = any(one.star == "**" for one in args) or not any(one.star for one in args)
+    seen = {one.keyword.value for one in args if one.keyword is not None}
+    names = [name for name in _UNWANTED if unseen or name in seen]
+    return all(context.given(name).absent for context in factory.contexts for name in names)
+
+
+def _takes_sizes(constructor: Operation) -> bool:
+    """Whether an old constructor is given sizes, and no data."""
+    args = constructor.node.args if isinstance(constructor.node, cst.Call) else ()
+    whole = all(type(context.given("size", 0).literal) is int for context in constructor.contexts)
+    return len(args) > 1 or (len(args) == 1 and (bool(args[0].star) or whole))
 
 
 def _fills_the_same(factory: Operation) -> bool:
-    return factory.what in _EXACT or (factory.what is Call("torch.arange") and all(map(_counts, factory.contexts)))
+    return factory.does(*_EXACT, *OF_DATA) or (
+        factory.what is Call("torch.arange") and all(map(_counts, factory.contexts))
+    )
 
 
 def _counts(context: OperationContext) -> bool:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from accel_advisor.records.transfers import Transfer
     from accel_advisor.values.evidence import Evidence
 
-_OF_DATA = calls("torch.tensor", "torch.as_tensor")
-_OF_LISTS = calls(*(f"torch.{kind}Tensor" for kind in ("", "Float", "Double", "Half", "Long", "Int", "Byte", "Bool")))
+OF_DATA = calls("torch.tensor", "torch.as_tensor")
+"""Functions that make a tensor of what they are given."""
+OF_LISTS = calls(*(f"torch.{kind}Tensor" for kind in ("", "Float", "Double", "Half", "Long", "Int", "Byte", "Bool")))
 """Constructors that take a number for a size."""
 _KEEPS = frozenset({"float", "double", "half", "long", "int", "bool", "view", "reshape", "unsqueeze"})
 
@@ -40,7 +41,7 @@ class LiteralCopy:
 
 def literal_copies(facts: Facts) -> Iterator[LiteralCopy]:
     """All such copies of a document that happen in each step or forward pass, in the order in which they were met."""
-    made = {id(one.node): one for one in facts.operations_of(*_OF_DATA, *_OF_LISTS) if _is_literal(one)}
+    made = {id(one.node): one for one in facts.operations_of(*OF_DATA, *OF_LISTS) if is_literal(one)}
     for transfer in facts.transfers if made else ():
         call = _maker(transfer, made)
         factory = made[id(call)] if call is not None else None
@@ -64,13 +65,14 @@ def _maker(transfer: Transfer, made: dict[int, Operation]) -> cst.Call | None:
     return None
 
 
-def _is_literal(operation: Operation) -> bool:
+def is_literal(operation: Operation) -> bool:
+    """Whether a call makes a tensor of numbers that are written out, which wants no gradient."""
     return bool(operation.contexts) and all(_holds_literals(operation, context) for context in operation.contexts)
 
 
 def _holds_literals(operation: Operation, context: OperationContext) -> bool:
     data = context.given("data", 0)
-    if not context.given("requires_grad").absent or (data.items is None and operation.does(*_OF_LISTS)):
+    if not context.given("requires_grad").absent or (data.items is None and operation.does(*OF_LISTS)):
         return False
     return _is_number(data)
 
