@@ -123,6 +123,7 @@ def _behind_dashes(own: list[str], words: str) -> str:
 )
 @click.option("--trace", type=_FILE, metavar="FILE", help="Write the blocks as a trace that Perfetto opens.")
 @click.option("--history", type=_FILE, metavar="FILE", help="Append what the script reached, as a line of JSON.")
+@click.option("--wait", is_flag=True, help="Where another trial runs on this machine, begin when it has ended.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which candidates are visited.")
 @click.pass_context
 def tune(
@@ -143,6 +144,7 @@ def tune(
     json_file: Path | None,
     trace: Path | None,
     history: Path | None,
+    wait: bool,
     seed: int,
 ) -> None:
     """Run a short trial of SCRIPT, find the loader settings that are fastest on this machine, and show the change.
@@ -180,7 +182,7 @@ def tune(
     if chosen & set(TRAINING_KNOB_NAMES):
         starts = most_starts(chosen)
         click.echo(f"Knobs of the training start the script at most {starts} times, beside the search.", err=True)
-    with Interrupts() as interrupts:
+    with _alone(wait), Interrupts() as interrupts:
         try:
             outcome = _watched(run, command, options, config.root, console, interrupts)
         except ScriptFailed as error:
@@ -194,6 +196,28 @@ def tune(
         except KeyboardInterrupt:
             raise Interrupted("interrupted before there was anything to report; nothing was changed") from None
         _finish(ctx, outcome, console, outputs, check=check)
+
+
+@contextmanager
+def _alone(wait: bool) -> Iterator[None]:
+    """While no other trial runs on this machine.
+
+    Raises:
+        Failure: one does, and this one is not to ``wait`` for it.
+    """
+    from accel_advisor.tune.trial.machine_lock import MachineBusy, machine_lock
+
+    def waiting(busy: MachineBusy) -> None:
+        click.echo(f"{busy}: waiting until it has ended.", err=True)
+
+    try:
+        with machine_lock(waiting if wait else None):
+            yield
+    except MachineBusy as busy:
+        spoiled = "each would take the other's cores and spoil both answers"
+        raise Failure(f"{busy}, and {spoiled}: try again when it has ended, or let this one wait with --wait") from busy
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted while it waited for another trial; nothing was changed") from None
 
 
 def _remedy(error: ScriptFailed, command: Command) -> str:
@@ -222,6 +246,7 @@ def _tolerance(text: str | None, check: bool) -> float | None:
 def _finish(ctx: click.Context, outcome: Outcome, console: Console, outputs: Outputs, *, check: bool) -> None:
     from accel_advisor.tune.record.history import Rank
     from accel_advisor.tune.showing.history_text import standing_text
+    from accel_advisor.tune.showing.remaining_text import remaining_text
     from accel_advisor.tune.showing.summary import print_report
 
     print_report(outcome, console)
@@ -230,9 +255,15 @@ def _finish(ctx: click.Context, outcome: Outcome, console: Console, outputs: Out
         click.echo(standing_text(standing))
     if outcome.interrupted:
         ctx.exit(Interrupted.exit_code)
-    behind = standing is not None and standing.rank is Rank.BEHIND
-    remains = behind if outputs.tolerance is not None else outcome.left_on_the_table
-    if check and remains:
+    if not check:
+        return
+    if outputs.tolerance is not None:
+        behind = standing is not None and standing.rank is Rank.BEHIND
+        why = "the script has fallen behind its best run by more than is tolerated" if behind else ""
+    else:
+        why = remaining_text(outcome)
+    if why:
+        click.echo(f"--check fails: {why}.", err=True)
         ctx.exit(1)
 
 

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from accel_advisor.finding import Applicability, Edit, Finding
@@ -167,9 +167,35 @@ def write_atomically(path: str | Path, content: bytes) -> None:
     Raises:
         OSError: the folder cannot be written to.
     """
+    target = Path(os.path.realpath(path))
+    with _beside(target, content) as temporary:
+        os.replace(temporary, target)
+
+
+def rehearse_writing(path: str | Path) -> None:
+    """Does all that :func:`write_atomically` would do to give a file its present content anew, but for the last step:
+    permissions tell root nothing, and nobody of a file system that is read-only or full, or of a file that is
+    immutable.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    target = Path(os.path.realpath(path))
+    with _beside(target, target.read_bytes() if target.exists() else b""):
+        pass
+    try:
+        os.close(os.open(target, os.O_RDWR))
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.EACCES):  # one that may not be written may be replaced
+            raise
+
+
+@contextlib.contextmanager
+def _beside(target: Path, content: bytes) -> Iterator[str]:
+    """A file in the folder of ``target``, with its owner and permissions, that could take its place; it is removed in
+    the end where it has not."""
     import tempfile
 
-    target = Path(os.path.realpath(path))
     try:
         old = target.stat()
     except FileNotFoundError:
@@ -187,11 +213,10 @@ def write_atomically(path: str | Path, content: bytes) -> None:
             os.chmod(temporary, stat.S_IMODE(old.st_mode))
         else:
             os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
+        yield temporary
+    finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
-        raise
 
 
 def write_all(contents: Mapping[str, bytes], expected: Mapping[str, bytes] | None = None) -> None:

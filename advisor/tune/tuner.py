@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from accel_advisor.editing.fixer import rehearse_writing
 from accel_advisor.machine.bandwidth import measure
 from accel_advisor.machine.machine import Machine, accelerators, inspect_machine
 from accel_advisor.tune.applying.objections import Objections, objections_to
@@ -23,7 +24,7 @@ from accel_advisor.tune.record.schema import Explanation
 from accel_advisor.tune.search.allowance import whole
 from accel_advisor.tune.search.conclusion import conclusion
 from accel_advisor.tune.search.diagnosis import diagnose
-from accel_advisor.tune.search.purposes import Purpose
+from accel_advisor.tune.search.purposes import Doing, Purpose, doing
 from accel_advisor.tune.search.readings import Loop, Readings
 from accel_advisor.tune.search.search import BaselineError, Request, Search, block_seconds
 from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOB_NAMES, Limits
@@ -44,6 +45,9 @@ COPIES_SECONDS = 20.0
 """That measuring copies to the accelerator may take, the start of a process included."""
 STOP_SECONDS = 1.0
 """Beyond the search's own limit, in seconds, before its trial is ended whatever it does."""
+_STARTING, _COPYING, _VERIFYING = (
+    Doing(words, words) for words in ("starting the script", "copies to the accelerator", "old source against new")
+)
 _EXPLAIN_SHARE = 0.15
 _NOISY = 0.1
 _UNEXPLAINED = "where the loader spends its time was not found out"
@@ -86,14 +90,16 @@ def tune(
 
     Raises:
         TrialError: the script could not be measured at all.
-        TuneError: its own settings could not be measured.
+        TuneError: its own settings could not be measured, or the source is to be changed and cannot be written.
         KeyboardInterrupt: before there was anything to report; nothing was changed.
     """
     began, today = time.monotonic(), datetime.now(UTC)
     interrupts = interrupts or Interrupts()
     root, machine = root or command.cwd, inspect_machine()
+    if options.apply:
+        _check_writing(command, root)
     with Session(command, deadline=math.inf, start_timeout=options.start_timeout) as session:
-        watch("starting the script", None)
+        watch(_STARTING, None)
         with interrupts.heeded():
             ready = session.start()
         info = ready.loaders[0]
@@ -114,7 +120,7 @@ def tune(
             with interrupts.heeded():
                 session.run(search, watch)
                 if options.explain:
-                    watch(Purpose.EXPLANATION, search)
+                    watch(doing(Purpose.EXPLANATION, search.baseline), search)
                     explained = _explain(session, search, options, root, ready.device)
         except KeyboardInterrupt:
             pass
@@ -134,7 +140,7 @@ def tune(
     outcome.args, outcome.began, outcome.budget = command.args, today.isoformat(timespec="seconds"), options.budget
     outcome.machine = machine
     if ready.device in TRANSFER_DEVICES and not interrupts.heard:
-        watch("copies to the accelerator", search)
+        watch(_COPYING, search)
         with suppress(KeyboardInterrupt), interrupts.heeded():
             copies = measure(command.python, COPIES_SECONDS)
             outcome.notes.append(copies if isinstance(copies, str) else copies.sentence)
@@ -149,7 +155,7 @@ def tune(
         times = [search.readings.seconds(settings) for settings in (search.baseline, recommended)]
         outcome.notes += short_steps(*(seconds or 0.0 for seconds in times))
         if options.apply and outcome.recommendation.editable and not interrupts.heard:
-            watch("old source against new", search)
+            watch(_VERIFYING, search)
             outcome.verification = apply(session, outcome.recommendation, search, end, interrupts)
     else:
         ended = conclusion(search, why=cut, interrupted=interrupts.heard)
@@ -170,6 +176,18 @@ def tune(
     outcome.interrupted = interrupts.heard
     outcome.seconds = time.monotonic() - began
     return outcome
+
+
+def _check_writing(command: Command, root: Path) -> None:
+    """Whether the script could be replaced: nobody wants to wait for a change that cannot be written."""
+    path = command.file
+    try:
+        rehearse_writing(path)
+    except OSError as error:
+        raise TuneError(
+            f"{display_name(path, root)} cannot be written ({error.strerror or error}), so --apply would have nowhere "
+            "to put the change: without --apply it is shown"
+        ) from error
 
 
 def _explain(session: Session, search: Search, options: Options, root: Path, device: str) -> tuple[Explanation, ...]:
@@ -207,7 +225,7 @@ def _turn(
             root=outcome.root,
             block=block_seconds(options.budget),
             memory=min((one.memory for one in outcome.accelerators if one.memory), default=None),
-            say=lambda words: watch(words, None),
+            say=lambda words: watch(Doing(words, "trying knobs of the training"), None),
         )
         with suppress(KeyboardInterrupt), interrupts.heeded():
             outcome.turns = try_knobs(trials, options.knobs, write=options.apply and options.unsafe)

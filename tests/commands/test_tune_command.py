@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ from rich.console import Console
 from accel_advisor.commands.output_files import Outputs
 from accel_advisor.commands.tune_command import _finish, tune
 from accel_advisor.tune.search.verification import Verification
+from accel_advisor.tune.trial.machine_lock import machine_lock
 
 from ..tune.outcomes import outcome
 
@@ -23,6 +25,8 @@ TRAINING = "from torch.utils.data import DataLoader\nfor batch in DataLoader([])
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))  # where trials of other tests have no lock
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -159,7 +163,7 @@ def test_a_script_that_takes_long_to_start_is_given_longer_by_an_option(folder: 
     ],
 )
 def test_check_fails_on_a_gain_left_on_the_table(
-    tmp_path: Path, won: bool, held: bool | None, check: bool, status: int
+    tmp_path: Path, won: bool, held: bool | None, check: bool, status: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = outcome(tmp_path, won=won, verification=None if held is None else Verification(held, None))
     context = click.Context(click.Command("tune"))
@@ -169,4 +173,51 @@ def test_check_fails_on_a_gain_left_on_the_table(
     except click.exceptions.Exit as end:
         code = end.exit_code
     assert code == status
+    said = capsys.readouterr().err
+    assert ("--check fails: num_workers=4 was measured to be 2.65x (2.58-2.72) as fast" in said) == bool(status)
+    assert ("could not be verified" in said) == (held is False)
     assert json.loads((tmp_path / "out.json").read_text())["verified"] is held
+
+
+LIMITED = """\
+import resource, sys, tempfile
+tempfile.tempdir = 'tmp'
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+from accel_advisor.cli import run
+sys.argv = ["accel-advisor", "tune", "train.py", *sys.argv[1:]]
+run()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits as POSIX has them")
+def test_a_change_that_could_not_be_written_is_refused_before_the_trial(folder: Path) -> None:
+    (folder / "train.py").write_text("open('started', 'w')\n")
+    before = listing(folder)
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, "--apply"], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 2
+    assert "train.py cannot be written (File too large), so --apply would have nowhere to put the change" in done.stderr
+    assert "starting the script" not in done.stderr
+    assert listing(folder) == before
+
+
+def test_a_second_trial_is_refused_unless_it_may_wait(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "train.py").write_text("print('nothing')\n")
+    with machine_lock():
+        refused = call("train.py")
+    assert refused.exit_code == 2
+    assert "another trial is running on this machine" in refused.stderr
+    assert "let this one wait with --wait" in refused.stderr
+    assert "starting the script" not in refused.stderr
+
+    monkeypatch.setenv("TMPDIR", tempfile.gettempdir())
+    command = [sys.executable, "-m", "accel_advisor", "tune", "train.py", "--wait"]
+    with machine_lock():
+        waits = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert waits.stderr is not None
+        assert "waiting until it has ended" in waits.stderr.readline()
+    _, said = waits.communicate(timeout=120)
+    assert "starting the script" in said
+    assert "without iterating a DataLoader" in said
+    assert waits.returncode == 2

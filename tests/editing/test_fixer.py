@@ -19,6 +19,7 @@ from accel_advisor.editing.fixer import (
     edited_python,
     edits_by_file,
     plan,
+    rehearse_writing,
     unified_diff,
     write_all,
     write_atomically,
@@ -233,3 +234,50 @@ class TestWriteAtomically:
         start = document.text.index("x = 1")
         changed = apply_edits(document.text, [document.edit(start, start + 1, "y")])
         assert document.encode(changed) == raw.replace(b"x = 1", b"y = 1")
+
+
+class TestRehearseWriting:
+    @pytest.fixture
+    def file(self, tmp_path: Path) -> Path:
+        (tmp_path / "train.py").write_text("x = 1\n")
+        return tmp_path / "train.py"
+
+    def tried(self, file: Path, before: str) -> str:
+        """What a process says that tries it after ``before``: the same for root and for everybody else."""
+        code = f"""\
+import os, resource
+{before}
+from pathlib import Path
+from accel_advisor.editing.fixer import rehearse_writing
+try:
+    rehearse_writing({str(file)!r})
+except OSError as error:
+    print(error.strerror)
+"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+        return done.stdout.strip()
+
+    def test_what_can_be_written_is_the_same_afterwards(self, file: Path) -> None:
+        before = file.stat()
+        rehearse_writing(file)
+        rehearse_writing(file.with_name("new.py"))
+        assert file.stat() == before
+        assert list(file.parent.iterdir()) == [file]
+        assert self.tried(file, "pass") == ""
+
+    def test_a_file_that_is_read_only_can_be_replaced(self, file: Path) -> None:
+        file.chmod(0o444)
+        assert self.tried(file, "pass") == ""
+
+    @pytest.mark.skipif(not hasattr(os, "seteuid"), reason="needs users as POSIX has them")
+    def test_a_folder_of_somebody_else(self, file: Path) -> None:
+        file.parent.chmod(0o555)
+        try:
+            assert self.tried(file, "import accel_advisor.editing.fixer; os.geteuid() or os.seteuid(65534)") != ""
+        finally:
+            file.parent.chmod(0o755)
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="needs limits as POSIX has them")
+    def test_where_nothing_more_can_be_written(self, file: Path) -> None:
+        assert self.tried(file, "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))") == "File too large"
+        assert list(file.parent.iterdir()) == [file]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from accel_advisor.tune.probe.channel.wire import Settings
@@ -33,3 +34,28 @@ def words(purpose: Purpose, what: Settings | str) -> str:
     if purpose is Purpose.WORKERS and isinstance(what, Settings):
         return f"{what.num_workers} {purpose}"
     return purpose.value
+
+
+_SEARCH = "trying other settings"
+_PHASES = {
+    Purpose.CEILINGS: "measuring what could be gained at most",
+    Purpose.FETCH_COST: _SEARCH,
+    Purpose.WORKERS: _SEARCH,
+    Purpose.PREFETCH: _SEARCH,
+    Purpose.TRANSFERS: _SEARCH,
+    Purpose.FINALISTS: "comparing the best of them",
+    Purpose.OLD_AGAINST_NEW: "comparing the settings in the source with the best ones",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """What a run is doing, in words, and the phase of the run that this belongs to: that changes less often."""
+
+    words: str
+    phase: str
+
+
+def doing(purpose: Purpose, what: Settings | str) -> Doing:
+    """What a run does while ``what`` is measured for a purpose."""
+    return Doing(words(purpose, what), _PHASES.get(purpose, purpose.value))

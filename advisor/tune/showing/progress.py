@@ -1,7 +1,9 @@
-"""What a person sees while it runs: what is being tried, and what is known so far. Only on a terminal."""
+"""What a person sees while it runs: on a terminal what is being tried and what is known so far, elsewhere a line for
+each phase."""
 
 from __future__ import annotations
 
+import sys
 import time
 from types import TracebackType
 from typing import Self
@@ -13,6 +15,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from accel_advisor.tune.search.purposes import Doing
 from accel_advisor.tune.search.search import Search
 from accel_advisor.tune.search.settings import describe
 from accel_advisor.tune.wording.figures import interval_text
@@ -21,12 +24,13 @@ _ROWS = 8
 
 
 class Screen:
-    """A live table on a terminal; silent elsewhere. Its :meth:`show` is a :data:`~.session.Watch`."""
+    """A live table on a terminal; elsewhere a line on stderr for each phase. Its :meth:`show` is a
+    :data:`~.session.Watch`."""
 
     def __init__(self, console: Console) -> None:
         self._spinner = Spinner("dots")
         self._began = self._asked = time.monotonic()
-        self._purpose = ""
+        self._words = self._phase = ""
         self._spent = self._budget = 0.0
         self._table: Table | None = None
         self._live = (
@@ -46,19 +50,22 @@ class Screen:
         if self._live is not None:
             self._live.stop()
 
-    def show(self, purpose: str, search: Search | None) -> None:
-        """Shows what is being done, in words, and the search as far as it is."""
+    def show(self, doing: Doing, search: Search | None) -> None:
+        """Shows what is being done, and the search as far as it is."""
         if self._live is None:
+            if doing.phase != self._phase:
+                self._phase = doing.phase
+                print(f"{time.monotonic() - self._began:4.0f} s  {doing.phase}", file=sys.stderr, flush=True)
             return
         # The table is made here and not while it is drawn: that happens in a thread of its own.
         self._table = _table(search) if search is not None else None
         self._spent, self._budget = (search.spent, search.budget) if search is not None else (0.0, 0.0)
-        self._purpose, self._asked = purpose, time.monotonic()
+        self._words, self._asked = doing.words, time.monotonic()
 
     def _render(self) -> RenderableType:
         """Drawn anew several times a second, so that time goes on while a block runs."""
         now = time.monotonic()
-        self._spinner.update(text=Text(f"{self._purpose}  {now - self._began:.0f} s"))
+        self._spinner.update(text=Text(f"{self._words}  {now - self._began:.0f} s"))
         if self._table is None:
             return self._spinner
         spent = min(self._spent + now - self._asked, self._budget)

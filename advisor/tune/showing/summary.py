@@ -19,6 +19,9 @@ from accel_advisor.tune.wording.kept_text import verdict_text
 if TYPE_CHECKING:
     from accel_advisor.tune.record.outcome import Outcome
 
+_RATIOS = (
+    "How many times as fast is measured in turns with the settings in the source: it is more exact than the two rates."
+)
 _OPEN = "Whether there is a gain is undecided: a quiet machine or a longer --budget settles it."
 _DIFF_STYLES = {"-": "red", "+": "green", "@": "cyan"}
 CEILINGS = {NO_WAIT: "data ready at once", NO_TRANSFER: "data already on the device"}
@@ -43,6 +46,8 @@ def print_record(record: Record, console: Console) -> None:
     if record.tried:
         console.print()
         console.print(_table(record))
+        if any(row.gain is not None for row in record.tried[1:]):
+            console.print(_text(_RATIOS, "dim"))
     console.print()
     if record.interrupted:
         console.print("Interrupted; this is what was known by then.")

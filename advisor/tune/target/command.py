@@ -26,3 +26,12 @@ class Command:
     def __post_init__(self) -> None:
         if (self.script is None) == (self.module is None):
             raise ValueError("a command has either a script or a module")
+
+    @property
+    def file(self) -> Path:
+        """The script, or the file of the module where it would lie in the working folder."""
+        if self.script is not None:
+            return self.cwd / self.script
+        base = self.cwd.joinpath(*(self.module or "").split("."))
+        package = base / "__main__.py"
+        return package if package.is_file() else base.with_suffix(".py")

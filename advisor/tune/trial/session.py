@@ -13,7 +13,7 @@ from typing import Self
 from accel_advisor.machine.gpus import Sample
 from accel_advisor.tune.probe.channel.wire import BASELINE, Block, Ready, Stopped
 from accel_advisor.tune.probe.knobs.training_knobs import Plan
-from accel_advisor.tune.search.purposes import Purpose, words
+from accel_advisor.tune.search.purposes import Doing, Purpose, doing
 from accel_advisor.tune.search.search import Answer, Request, Search
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.cpu_usage import processor_seconds
@@ -32,8 +32,8 @@ from accel_advisor.tune.trial.trial_errors import (
 MOST_RESTARTS = 4
 """Children that may be lost before the search is given up."""
 
-Watch = Callable[[str, Search | None], None]
-"""Gets what is being done, in words, and the search as far as it is."""
+Watch = Callable[[Doing, Search | None], None]
+"""Gets what is being done, and the search as far as it is."""
 
 
 class Session:
@@ -139,7 +139,7 @@ class Session:
         try:
             request = next(plan)
             while True:
-                watch(words(request.purpose, request.what), search)
+                watch(doing(request.purpose, request.what), search)
                 request = plan.send(self.answer(request))
         except StopIteration:
             return

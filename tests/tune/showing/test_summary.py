@@ -26,6 +26,13 @@ def test_the_sentence_comes_first_and_the_change_last(tmp_path: Path) -> None:
     assert "a worker was killed" in text
 
 
+def test_the_table_says_which_of_its_figures_is_the_more_exact(tmp_path: Path) -> None:
+    found = outcome(tmp_path, won=True)
+    assert "is measured in turns with the settings in the source: it is more exact" in printed(found)
+    found.rows = found.rows[:1]
+    assert "more exact" not in printed(found)
+
+
 def test_lines_of_the_diff_stay_whole_on_a_narrow_terminal(tmp_path: Path) -> None:
     found = outcome(tmp_path, won=True)
     assert found.recommendation is not None
