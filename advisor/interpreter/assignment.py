@@ -9,7 +9,7 @@ import libcst as cst
 from accel_advisor.interpreter.iteration import element_at, element_of
 from accel_advisor.interpreter.library.evident_models import as_model
 from accel_advisor.interpreter.library.settings_classes import field_default
-from accel_advisor.interpreter.loader_batches import loaders_of, may_rewrite, mutates_in_place
+from accel_advisor.interpreter.loader_batches import loaders_of, may_rewrite, mutates_in_place, refills
 from accel_advisor.records.actions import Act, Sets, SetsItem
 from accel_advisor.values.devices import device_kinds
 from accel_advisor.values.places import HOST, SOMEWHERE, WITH_MODEL, Place, is_host
@@ -178,8 +178,10 @@ def _assign_item(machine: Machine, target: cst.Subscript, value: Value) -> None:
         elif isinstance(one, Tensor):
             machine.recorder.operation(machine.frame, target, Act.SETS_TENSOR_ITEM, one, value=value)
             may_rewrite(one)
-            if not _replaces_entry(one, key, value):
-                mutates_in_place(one)
+            if _replaces_entry(one, key, value):
+                refills(one, value, machine.frame.batch_loop)
+            else:
+                mutates_in_place(one, machine.frame.batch_loop)
 
 
 def _replaces_entry(batch: Tensor, key: Value | None, value: Value) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from accel_advisor.records.loaders import LoaderCall, loader_of
+from accel_advisor.records.loops import Loop
 from accel_advisor.values.places import is_host
 from accel_advisor.values.values import Choice, Iterated, Method, Sequence, Tensor, Value, options_of
 
@@ -62,8 +63,18 @@ def may_rewrite(value: Value) -> None:
         loader.rewritten = True
 
 
-def mutates_in_place(tensor: Tensor) -> None:
-    """Notes that a batch is changed while it is on the host: an asynchronous copy of it may still be reading."""
+def mutates_in_place(tensor: Tensor, loop: Loop | None) -> None:
+    """Notes that a batch is changed in a loop while it is on the host: an asynchronous copy of it may still be
+    reading. It is there no more where the loop has put what it copied in the place of its parts."""
     loader = loader_of(tensor)
-    if loader is not None and not all("cuda" in kinds for kinds in tensor.place):
-        loader.mutated = True
+    if loader is not None and loop not in loader.refilled and not all("cuda" in kinds for kinds in tensor.place):
+        loader.mutated.add(loop)
+
+
+def refills(batch: Tensor, value: Value, loop: Loop | None) -> None:
+    """Notes that a part of a batch is replaced by a copy of itself on a GPU."""
+    loader = loader_of(batch)
+    if loop is None or loader is None or not isinstance(value, Tensor) or value.loader is not batch.loader:
+        return
+    if value.place and all("cuda" in kinds for kinds in value.place):
+        loader.refilled.add(loop)

@@ -80,13 +80,13 @@ def _augmented(machine: Machine, node: cst.AugAssign) -> bool:
     if kept and isinstance(node.operator, cst.AddAssign) and not isinstance(before, Cell):
         place = value.place if isinstance(value, Tensor) else SOMEWHERE
         if isinstance(before, Tensor):
-            mutates_in_place(before)
+            mutates_in_place(before, machine.frame.batch_loop)
             assign(machine, node.target, replace(before, grown=sum_of(kept, node)))
         else:
             assign(machine, node.target, Tensor(place, proven=False, grown=sum_of(kept, node)))
         return False
     if isinstance(before, Tensor):
-        mutates_in_place(before)
+        mutates_in_place(before, machine.frame.batch_loop)
         return False
     if isinstance(before, Mapping) and isinstance(node.operator, cst.BitOrAssign):
         update_mapping(machine, before, value)

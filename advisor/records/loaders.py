@@ -86,7 +86,8 @@ class LoaderCall(BatchSource):
         around: the loops around those in every turn of which a pass begins.
         transfers: moves of its batches to a device.
         moved_by: the framework that moves its batches, if one does.
-        mutated: whether the loop changes a batch in place while it is on the host.
+        mutated: the loops that change a batch in place while it is on the host; None where the loop is not known.
+        refilled: those that put parts of a batch which they copied to a GPU in the place of these parts.
         viewed: whether a batch on the host is reached as an array, through which it may be changed.
         rewritten: the program may put other tensors into a batch, or move one in place.
         dataset: what its samples cost and contain.
@@ -108,7 +109,8 @@ class LoaderCall(BatchSource):
     around: list[Loop] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
     moved_by: str | None = None
-    mutated: bool = False
+    mutated: set[Loop | None] = field(default_factory=set)
+    refilled: set[Loop] = field(default_factory=set)
     viewed: bool = False
     rewritten: bool = False
     dataset: DatasetFacts | None = None

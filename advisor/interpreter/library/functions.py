@@ -77,7 +77,7 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
         note_saved_states(machine, arguments.positional[0].value, node)
     written = arguments.get("out")
     if isinstance(written, Tensor):
-        mutates_in_place(written)
+        mutates_in_place(written, machine.frame.batch_loop)
     constructor = CONSTRUCTORS.get(name)
     if constructor is not None:
         return build_loader(machine, constructor, arguments, node)
@@ -161,7 +161,7 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
         asked = arguments.get("inplace")
         in_place = last.endswith("_") or (isinstance(asked, Constant) and asked.value is True)
         if in_place and isinstance(first, Tensor):
-            mutates_in_place(first)
+            mutates_in_place(first, machine.frame.batch_loop)
         machine.frame.run.clock.work(place, machine.frame.loops)
         grown = grown if machine.frame.graphs and last not in GRAPHLESS else frozenset()
         fills = filled_by(last, [one.value for one in arguments.positional]) if known else frozenset()

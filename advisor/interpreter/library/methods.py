@@ -170,7 +170,7 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
     if name.endswith("_") and not name.startswith("_"):
         if name == "copy_":
             copies_into(machine, receiver, arguments, node)
-        mutates_in_place(receiver)
+        mutates_in_place(receiver, machine.frame.batch_loop)
         taken = [one.value for one in arguments.positional]
         fills = filled_by(name, [receiver, *taken]) if name in FILLS_IN_PLACE else frozenset()
         return replace(receiver, fills=fills) if receiver.fills else receiver
