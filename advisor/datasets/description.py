@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -164,14 +165,7 @@ def _project(machine: Machine, value: Instance) -> DatasetFacts:
         vetoes.append(Veto("written", words))
     if cost == "memory":
         vetoes.append(IN_MEMORY)
-    plain = (
-        not any(
-            isinstance(node, cst.Name) and _ENCODES.search(node.value) is not None
-            for one in cls.lineage()
-            for node in descendants(one.node)
-        )
-        and "?" not in bases
-    )
+    plain = "?" not in bases and not any(_encodes(one.node) for one in cls.lineage())
     on_device = any(uses_accelerator(machine, one) for one in cls.lineage())
     on_device |= is_elsewhere(machine, machine.recorder.samples.get(value, UNKNOWN))
     ranked = knows_its_rank(cls)
@@ -191,6 +185,12 @@ def _project(machine: Machine, value: Instance) -> DatasetFacts:
         objects=held_objects(machine, cls),
         on_host=not on_device and read_on_host(machine, value, cost == "costly"),
     )
+
+
+@lru_cache(maxsize=512)
+def _encodes(cls: cst.ClassDef) -> bool:
+    """Whether a class mentions, by its name, what makes a batch whose class the default collate function keeps."""
+    return any(_ENCODES.search(one.value) is not None for one in descendants(cls, cst.Name))
 
 
 def _is_text(samples: Value) -> bool:

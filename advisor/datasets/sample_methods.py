@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import libcst as cst
 
 from accel_advisor.syntax.shapes import methods_of, self_attribute
@@ -24,11 +26,15 @@ def sample_methods(cls: Class) -> dict[str, tuple[Class, cst.FunctionDef]]:
         if name in found:
             continue
         found[name] = table[name]
-        for node in descendants(table[name][1].body, cst.Attribute):
-            used = self_attribute(node)
-            if used in table and used != "__init__":
-                pending.append(str(used))
+        pending += [used for used in _attributes_read(table[name][1]) if used in table and used != "__init__"]
     return found
+
+
+@lru_cache(maxsize=2048)
+def _attributes_read(method: cst.FunctionDef) -> tuple[str, ...]:
+    """The attributes of ``self`` in the body of a method, in source order."""
+    found = map(self_attribute, descendants(method.body, cst.Attribute))
+    return tuple([name for name in found if name is not None])
 
 
 def pickles_itself(cls: Class) -> bool:

@@ -29,7 +29,11 @@ def state_vetoes(machine: Machine, cls: Class) -> list[Veto]:
     if asked:
         found.append(Veto("written", f"code outside of it asks for {asked}, which workers would set for themselves"))
     for owner, function in sample_methods(cls).values():
-        if _is_cached(function) or any(map(_fills, descendants(function))) or _calls_cached(machine, owner, function):
+        if (
+            _is_cached(function)
+            or any(map(_fills, descendants(function, cst.AssignTarget, cst.Call)))
+            or _calls_cached(machine, owner, function)
+        ):
             words = "it caches samples in the process, and every worker would have a cache of its own"
             found.append(Veto("cache", words, document=owner.document, node=function))
         elif any(self_attribute(node.target) is not None for node in descendants(function, cst.AugAssign)):

@@ -104,7 +104,7 @@ class Loop:
 
     def empties(self) -> bool:
         """Whether a pass calls a method, of whatever it may be, that takes things out or resets it."""
-        return any(isinstance(one, cst.Call) and takes_out(one) for one in descendants(self.node))
+        return any(map(takes_out, descendants(self.node, cst.Call)))
 
     def reads(self, holder: str, besides: cst.CSTNode) -> bool:
         """Whether a pass mentions a name or attribute in another statement."""

@@ -18,9 +18,11 @@ _MOVES = frozenset({"to", "cuda", "cpu", "xpu"})
 
 
 _EPOCH = re.compile(r"(?:\w*_)?epochs?(?:_?(?:i|id|idx|index|n|num|number|no))?|i_?epochs?")
-_WITH_TARGET = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)
+_BINDS_ANEW = (cst.AnnAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)
+_WITH_TARGET = (cst.AssignTarget, cst.AugAssign, *_BINDS_ANEW)
 
 
+@lru_cache(maxsize=2048)
 def touches_devices(code: cst.CSTNode) -> bool:
     """Whether the code of a class or function calls a method that moves something, or reads a ``device``."""
     for node in descendants(code, cst.Attribute, cst.Call):
@@ -147,15 +149,15 @@ def takes_out(call: cst.Call) -> bool:
 def renewed_in(node: cst.CSTNode, besides: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """What a piece of syntax rebinds, deletes, or calls a method on that takes things out of it, in other
     statements than ``besides``."""
-    for one in descendants(node):
+    for one in descendants(node, cst.Assign, cst.Call, *_BINDS_ANEW):
         if one is besides:
             continue
         if isinstance(one, cst.Assign):
             targets: list[cst.CSTNode] = [target.target for target in one.targets]
-        elif isinstance(one, _WITH_TARGET) and not isinstance(one, (cst.AssignTarget, cst.AugAssign)):
+        elif isinstance(one, cst.Call):
+            targets = [one.func.value] if isinstance(one.func, cst.Attribute) and takes_out(one) else []
+        elif isinstance(one, _BINDS_ANEW):
             targets = [one.target]
-        elif isinstance(one, cst.Call) and isinstance(one.func, cst.Attribute) and takes_out(one):
-            targets = [one.func.value]
         else:
             continue
         for target in targets:

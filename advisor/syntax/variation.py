@@ -124,31 +124,36 @@ class Passes:
         return self._level(test, self.depth, decided)
 
     def _level(self, node: cst.CSTNode, top: int, decided: cst.CSTNode | None) -> int:
-        if type(node) in _LITERALS:
+        kind = type(node)
+        if kind in _LITERALS:
             return 0
-        if isinstance(node, cst.Name):
+        if kind is cst.Name and isinstance(node, cst.Name):
             return self._of_name(node.value)
-        if isinstance(node, cst.Attribute):
+        if kind is cst.Attribute and isinstance(node, cst.Attribute):
             return self._of_attribute(node, top, decided)
-        if isinstance(node, cst.Comparison) and _asks_for_structure(node):
+        if kind is cst.Comparison and isinstance(node, cst.Comparison) and _asks_for_structure(node):
             name = dotted(node.left)
             kept = decided is not None and name in bindings(decided) and not self._is_new_in_each_call(name)
             return top if kept else 0
-        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo):
+        if kind is cst.BinaryOperation and isinstance(node, cst.BinaryOperation) and type(node.operator) is cst.Modulo:
             return top
-        if isinstance(node, cst.Call):
+        if kind is cst.Call and isinstance(node, cst.Call):
             name = dotted(node.func).rpartition(".")[2] or _last(node.func)
             if name in _SETTLED:
                 return 0
             if name not in _PASSED_ON:
                 return top
-        if isinstance(node, cst.Call) and isinstance(node.func, cst.Name):
-            parts = [one.value for one in node.args]
-        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-            parts = [node.func.value, *(one.value for one in node.args)]
+            parts: list[cst.CSTNode] = [one.value for one in node.args]
+            if isinstance(node.func, cst.Attribute):
+                parts.insert(0, node.func.value)
+            elif not isinstance(node.func, cst.Name):
+                parts = list(children(node))
         else:
-            parts = list(children(node))  # type: ignore[arg-type]
-        return max((self._level(one, top, decided) for one in parts), default=0)
+            parts = list(children(node))
+        level = 0
+        for one in parts:
+            level = max(level, self._level(one, top, decided))
+        return level
 
     def _is_new_in_each_call(self, name: str) -> bool:
         """Whether a name is a parameter that the function, in no loop of its own, gives another value."""

@@ -114,8 +114,10 @@ PARTS: dict[str, tuple[str, ...]] = {
 brackets and white space are left out; a kind that is not named here holds nothing else. By name, since older releases
 of libcst lack some."""
 
-_EMPTY = frozenset({type(None), type(cst.MaybeSentinel.DEFAULT), str})
+_EMPTY: frozenset[type] = frozenset({type(None), type(cst.MaybeSentinel.DEFAULT), str})
+_LEAVES: frozenset[type] = frozenset({cst.Name, cst.SimpleString, cst.Integer, cst.Float})
 _backwards: dict[type[cst.CSTNode], tuple[str, ...]] = {}
+_sought: dict[tuple[type[cst.CSTNode], ...], tuple[frozenset[type], frozenset[type]]] = {}
 
 
 def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -147,7 +149,7 @@ def descendants(
             walk, since the classes of libcst are abstract base classes.
         but: the concrete kinds that are skipped with all that is in them.
     """
-    wanted = frozenset(kinds)
+    wanted, skipped = _sought.get(kinds) or _seek(kinds)
     stack: list[cst.CSTNode] = [node]
     pop, push, extend = stack.pop, stack.append, stack.extend
     while stack:
@@ -165,5 +167,12 @@ def descendants(
             sort = type(part)
             if sort is tuple or sort is list:
                 extend(part[::-1])
-            elif sort not in _EMPTY:
+            elif sort not in skipped:
                 push(part)
+
+
+def _seek(kinds: tuple[type[cst.CSTNode], ...]) -> tuple[frozenset[type], frozenset[type]]:
+    """The kinds of node that are wanted, and those that need no visit: nothing, and what holds nothing."""
+    wanted = frozenset(kinds)
+    found = _sought[kinds] = (wanted, _EMPTY | (_LEAVES - wanted) if wanted else _EMPTY)
+    return found

@@ -141,7 +141,7 @@ class Module(Cell):
         return isinstance(other, Module) and self.plain is other.plain and self.compiled is other.compiled
 
     def __hash__(self) -> int:
-        return id(self.plain)
+        return id(self.eager or self)
 
     @property
     def evident(self) -> bool:
