@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-import libcst as cst
-
 from accel_advisor.analysis.assembly import assemble
+from accel_advisor.analysis.uncalled import Uncalled
 from accel_advisor.datasets.description import describe_dataset
 from accel_advisor.datasets.sample_making import make_samples
-from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.calls import call_function
-from accel_advisor.interpreter.frames import NOTHING, Surroundings
 from accel_advisor.interpreter.interpreter import Interpreter
-from accel_advisor.interpreter.parameters import bind_parameters
-from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.project.import_graph import imported_modules
 from accel_advisor.project.requirements import Declared, Requirements
 from accel_advisor.project.search_path import added_folders, folders_meant
@@ -28,13 +22,7 @@ from accel_advisor.source.document import Document
 from accel_advisor.source.parsing import DocumentError
 from accel_advisor.source.shown_path import shown_path
 from accel_advisor.syntax.nesting import deep_stack
-from accel_advisor.syntax.shapes import dotted
-from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import LIBRARIES
-from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
-from accel_advisor.tables.torch_modules import MODULE_BASES
-from accel_advisor.values.places import WITH_MODEL, place_of_input
-from accel_advisor.values.values import Class, Function, Instance, Module, Tensor, Value
 
 MOST_CONSULTED = 100
 MOST_CONSULTED_CHARACTERS = 1_000_000
@@ -213,7 +201,7 @@ def analyze(
             _guarded(machine, project, analysis, filename, partial(machine.module, filename))
         _make_samples(machine, project, analysis, machine.recorder.loaders)
         before = len(machine.recorder.loaders)
-        _run_uncalled(machine, project, analysis, frozenset(todo))
+        Uncalled(machine, frozenset(todo), partial(_guarded, machine, project, analysis)).interpret()
         _make_samples(machine, project, analysis, machine.recorder.loaders[before:])
     for filename in asked:
         document = project.documents[filename]
@@ -253,95 +241,3 @@ def _guarded(
         name = document.filename if document is not None else filename
         analysis.failures[name] = "is nested too deeply to be analysed"
         machine.store.abandon(level)
-
-
-def _run_uncalled(machine: Interpreter, project: Project, analysis: Analysis, wanted: frozenset[str]) -> None:
-    """Interprets functions of the wanted files that nothing called, or that were not followed in every call, with
-    unknown arguments: first those that no other one of them mentions."""
-
-    def is_left(function: Function) -> bool:
-        return id(function.node) not in machine.called or id(function.node) in machine.truncated
-
-    def run_steps(receivers: dict[int, Value]) -> None:
-        """Interprets each ``forward`` that a step of a training runs, within the loop that it was met in."""
-        in_loops = machine.recorder.called.in_loops
-        while in_loops:
-            cls, around = in_loops.popleft()
-            forward = class_member(machine, cls, "forward") if around.trains else None
-            if isinstance(forward, Function) and is_left(forward):
-                run = partial(_run_alone, machine, forward, receivers, around)
-                _guarded(machine, project, analysis, forward.document.path, run)
-
-    done = 0
-    while done < len(machine.functions):
-        here = [one for one in machine.functions[done:] if one.document.path in wanted or _is_asked(machine, one)]
-        batch = [one for one in here if is_left(one)]
-        done = len(machine.functions)
-        mentioned = {name for function in batch for name in _names_in(function)}
-        roots = [one for one in batch if one.owner is None and one.name not in mentioned]
-        methods = [one for one in batch if one.owner is not None]
-        called = {one.owner for one in methods if one.name == "forward"}
-        methods.sort(key=lambda one: one.owner in called)  # first those that call modules
-        rest = [one for one in batch if one.owner is None and one.name in mentioned]
-        receivers: dict[int, Value] = {}
-        run_steps(receivers)
-        for function in (*roots, *methods, *rest):
-            if is_left(function):
-                run = partial(_run_alone, machine, function, receivers)
-                _guarded(machine, project, analysis, function.document.path, run)
-            run_steps(receivers)
-
-
-def _is_asked(machine: Interpreter, function: Function) -> bool:
-    """Whether it is the ``forward`` of a module that a file which was asked for calls, wherever it is defined."""
-    return function.name == "forward" and function.owner in machine.recorder.called.classes
-
-
-def _run_alone(
-    machine: Interpreter, function: Function, receivers: dict[int, Value], around: Surroundings = NOTHING
-) -> None:
-    """Interprets one function with unknown arguments; a method, on an object that was built with unknown arguments."""
-    unknown = Arguments(None, open=True, starred=True)
-    receiver: Value | None = None
-    if function.owner is not None:
-        receiver = receivers.get(id(function.owner.node))
-        if receiver is None:
-            receiver = receivers[id(function.owner.node)] = _sample(machine, function.owner)
-            init = class_member(machine, function.owner, "__init__")
-            if isinstance(init, Function):
-                with machine.at_home(init.scope.globals):
-                    call_function(machine, init, unknown, None, receiver)
-    if id(function.node) not in machine.called or id(function.node) in machine.truncated:
-        with machine.at_home(function.scope.globals, around):
-            bound = bind_parameters(machine, function, unknown, receiver)
-            if isinstance(receiver, Module) and function.name == "forward":
-                for name, annotated in _inputs(function):
-                    place = place_of_input(function.node, name)
-                    bound[name] = Tensor(place, proven=False)
-                    if annotated:
-                        machine.recorder.inputs.used_as_tensor(place)
-            machine.inline(function, bound, None)
-
-
-def _sample(machine: Interpreter, cls: Class) -> Instance | Module:
-    """An object of a class that nothing in the project builds."""
-    if cls.library_bases() & MODULE_BASES:
-        module = Module(cls.document, cls.node.name, f"project:{cls.name}", cls)
-        machine.move(module, WITH_MODEL)
-        return module
-    return Instance(cls)
-
-
-def _inputs(forward: Function) -> Iterator[tuple[str, bool]]:
-    """Parameters of a module's ``forward`` that may be tensors, and whether an annotation says that they are."""
-    for param in forward.node.params.params[1:]:
-        annotation = param.annotation.annotation if param.annotation is not None else None
-        plain = dotted(annotation) in TENSOR_CLASSES
-        if param.default is None and (annotation is None or plain):
-            yield param.name.value, plain
-
-
-def _names_in(function: Function) -> set[str]:
-    own = function.name
-    found = {one.value for one in descendants(function.node.body, cst.Name)}
-    return found - {own}

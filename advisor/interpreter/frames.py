@@ -12,6 +12,7 @@ from accel_advisor.records.clock import Clock
 from accel_advisor.records.conditions import Condition
 from accel_advisor.syntax.variation import Passes
 from accel_advisor.tables.wrappers import LEAVES_AUTOGRAD, STOPS_AUTOGRAD
+from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.places import HOST, Place
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import Layer
@@ -58,10 +59,12 @@ class Run:
     Attributes:
         clock: what the GPU was given and what was waited for, in order.
         default_place: where tensors and modules are made that are given no device.
+        basis: what shows that it runs where it is interpreted.
     """
 
     clock: Clock = field(default_factory=Clock)
     default_place: Place = HOST
+    basis: Evidence = PROVEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +75,14 @@ class Surroundings:
         loops, conditions: those around it, outermost first, and the exits before it.
         every: the modulus in the conditions, where it happens once in so many passes of the loop.
         around: the context managers and decorators around it, outermost first.
+        basis: what shows that it happens there.
     """
 
     loops: tuple[Loop, ...] = ()
     conditions: tuple[Condition, ...] = ()
     every: Value | None = None
     around: tuple[Value, ...] = ()
+    basis: Evidence = PROVEN
 
     @property
     def trains(self) -> bool:
@@ -168,7 +173,7 @@ class Frame:
     @property
     def surroundings(self) -> Surroundings:
         """What is around the statement that is at hand."""
-        return Surroundings(self.loops, self.conditions, self.every, self.around)
+        return Surroundings(self.loops, self.conditions, self.every, self.around, self.run.basis)
 
     @property
     def document(self) -> Document:
@@ -272,10 +277,13 @@ class CalledModules:
         in_loops: the classes whose ``forward`` runs in a loop while autograd records, and what is around it there,
             once for each class and innermost loop, in the order in which they were met; whoever interprets them takes
             them out.
+        unknown: what is around the calls of models of which nothing is known, once for each innermost loop, while
+            autograd records.
     """
 
     classes: set[Class] = field(default_factory=set)
     in_loops: deque[tuple[Class, Surroundings]] = field(default_factory=deque)
+    unknown: list[Surroundings] = field(default_factory=list)
     _seen: set[tuple[Module | Class, Loop]] = field(default_factory=set)
 
     def is_new(self, module: Module, loop: Loop) -> bool:
@@ -290,6 +298,11 @@ class CalledModules:
         if loop is not None and (cls, loop) not in self._seen:
             self._seen.add((cls, loop))
             self.in_loops.append((cls, frame.surroundings))
+
+    def note_unknown(self, frame: Frame) -> None:
+        """A model of which nothing is known is called at hand."""
+        if frame.loop is not None and frame.graphs and all(one.loops[-1] is not frame.loop for one in self.unknown):
+            self.unknown.append(frame.surroundings)
 
 
 def may_stop_autograd(value: Value) -> bool:

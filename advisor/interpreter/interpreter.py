@@ -160,7 +160,7 @@ class Interpreter(Machine):
     def at_home(self, scope: Scope, within: Surroundings = NOTHING) -> Iterator[Frame]:
         """Interprets in a scope of the project by itself, as if nothing were under way but what is around it. Where
         code of the program sets the default device, nobody knows whether that was done before."""
-        run = Run(default_place=self._place_of_uncalled)
+        run = Run(default_place=self._place_of_uncalled, basis=within.basis)
         frame = Frame(scope, self.store.level, run, loops=within.loops, conditions=within.conditions)
         frame.every, frame.outside = within.every, within.around
         with self.entered(frame):

@@ -237,3 +237,26 @@ def _returns_first(decorator: Value) -> bool:
     returned = [one.value for one in descendants(function.node.body, cst.Return, but=_INNER)]
     names = {one.value if isinstance(one, cst.Name) else None for one in returned}
     return bool(params) and names == {params[0].name.value}
+
+
+def answer_by_arguments(machine: Machine, test: cst.BaseExpression) -> bool | None:
+    """What a test of a parameter comes to, where the call that is being interpreted gives a literal for it."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        answer = answer_by_arguments(machine, test.expression)
+        return None if answer is None else not answer
+    asked, only = test, None
+    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1:
+        asked, only = test.left, test.comparisons[0]
+    function = machine.frame.function
+    if function is None or not isinstance(asked, cst.Name):
+        return None
+    given = function.node.params
+    if all(one.name.value != asked.value for one in (*given.posonly_params, *given.params, *given.kwonly_params)):
+        return None
+    known = machine.lookup(asked.value)
+    if not isinstance(known, Constant):
+        return None
+    if only is None:
+        return known.value if isinstance(known.value, bool) else None
+    other = machine.evaluate(only.comparator) if isinstance(only.operator, (cst.Equal, cst.NotEqual)) else UNKNOWN
+    return (known.value == other.value) is isinstance(only.operator, cst.Equal) if isinstance(other, Constant) else None

@@ -316,11 +316,12 @@ class Recorder:
             arguments=tuple(given),
             open=arguments is not None and arguments.open,
             loop=frame.batch_loop,
-            inner=frame.loop,
+            loops=frame.loops[::-1],
             conditions=frame.conditions,
             around=frame.around,
             functions=frame.function_names,
             every=frame.every,
+            basis=frame.run.basis,
         )
         known = self.operations.get((id(node), what))
         if known is None:

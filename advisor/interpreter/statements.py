@@ -18,7 +18,7 @@ from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.evident_models import rebound
 from accel_advisor.interpreter.library.external_settings import command_options
 from accel_advisor.interpreter.loader_batches import mutates_in_place
-from accel_advisor.interpreter.parameters import hands_back, register
+from accel_advisor.interpreter.parameters import answer_by_arguments, hands_back, register
 from accel_advisor.records.actions import Act, Call, Decorates
 from accel_advisor.syntax.exits import Left
 from accel_advisor.syntax.shapes import devices_asked_for, modulus_in, names_epoch
@@ -157,6 +157,8 @@ def _if(machine: Machine, node: cst.If) -> bool:
         frame.condition(node, test, node, branches=len(bodies) if orelse is not None else 0) for test in tests
     ]
     condition = max(conditions, key=lambda one: frame.loops.index(one.varies) + 1 if one.varies is not None else 0)
+    if len(tests) == 1:
+        condition = replace(condition, answer=answer_by_arguments(machine, node.test))
     every = frame.every
     frame.every = _modulus(machine, node.test) or every
     left = machine.branches(list(bodies), condition)

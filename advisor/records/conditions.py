@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import names_read_in
+from accel_advisor.syntax.shapes import asks_for_something, names_read_in
 from accel_advisor.values.immutable import immutable
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class Condition:
         branch: which of the branches it is, from 0; None for an exit, and where they are not alternatives.
         branches: how many there are, if one of them is taken in any case; 0 otherwise.
         exits: whether it leads out of the loop or the function, before the statement is reached.
+        answer: what the test comes to where what the function was given decides it.
     """
 
     node: cst.CSTNode
@@ -38,11 +39,34 @@ class Condition:
     branch: int | None = None
     branches: int = 0
     exits: bool = False
+    answer: bool | None = None
 
     @property
     def test(self) -> cst.BaseExpression | None:
         """The expression that decides, where it is a single one."""
         return self.node.test if isinstance(self.node, (cst.If, cst.IfExp)) else None
+
+    @property
+    def never(self) -> bool:
+        """Whether it is a branch that is not taken, by what the function was given."""
+        return self.answer is not None and self.branch is not None and self.answer is not (self.branch == 0)
+
+    @property
+    def ordinary(self) -> bool:
+        """Whether it is the branch for there being something, as nearly always: ``if len(boxes) > 0:``, or the other
+        branch of ``if count == 0:``."""
+        if not isinstance(self.node, cst.If) or isinstance(self.node.orelse, cst.If) or self.exits:
+            return False
+        return self.branch is not None and asks_for_something(self.node.test) is (self.branch == 0)
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether it is the branch of a module for evaluation: the other one of ``if self.training:``."""
+        test, negated = self.test, False
+        while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+            test, negated = test.expression, not negated
+        asks = isinstance(test, cst.Attribute) and test.attr.value == "training"
+        return asks and self.branch == (0 if negated else 1)
 
     @property
     def for_debugging(self) -> bool:

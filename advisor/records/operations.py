@@ -15,6 +15,7 @@ from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import assigned_value
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
+from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.immutable import immutable
 from accel_advisor.values.values import ABSENT, Constant, Opaque, Qualified, Unknown, Value, join_all, options_of
 
@@ -59,22 +60,24 @@ class OperationContext:
         arguments: by keyword, and by position.
         open: whether there may be other arguments.
         loop: the innermost loop over a loader that it happens in.
-        inner: the innermost loop of any kind; None outside of loops.
+        loops: the loops of any kind around it, innermost first.
         conditions: the conditions around it, and the exits before it, outermost first.
         every: the number of passes of the loop in which it happens once: the modulus in that condition, if it has one.
         around: the context managers and decorators around it, outermost first.
         functions: names of the project's functions around it, outermost first.
+        basis: what shows that it happens there.
     """
 
     receiver: Value | None
     arguments: tuple[tuple[str | int, Argument], ...]
     open: bool
     loop: Loop | None
-    inner: Loop | None
+    loops: tuple[Loop, ...]
     conditions: tuple[Condition, ...]
     around: tuple[Value, ...]
     functions: tuple[str, ...]
     every: Value | None = None
+    basis: Evidence = PROVEN
 
     @property
     def subject(self) -> Given:
@@ -117,14 +120,9 @@ class OperationContext:
         return tuple(one.name for one in options if isinstance(one, (Opaque, Qualified)))
 
     @property
-    def loops(self) -> tuple[Loop, ...]:
-        """The loops around it, innermost first."""
-        found: list[Loop] = []
-        loop = self.inner
-        while loop is not None:
-            found.append(loop)
-            loop = loop.parent
-        return tuple(found)
+    def inner(self) -> Loop | None:
+        """The innermost loop around it; None outside of loops."""
+        return self.loops[0] if self.loops else None
 
     @property
     def guarded(self) -> bool:
@@ -133,11 +131,13 @@ class OperationContext:
 
     def is_skipped_in(self, loop: Loop, besides: Collection[cst.CSTNode] = ()) -> bool:
         """Whether some passes of a loop around it, or of one in between, skip it, as a condition says that varies
-        there, or all do unless somebody looks for a fault; conditions besides these."""
+        there, or all do, unless somebody looks for a fault or by what a function is given; conditions besides these."""
+        if any(one.never for one in self.conditions):
+            return True
         inside = self.loops[: self.loops.index(loop) + 1]
         conditions = [one for one in self.conditions if one.within in inside or one.varies in inside]
         conditions = [one for one in conditions if one.node not in besides]
-        return any(one.varies in inside or one.for_debugging for one in conditions)
+        return any((one.varies in inside and not one.ordinary) or one.for_debugging for one in conditions)
 
     def alternative_in(self, loop: Loop) -> Condition | None:
         """The branch that it stands in, where that is all that makes some passes of a loop skip it, and one of the

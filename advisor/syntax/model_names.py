@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from accel_advisor.syntax.shapes import dotted
@@ -9,6 +11,7 @@ from accel_advisor.syntax.walking import descendants
 
 _OF_MODELS = frozenset({"parameters", "named_parameters"})
 """Methods that nothing but a model has."""
+_MODEL = re.compile(r"(^|_)(model|net|network)$", re.IGNORECASE)
 _MOVES = frozenset({"to", "cuda"})
 _OF_CALLED_MODELS = _MOVES | {"train", "eval", "state_dict", "load_state_dict", "zero_grad"}
 """Methods of models, which other objects have too; none of those is called as a function."""
@@ -36,3 +39,8 @@ def models_named_in(tree: cst.Module) -> frozenset[str]:
         for owner, methods in asked.items()
         if methods & _OF_MODELS or (owner in called and methods & _OF_CALLED_MODELS)
     )
+
+
+def is_named_as_model(called: cst.BaseExpression) -> bool:
+    """Whether what is called bears the name of a model: ``model``, ``self.net``."""
+    return _MODEL.search(dotted(called).rpartition(".")[2]) is not None

@@ -255,3 +255,28 @@ def decides(function: cst.FunctionDef) -> bool:
     kinds = (cst.If, cst.IfExp, cst.For, cst.While, cst.Try, cst.TryStar, cst.Match, cst.BooleanOperation)
     found = descendants(function.body, *kinds)
     return any(not isinstance(one, cst.If) or optional_part(one) is None for one in found)
+
+
+def asks_for_something(test: cst.BaseExpression) -> bool | None:
+    """Whether a test is true where there is something (``len(x) > 0``), or where there is nothing (``x.numel() == 0``);
+    None where it asks for anything else. A remainder is no amount."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        return False if _is_amount(test.expression) else None
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return True if _is_amount(test) else None
+    only = test.comparisons[0]
+    counts = isinstance(test.left, (cst.Name, cst.Attribute)) or _is_amount(test.left)
+    if not counts or not isinstance(only.comparator, cst.Integer) or only.comparator.value != "0":
+        return None
+    if isinstance(only.operator, cst.Equal):
+        return False
+    return True if isinstance(only.operator, (cst.GreaterThan, cst.NotEqual)) else None
+
+
+def _is_amount(node: cst.BaseExpression) -> bool:
+    """Whether an expression says how many there are: ``len(x)``, ``x.numel()``, ``x.shape[0]``, ``x.size(0)``."""
+    if isinstance(node, cst.Subscript):
+        return isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape"
+    if not isinstance(node, cst.Call):
+        return False
+    return dotted(node.func).rpartition(".")[2] in ("len", "numel", "size", "nelement")

@@ -10,7 +10,7 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Action, Call, any_calls
 from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.steps.host_waits import loop_of_each_step
+from accel_advisor.records.queries.steps.host_waits import basis_of_each_step, loop_of_each_step
 from accel_advisor.rule import Rule, also_at, remove_statement
 
 LOOPS = (cst.For, cst.While)
@@ -57,7 +57,8 @@ class EmptyCacheInLoop(Rule):
 
     When to ignore it
         Where other processes need the memory. The rule is silent where a condition or an exception leads there, outside
-        of the loop over batches, and in programs that measure memory.
+        of the loop over batches, and in functions that measure memory. In the `forward` of a class that the training
+        loop only may call, it is info.
 
     Fix safety
         Unsafe: a program that is close to the limit of memory may behave differently.
@@ -72,20 +73,23 @@ class EmptyCacheInLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        if facts.does(*MEASURES):
-            return
+        measuring = {one.function for one in facts.operations_of(*MEASURES)}
         for operation in facts.operations_of(*CLEANERS):
             loop = loop_of_each_step(operation)
-            if loop is not None and not operation.chosen and (loop.backward or loop.calls_model):
+            if loop is None or operation.chosen or operation.function in measuring:
+                continue
+            if loop.backward or loop.calls_model:
                 yield self._report(facts, operation, loop)
 
     def _report(self, facts: Facts, operation: Operation, loop: Loop) -> Finding:
         document, statement = facts.document, operation.statement
         code, harm = document.code(operation.node), CLEANERS[operation.what]
-        message = f"`{code}` {harm}, at every step; drop it, or call it once an epoch"
+        basis = basis_of_each_step(operation, loop)
+        message = f"`{code}` {harm}, at every step{basis.clause}; drop it, or call it once an epoch"
         if not loop.holds(document, operation.node):
             place = [also_at(loop.document, loop.node, "the steps of this loop call it")]
-            return self.finding(facts, operation.node, message, related=place)
+            severity = Severity.WARNING if basis.proven else Severity.INFO
+            return self.finding(facts, operation.node, message, severity=severity, related=place, basis=basis)
         edit = remove_statement(document, statement, loop.node.body) if isinstance(loop.node, LOOPS) else None
         fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
         return self.finding(facts, operation.node, message, fix=fix)

@@ -63,9 +63,9 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
             machine.recorder.inputs.follow(given, _unmoved_around(machine))
         if one.cls is not None:
             machine.recorder.called.classes |= set(one.cls.lineage())
-        if machine.frame.loop is not None and machine.frame.graphs:
-            for cls in _classes(machine, one) if machine.recorder.called.is_new(one, machine.frame.loop) else ():
-                machine.recorder.called.note(cls, machine.frame)
+        loop = machine.frame.loop
+        if loop is not None and machine.frame.graphs and machine.recorder.called.is_new(one, loop):
+            _note_called(machine, one)
     if machine.frame.loops and not moves:
         machine.recorder.inputs.given(given)
     machine.frame.run.clock.work(place, machine.frame.loops)
@@ -106,10 +106,10 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     return Tensor(place if stays else SOMEWHERE, proven=False, grown=machine.grown(node), basis=basis)
 
 
-def _classes(machine: Machine, module: Module) -> list[Class]:
-    """The classes of the project whose ``forward`` runs where a module is called: its own, or those of what it wraps
-    and holds."""
-    found: dict[Class, None] = {}
+def _note_called(machine: Machine, module: Module) -> None:
+    """Notes whose ``forward`` runs where a module is called: that of its own class, or those of what it wraps and
+    holds; nothing may be known of these."""
+    called, frame = machine.recorder.called, machine.frame
     pending, seen = [module], set[Value]()
     while pending:
         one = pending.pop()
@@ -117,11 +117,13 @@ def _classes(machine: Machine, module: Module) -> list[Class]:
             continue
         seen.add(one)
         if one.cls is not None:
-            found[one.cls] = None
+            called.note(one.cls, frame)
             continue
         held = machine.store.get(one, "\0children")
-        pending += [child for child in held.items if isinstance(child, Module)] if isinstance(held, Sequence) else []
-    return list(found)
+        parts = [child for child in held.items if isinstance(child, Module)] if isinstance(held, Sequence) else []
+        if not parts and (not one.kind or one.kind in WRAPPERS_THAT_MOVE_INPUTS):
+            called.note_unknown(frame)
+        pending += parts
 
 
 def _unmoved_around(machine: Machine) -> cst.CSTNode | None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.finding import Confidence
+
 from ..checks import Pair, check, check_one, check_pair, findings_of, fixed
 from ..programs import REGRESSION, REGRESSION_STEP
 
@@ -206,3 +208,22 @@ def test_reports_what_a_function_does_that_each_step_calls(tmp_path: Path) -> No
     collected, emptied = findings_of("ACC214", REGRESSION + HELPER, tmp_path)
     assert (collected.fix, emptied.fix) == (None, None)
     assert "the steps of this loop call it" in emptied.related[0].message
+
+
+FACTORY = (
+    "import torch, conf\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        torch.cuda.empty_cache()\n"
+    "        return x * 2\nnet = conf.build().cuda()\nfor x in conf.loader:\n    net(x.cuda()).sum().backward()\n"
+)
+
+
+def test_in_the_forward_of_what_a_factory_may_build_it_is_info(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC214", FACTORY, tmp_path)
+    assert (str(found.severity), found.confidence) == ("info", Confidence.EVIDENT)
+    assert findings_of("ACC214", FACTORY.replace("conf.build()", "torch.nn.Linear(8, 2)"), tmp_path) == []
+
+
+def test_memory_that_another_function_measures_is_no_matter(tmp_path: Path) -> None:
+    report = "def report():\n    print(torch.cuda.memory_reserved())\n"
+    source = REGRESSION + report + REGRESSION_STEP + "    torch.cuda.empty_cache()\n"
+    assert len(findings_of("ACC214", source, tmp_path)) == 1
+    assert findings_of("ACC214", source + "    print(torch.cuda.memory_reserved())\n", tmp_path) == []

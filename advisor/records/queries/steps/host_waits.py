@@ -211,6 +211,7 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
             basis = _basis(facts, operation, context, gpu) if loop is not None else None
             if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
                 continue
+            basis |= context.basis
             if not context.is_skipped_in(loop, counted.get(loop, ())):
                 yield operation, loop, basis
                 break
@@ -226,9 +227,11 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
 
 
 def training_loop(context: OperationContext) -> Loop | None:
-    """The innermost loop around an operation in whose own passes a model learns, where autograd records; None where
-    one pass is a whole epoch, which ends with reading values anyway."""
-    if not _STOPS.isdisjoint(context.managers):
+    """The innermost loop around an operation in whose own passes a model learns, where autograd records, or in the
+    ``forward`` that a step runs; None where one pass is a whole epoch, which ends with reading values anyway."""
+    if any(one.evaluates for one in context.conditions):
+        return None
+    if not _STOPS.isdisjoint(context.managers) and context.functions[:1] != ("forward",):
         return None
     loop = next((loop for loop in context.loops if loop.learns and loop.repeats), None)
     return None if loop is None or loop.goes_over_epochs else loop
@@ -238,6 +241,12 @@ def loop_of_each_step(operation: Operation) -> Loop | None:
     """The loop of a training, or over a loader, that does an operation in each of its passes, be it also done
     elsewhere, as by a function that several call; None where there is none."""
     return next((loop for context in operation.contexts if (loop := _loop_of(context)) is not None), None)
+
+
+def basis_of_each_step(operation: Operation, loop: Loop) -> Evidence:
+    """What shows that a loop does an operation in each of its passes, as :func:`loop_of_each_step` says."""
+    found = [context.basis for context in operation.contexts if _loop_of(context) is loop]
+    return PROVEN if not found else min(found, key=lambda one: len(one.grounds))
 
 
 def _loop_of(context: OperationContext) -> Loop | None:

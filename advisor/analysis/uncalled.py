@@ -1,0 +1,160 @@
+"""Functions that nothing in a program calls: what they do with arguments that are not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import libcst as cst
+
+from accel_advisor.interpreter.arguments import Arguments
+from accel_advisor.interpreter.calls import call_function
+from accel_advisor.interpreter.frames import NOTHING, Surroundings
+from accel_advisor.interpreter.interpreter import Interpreter
+from accel_advisor.interpreter.parameters import bind_parameters
+from accel_advisor.interpreter.resolution import class_member
+from accel_advisor.syntax.shapes import dotted, methods_of
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
+from accel_advisor.tables.torch_modules import MODULE_BASES
+from accel_advisor.values.evidence import Evidence, Ground
+from accel_advisor.values.places import WITH_MODEL, place_of_input
+from accel_advisor.values.values import Class, Function, Instance, Module, Tensor, Value
+
+
+class Uncalled:
+    """Interprets functions that nothing called, or that were not followed in every call, with unknown arguments.
+
+    Args:
+        machine: what has interpreted the modules of the program.
+        wanted: the files whose functions are to be interpreted.
+        guarded: interprets something in a file, as far as it can be.
+    """
+
+    def __init__(
+        self, machine: Interpreter, wanted: frozenset[str], guarded: Callable[[str, Callable[[], object]], None]
+    ) -> None:
+        self._machine = machine
+        self._wanted = wanted
+        self._guarded = guarded
+        self._receivers: dict[int, Value] = {}
+        self._overridden: set[tuple[Class, str]] = set()
+
+    def interpret(self) -> None:
+        """First those that no other one of them mentions; then methods, those of what has no ``forward`` first, so
+        that the steps of a training are known before its modules are looked at."""
+        functions, done = self._machine.functions, 0
+        while done < len(functions):
+            here = [one for one in functions[done:] if one.document.path in self._wanted or self._is_asked(one)]
+            batch = [one for one in here if self._is_left(one)]
+            done = len(functions)
+            mentioned = {name for function in batch for name in _names_in(function)}
+            roots = [one for one in batch if one.owner is None and one.name not in mentioned]
+            methods = [one for one in batch if one.owner is not None]
+            modules = {one.owner for one in methods if one.name == "forward"}
+            methods.sort(key=lambda one: one.owner in modules)
+            rest = [one for one in batch if one.owner is None and one.name in mentioned]
+            self._receivers = {}
+            below = [(one, methods_of(one.node)) for one in self._machine.classes]
+            self._overridden = {(base, name) for one, names in below for base in one.lineage()[1:] for name in names}
+            self._run_steps()
+            for function in (*roots, *methods, *rest):
+                for way in self._ways_to(function):
+                    self._run(way, again=True)
+                if self._is_left(function):
+                    self._run(function, self._around(function))
+                self._run_steps()
+
+    def _is_left(self, function: Function) -> bool:
+        return id(function.node) not in self._machine.called or id(function.node) in self._machine.truncated
+
+    def _is_asked(self, function: Function) -> bool:
+        """Whether it is the ``forward`` of a module that a file which was asked for calls, wherever it is defined."""
+        return function.name == "forward" and function.owner in self._machine.recorder.called.classes
+
+    def _ways_to(self, function: Function) -> Iterator[Function]:
+        """The methods through which an object of a class reaches one of its own that is left because another class
+        overrides it: they were followed on objects of that class alone."""
+        owner = function.owner
+        if owner is None or not self._is_left(function) or (owner, function.name) not in self._overridden:
+            return
+        own = [one for one in self._machine.functions if one.owner is owner and not self._is_left(one)]
+        mentions = {one.name: _names_in(one) for one in own}
+        reached = {function.name}
+        while True:
+            more = {name for name, names in mentions.items() if name not in reached and not names.isdisjoint(reached)}
+            if not more:
+                break
+            reached |= more
+        inner = {name for one in reached if one in mentions for name in mentions[one]}
+        yield from (one for one in own if one.name in reached - inner)
+
+    def _around(self, function: Function) -> Surroundings:
+        """What is around a function that nothing calls: nothing that is known. But where a training calls a model of
+        which nothing is known, a module's ``forward`` is likely to be what runs there, or a part of it."""
+        if function.name != "forward" or function.owner is None or not function.owner.library_bases() & MODULE_BASES:
+            return NOTHING
+        around = next((one for one in self._machine.recorder.called.unknown if one.trains), None)
+        return NOTHING if around is None else replace(around, basis=around.basis | Evidence.of(Ground.CHOICE))
+
+    def _run_steps(self) -> None:
+        """Interprets each ``forward`` that a step of a training runs, within the loop that it was met in."""
+        in_loops = self._machine.recorder.called.in_loops
+        while in_loops:
+            cls, around = in_loops.popleft()
+            forward = class_member(self._machine, cls, "forward") if around.trains else None
+            if isinstance(forward, Function) and self._is_left(forward):
+                self._run(forward, around)
+
+    def _run(self, function: Function, around: Surroundings = NOTHING, *, again: bool = False) -> None:
+        self._guarded(function.document.path, partial(self._run_alone, function, around, again=again))
+
+    def _run_alone(self, function: Function, around: Surroundings, *, again: bool) -> None:
+        """Interprets one function with unknown arguments; a method, on an object that was built with unknown
+        arguments."""
+        machine = self._machine
+        unknown = Arguments(None, open=True, starred=True)
+        receiver: Value | None = None
+        if function.owner is not None:
+            receiver = self._receivers.get(id(function.owner.node))
+            if receiver is None:
+                receiver = self._receivers[id(function.owner.node)] = _sample(machine, function.owner)
+                init = class_member(machine, function.owner, "__init__")
+                if isinstance(init, Function):
+                    with machine.at_home(init.scope.globals):
+                        call_function(machine, init, unknown, None, receiver)
+        if again or self._is_left(function):
+            with machine.at_home(function.scope.globals, around):
+                bound = bind_parameters(machine, function, unknown, receiver)
+                if isinstance(receiver, Module) and function.name == "forward":
+                    for name, annotated in _inputs(function):
+                        place = place_of_input(function.node, name)
+                        bound[name] = Tensor(place, proven=False)
+                        if annotated:
+                            machine.recorder.inputs.used_as_tensor(place)
+                machine.inline(function, bound, None)
+
+
+def _sample(machine: Interpreter, cls: Class) -> Instance | Module:
+    """An object of a class that nothing in the project builds."""
+    if cls.library_bases() & MODULE_BASES:
+        module = Module(cls.document, cls.node.name, f"project:{cls.name}", cls)
+        machine.move(module, WITH_MODEL)
+        return module
+    return Instance(cls)
+
+
+def _inputs(forward: Function) -> Iterator[tuple[str, bool]]:
+    """Parameters of a module's ``forward`` that may be tensors, and whether an annotation says that they are."""
+    for param in forward.node.params.params[1:]:
+        annotation = param.annotation.annotation if param.annotation is not None else None
+        plain = dotted(annotation) in TENSOR_CLASSES
+        if param.default is None and (annotation is None or plain):
+            yield param.name.value, plain
+
+
+def _names_in(function: Function) -> set[str]:
+    own = function.name
+    found = {one.value for one in descendants(function.node.body, cst.Name)}
+    return found - {own}

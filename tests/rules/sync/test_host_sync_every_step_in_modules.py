@@ -1,0 +1,135 @@
+"""ACC208 host-sync-every-step, inside of models that only a factory knows, and of what their steps go through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.finding import Confidence
+
+from ..checks import Pair, check_pair, findings_of
+
+NET = """
+import torch, conf
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 2)
+    def forward(self, x):
+        out = self.layer(x)
+        print(out.sum())
+        return out
+"""
+STEPS = """
+class Trainer:
+    def __init__(self, loader):
+        self.loader = loader
+    def prepare(self):
+        self.model = conf.models.build(conf.name)
+    def run(self):
+        for x, y in self.loader:
+            loss = nn.functional.mse_loss(self.model(x.cuda()), y.cuda())
+            loss.backward()
+"""
+HOOKS = """
+class Trainer:
+    def __init__(self, loader):
+        self.model, self.loader = nn.Linear(8, 2).cuda(), loader
+    def run(self):
+        for epoch in range(9):
+            for batch in self.loader:
+                self.step(batch)
+    def step(self, batch):
+        loss = self.model(batch.cuda()).sum()
+        loss.backward()
+        print(loss.item())
+
+class Shows(Trainer):
+    def step(self, batch):
+        print(batch.shape)
+
+Shows(conf.loader).run()
+"""
+COUNTS = """
+model = nn.Linear(8, 2).cuda()
+for x, count in conf.loader:
+    loss = model(x.cuda()).sum()
+    loss.backward()
+    if count == 0:
+        print("nothing")
+    else:
+        print(loss.item())
+"""
+MODES = """
+def assign(out, mode="gpu"):
+    if mode == "cpu":
+        return out.cpu()
+    return out.detach()
+model = nn.Linear(8, 2).cuda()
+for x in conf.loader:
+    out = model(x.cuda())
+    out.sum().backward()
+    assign(out, "gpu")
+"""
+HELPER = """
+def log(values):
+    for name, value in values.items():
+        print(name, value.item())
+model = nn.Linear(8, 2).cuda()
+for epoch in range(9):
+    for step, x in enumerate(conf.loader):
+        loss = model(x.cuda()).sum()
+        loss.backward()
+        if step % 100 == 0:
+            log({"loss": loss})
+    log({"last": loss})
+"""
+PAIRS = {
+    "no training": Pair(
+        NET + STEPS.replace("loss.backward()", "print(loss.shape)"), "print(loss.shape)", "loss.backward()"
+    ),
+    "no name of a model": Pair(NET + STEPS.replace("self.model(", "self.convert("), "self.convert(", "self.model("),
+    "a model of another class": Pair(
+        NET + STEPS.replace("conf.models.build(conf.name)", "nn.Linear(8, 2).cuda()").replace("prepare", "__init__"),
+        "nn.Linear(8, 2).cuda()",
+        "conf.models.build(conf.name)",
+    ),
+    "in evaluation": Pair(
+        NET.replace("        print(out.sum())", "        if not self.training:\n            print(out.sum())") + STEPS,
+        "not self.training",
+        "self.training",
+    ),
+    "where there is nothing": Pair(NET + COUNTS.replace("== 0", "!= 0"), "count != 0", "count == 0"),
+    "every so many steps": Pair(NET + COUNTS.replace("count == 0", "count % 9 == 8"), "count % 9 == 8", "count == 0"),
+    "a mode that nobody asks for": Pair(NET + MODES, 'out, "gpu")', 'out, "cpu")'),
+    "now and then, and once an epoch": Pair(NET + HELPER, "if step % 100 == 0", "if conf.log"),
+    "a hook that another class replaces": Pair(
+        NET + HOOKS.replace("        print(loss.item())\n", ""),
+        "loss.backward()",
+        "loss.backward(); print(loss.item())",
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
+def test_silent_where_no_step_waits(pair: Pair, tmp_path: Path) -> None:
+    check_pair("ACC208", pair, tmp_path)
+
+
+def test_the_classes_that_a_factory_may_choose_are_evident(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", NET + STEPS, tmp_path)
+    assert found.confidence is Confidence.EVIDENT
+    assert "that the program chooses among its own classes" in found.message
+
+
+def test_a_forward_without_gradients_inside_of_a_step_waits_too(tmp_path: Path) -> None:
+    quiet = NET.replace(
+        "    def forward", "    @torch.no_grad()\n    def shown(self, out):\n        print(out.sum())\n    def forward"
+    )
+    source = (
+        quiet.replace("        print(out.sum())\n        return", "        self.shown(out)\n        return") + STEPS
+    )
+    assert len(findings_of("ACC208", source, tmp_path)) == 1
