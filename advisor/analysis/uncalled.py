@@ -10,7 +10,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.calls import call_function
-from accel_advisor.interpreter.frames import NOTHING, Surroundings
+from accel_advisor.interpreter.frames import NOTHING, Surroundings, may_stop_autograd
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.interpreter.parameters import bind_parameters
 from accel_advisor.interpreter.resolution import class_member
@@ -92,11 +92,15 @@ class Uncalled:
 
     def _around(self, function: Function) -> Surroundings:
         """What is around a function that nothing calls: nothing that is known. But where a training calls a model of
-        which nothing is known, a module's ``forward`` is likely to be what runs there, or a part of it."""
-        if function.name != "forward" or function.owner is None or not function.owner.library_bases() & MODULE_BASES:
+        which nothing is known, the ``forward`` of a module that nothing else calls is likely to be what runs there, or
+        a part of it."""
+        cls, called = function.owner, self._machine.recorder.called
+        if function.name != "forward" or cls is None or cls in called.classes or not _trains(function):
             return NOTHING
-        around = next((one for one in self._machine.recorder.called.unknown if one.trains), None)
-        return NOTHING if around is None else replace(around, basis=around.basis | Evidence.of(Ground.CHOICE))
+        around = next((one for one in called.unknown if one.trains), None)
+        if around is None or not cls.library_bases() & MODULE_BASES:
+            return NOTHING
+        return replace(around, basis=around.basis | Evidence.of(Ground.CHOICE))
 
     def _run_steps(self) -> None:
         """Interprets each ``forward`` that a step of a training runs, within the loop that it was met in."""
@@ -134,6 +138,11 @@ class Uncalled:
                         if annotated:
                             machine.recorder.inputs.used_as_tensor(place)
                 machine.inline(function, bound, None)
+
+
+def _trains(forward: Function) -> bool:
+    """Whether no decorator of a ``forward`` keeps autograd from recording what it computes."""
+    return not any(map(may_stop_autograd, forward.decorators))
 
 
 def _sample(machine: Interpreter, cls: Class) -> Instance | Module:

@@ -102,6 +102,12 @@ PAIRS = {
         "not self.training",
         "self.training",
     ),
+    "a forward for inference": Pair(
+        NET.replace("    def forward", "    @torch.inference_mode()\n    def forward") + STEPS,
+        "@torch.inference_mode()",
+        "@torch.autocast('cuda')",
+    ),
+    "a class that is called elsewhere": Pair(NET + STEPS + "shown = Net()(torch.zeros(1, 8))\n", "Net()(", "len("),
     "where there is nothing": Pair(NET + COUNTS.replace("== 0", "!= 0"), "count != 0", "count == 0"),
     "every so many steps": Pair(NET + COUNTS.replace("count == 0", "count % 9 == 8"), "count % 9 == 8", "count == 0"),
     "a mode that nobody asks for": Pair(NET + MODES, 'out, "gpu")', 'out, "cpu")'),
