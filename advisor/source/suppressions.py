@@ -11,7 +11,7 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity, Span
 from accel_advisor.source.document import Document
 from accel_advisor.source.lines import Comment, Lines
 
-_HINT = re.compile(r"accel\s*:|noqa", re.IGNORECASE)
+_HINT = re.compile(r"#\s*(?:accel\s*:|noqa)", re.IGNORECASE)
 _ACCEL = re.compile(r"#\s*accel\s*:\s*ignore(?P<file>-file)?(?:\s*\[(?P<codes>[^\]\n]*)\])?(?=$|[\s#:,.;-])")
 _NOQA = re.compile(
     r"#\s*noqa(?P<codes>\s*:\s*[A-Z][A-Z0-9-]*(?:[\s,]+[A-Z]+[0-9]+\b|,\s*[A-Z][A-Z0-9-]*)*)?(?=$|[\s#,])",

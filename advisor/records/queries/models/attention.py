@@ -65,7 +65,9 @@ def attentions(facts: Facts) -> Iterator[Attention]:
     tree = facts.document.tree
     classes = {id(one): owner for owner in descendants(tree, cst.ClassDef) for one in owner.body.body}
     for function in descendants(tree, cst.FunctionDef):
-        yield from _Function(function, classes.get(id(function)), called).attentions()
+        inside = descendants(function.body, cst.Call)
+        if any(called.get(id(one)) in _SOFTMAX or _receiver(one, "softmax") is not None for one in inside):
+            yield from _Function(function, classes.get(id(function)), called).attentions()
 
 
 class _Function:
