@@ -17,6 +17,7 @@ from accel_advisor.datasets.worker_state import held_objects, state_vetoes
 from accel_advisor.records.dataset_facts import Cost, DatasetFacts, Veto
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.known_datasets import (
+    ANY_VISION_DATASET,
     DATASET_WRAPPERS,
     DISK_DATASETS,
     GRAPHS_IN_FILES,
@@ -134,6 +135,9 @@ def _library(machine: Machine, value: Opaque) -> DatasetFacts:
     if value.name in MEMORY_DATASETS:
         name = value.name.rpartition(".")[2]
         words = f"`{name}` is in memory and runs its transform for each sample"
+        return DatasetFacts(value, "light", words, plain=True, ranked=False, on_host=on_host)
+    if value.name == ANY_VISION_DATASET and "transform" in dict(value.keywords):
+        words = "whichever of `torchvision.datasets` it is, it runs its transform for each sample"
         return DatasetFacts(value, "light", words, plain=True, ranked=False, on_host=on_host)
     library, _, name = value.name.rpartition(".")
     if value.name in STORED_DATASETS:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.library.unknown_code import escape
-from accel_advisor.interpreter.resolution import defined_in, module_attribute
+from accel_advisor.interpreter.resolution import any_member_of, defined_in, member_of, module_attribute
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.values.places import HOST, SOMEWHERE, is_host
 from accel_advisor.values.store import ANY, OPEN
@@ -110,6 +110,9 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
     if isinstance(value, Method) and value.name == "__dict__" and isinstance(value.receiver, SourceModule):
         scope = value.receiver.scope
         return module_attribute(machine, scope, key) if isinstance(key, str) else defined_in(machine, scope)
+    if isinstance(value, Qualified) and value.name.endswith(".__dict__"):
+        library = Qualified(value.name.removesuffix(".__dict__"))
+        return member_of(machine, library, key) if isinstance(key, str) else any_member_of(library)
     if isinstance(value, Qualified) and value.name == "os.environ" and isinstance(key, str):
         return Configured(UNKNOWN, (), key)
     if isinstance(value, Choice):

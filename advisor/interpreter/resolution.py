@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.tables.canonical_names import canonical
+from accel_advisor.tables.known_datasets import ANY_VISION_DATASET
 from accel_advisor.values.values import (
     MOST_OPTIONS,
     UNKNOWN,
@@ -67,6 +68,11 @@ def member_of(machine: Machine, owner: Qualified | SourceModule | Namespace, nam
         if declared is not None:
             return declared
     return UNKNOWN if name not in ("__dict__", "copy", "update") else Method(owner, name)
+
+
+def any_member_of(owner: Qualified) -> Value:
+    """What a library's module holds under a name that only the run tells: a data set, if it is a module of such."""
+    return Qualified(ANY_VISION_DATASET) if owner.name == ANY_VISION_DATASET.rpartition(".")[0] else UNKNOWN
 
 
 def module_attribute(machine: Machine, scope: Scope, name: str) -> Value:

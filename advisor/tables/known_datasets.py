@@ -84,6 +84,9 @@ SAMPLE_TRANSFORMS = ("torchvision.transforms.", "torchaudio.transforms.", "album
 GRAPHS_IN_FILES = frozenset({"PCQM4Mv2", "TrackMLParticleTrackingDataset"})
 """Data sets of torch_geometric that are not held in memory, as all others are."""
 
+ANY_VISION_DATASET = "torchvision.datasets.?"
+"""The data set that a program looks up by a name which only the run tells, as ``datasets.__dict__[args.data]``."""
+
 DATASET_LENGTHS = {
     f"torchvision.datasets.{name}": (train, 10_000)
     for names, train in (("MNIST FashionMNIST KMNIST", 60_000), ("CIFAR10 CIFAR100", 50_000))

@@ -10,7 +10,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.abstract_machine import Machine
 from accel_advisor.interpreter.loader_batches import may_be_batch, may_rewrite
-from accel_advisor.interpreter.resolution import defined_in
+from accel_advisor.interpreter.resolution import any_member_of, defined_in
 from accel_advisor.records.actions import Call
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE, is_cuda_capable
@@ -109,6 +109,8 @@ def reflection(machine: Machine, name: str, arguments: Arguments, node: cst.Call
             return machine.attribute(first, key.value)
         if isinstance(first, SourceModule):
             return defined_in(machine, first.scope)
+        if isinstance(first, Qualified):
+            return any_member_of(first)
     if name in ("getattr", "setattr") and first is not None:
         # any of its attributes may be taken out, moved, or replaced
         escape(machine, first)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check, check_one, check_pair
+from ..checks import Pair, check, check_one, check_pair, findings_of
 from ..programs import IMPORTS, LOOP, MODEL, PHOTOS, PHOTOS_AND_MODEL, data_set
 
 HEAD = IMPORTS + MODEL + "from PIL import Image\nimport h5py, numpy as np, random\n"
@@ -513,3 +513,24 @@ def test_a_bare_literal_zero_is_only_mentioned(tmp_path: Path) -> None:
         tmp_path,
     )
     assert len(found) == 1
+
+
+LOOKED_UP = """
+import sys, torch
+from torch import nn
+from torch.utils.data import DataLoader
+from torchvision import datasets, models, transforms
+loader = DataLoader(datasets.__dict__[sys.argv[1]]("d", transform=transforms.ToTensor()), batch_size=64)
+model = nn.Linear(8, 2).cuda()
+for x, y in loader:
+    model(x.cuda()).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("spelled", ["datasets.__dict__[sys.argv[1]]", "getattr(datasets, sys.argv[1])"])
+def test_data_sets_of_torchvision_that_are_looked_up_by_name(spelled: str, tmp_path: Path) -> None:
+    source = LOOKED_UP.replace("datasets.__dict__[sys.argv[1]]", spelled)
+    (found,) = findings_of("ACC102", source, tmp_path)
+    assert "whichever of `torchvision.datasets` it is" in found.message
+    assert findings_of("ACC102", source.replace(spelled, spelled.replace("datasets", "models")), tmp_path) == []
+    assert findings_of("ACC102", source.replace(", transform=transforms.ToTensor()", ""), tmp_path) == []
