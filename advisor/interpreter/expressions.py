@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -288,17 +290,19 @@ def sum_of(grown: frozenset[cst.CSTNode], node: cst.CSTNode) -> frozenset[cst.CS
 def _comparison(machine: Machine, node: cst.Comparison) -> Value:
     left = machine.evaluate(node.left)
     operands = [left]
-    place = left.place if isinstance(left, Tensor) else None
     for one in node.comparisons:
         right = machine.evaluate(one.comparator)
         operands.append(right)
         if not isinstance(one.operator, (cst.Is, cst.IsNot)):
             _read_pending(machine, node, left, right)
-        if isinstance(right, Tensor):
-            place = right.place if place is None else place | right.place
         if isinstance(one.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)):
             return UNKNOWN
-    return Tensor(place, proven=False, mask=True, fills=fills_of(operands)) if place is not None else UNKNOWN
+    compared = [one for one in operands if isinstance(one, Tensor)]
+    if not compared:
+        return UNKNOWN
+    place = reduce(or_, (one.place for one in compared))
+    basis = reduce(or_, (one.basis for one in compared))
+    return Tensor(place, proven=False, mask=True, fills=fills_of(operands), basis=basis)
 
 
 def _lambda(machine: Machine, node: cst.Lambda) -> Value:

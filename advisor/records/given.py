@@ -238,6 +238,12 @@ class Given:
         return isinstance(self._value, Tensor) and self._value.scalar
 
     @property
+    def is_condition(self) -> bool:
+        """Whether it is a tensor that may be asked for its truth: a number, a comparison, but no container."""
+        one = self._value
+        return isinstance(one, Tensor) and (one.scalar or one.mask or one.proven)
+
+    @property
     def on_host(self) -> bool:
         """Whether it is a tensor that is certainly on the host."""
         return isinstance(self._value, Tensor) and is_host(self._value.place)

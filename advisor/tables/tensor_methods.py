@@ -49,6 +49,12 @@ MASKS = frozenset({"eq", "ne", "gt", "lt", "ge", "le", "isnan", "isfinite", "isi
 SHAPES = frozenset({"size", "dim", "numel", "view", "unsqueeze", "reshape", "permute", "transpose", "contiguous"})
 """Methods and attributes that only a tensor has, of all that is given to a module."""
 
+OF_TENSORS = TENSOR_METHODS - {"sort", "split"} | SHAPES
+"""Methods that neither a list nor a dict nor a string has."""
+
+REDUCES = frozenset({"sum", "mean", "max", "min", "norm", "prod", "std", "var", "any", "all", "argmax", "argmin"})
+"""Methods and functions that give a tensor without dimensions where they are given nothing else."""
+
 TELLTALE = frozenset(
     {"unsqueeze", "unsqueeze_", "masked_fill", "masked_fill_", "index_select", "index_add_", "scatter_", "scatter_add_"}
     | {"expand_as", "view_as", "type_as", "log_softmax", "bmm", "narrow", "detach_", "repeat_interleave"}

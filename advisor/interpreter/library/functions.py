@@ -26,7 +26,7 @@ from accel_advisor.tables.frameworks import FRAMEWORK_CALLS, FRAMEWORK_CLASSES, 
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS, GIVES_NO_TENSORS, HARMLESS_CALLS, PASS_THROUGH
 from accel_advisor.tables.settings_libraries import DICTS
-from accel_advisor.tables.tensor_methods import GRAPHLESS, MASKS
+from accel_advisor.tables.tensor_methods import GRAPHLESS, MASKS, REDUCES
 from accel_advisor.tables.torch_functions import (
     DEVICE_FUNCTIONS,
     LOSS_FUNCTIONS,
@@ -146,6 +146,7 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
     if name in LOSS_FUNCTIONS:
         return _loss_function(machine, arguments, node)
     if name in TENSOR_FUNCTIONS or name.startswith("torch.nn.functional."):
+        inputs = machine.recorder.inputs
         place: Place = frozenset()
         grown: frozenset[cst.CSTNode] = frozenset()
         basis = PROVEN
@@ -157,6 +158,7 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
                     grown |= one.grown
                     basis |= one.basis
                     known = True
+                    inputs.used_as_tensor(one.place)
         first = arguments.get("input", 0)
         asked = arguments.get("inplace")
         in_place = last.endswith("_") or (isinstance(asked, Constant) and asked.value is True)
@@ -165,7 +167,8 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
         machine.frame.run.clock.work(place, machine.frame.loops)
         grown = grown if machine.frame.graphs and last not in GRAPHLESS else frozenset()
         fills = filled_by(last, [one.value for one in arguments.positional]) if known else frozenset()
-        made = Tensor(place, proven=False, grown=grown, mask=last in MASKS, fills=fills, basis=basis)
+        scalar = last in REDUCES and len(arguments.values()) == 1 and isinstance(first, Tensor)
+        made = Tensor(place, proven=False, scalar=scalar, grown=grown, mask=last in MASKS, fills=fills, basis=basis)
         return made if known else UNKNOWN
     if name == "torch.nn.utils.clip_grad_norm_":
         given = arguments.get("parameters", 0)

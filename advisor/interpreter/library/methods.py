@@ -22,7 +22,8 @@ from accel_advisor.tables.tensor_methods import (
     GRAPHLESS,
     MASKS,
     MOVES,
-    SHAPES,
+    OF_TENSORS,
+    REDUCES,
     TAKES_SHAPE_OF,
     TELLTALE,
     TENSOR_METHODS,
@@ -134,7 +135,7 @@ def _note_change(machine: Machine, node: cst.Call) -> None:
 
 
 def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arguments, node: cst.Call) -> Value:
-    if name in SHAPES:
+    if name in OF_TENSORS:
         machine.recorder.inputs.used_as_tensor(receiver.place)
     in_place = name.endswith("_") or name in ("update", "pop") or (name in MOVES and machine.frame.discarding)
     if in_place and not receiver.proven:
@@ -185,8 +186,8 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
         return Tensor(other.place, proven=receiver.proven, basis=other.basis)
     if name in CASTS:
         return replace(_cast(receiver, CASTS[name]), mask=name == "bool")
-    if name in ("mean", "sum", "max", "min", "norm") and not arguments.positional and not arguments.keywords:
-        grown = receiver.grown if machine.frame.graphs else frozenset()
+    if name in REDUCES and not arguments.positional and not arguments.keywords:
+        grown = receiver.grown if machine.frame.graphs and name not in GRAPHLESS else frozenset()
         return Tensor(receiver.place, proven=receiver.proven, scalar=True, grown=grown, basis=receiver.basis)
     if name == "numpy":
         loader = loader_of(receiver)

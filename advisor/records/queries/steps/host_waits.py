@@ -49,9 +49,8 @@ _SIZED = (
 _ASKS = (Act.TRUTH, *calls("bool", "math.isnan", "math.isfinite", "math.isinf"))
 _REPEATS: dict[Action, int] = {Call("torch.repeat_interleave"): 1, Method("Tensor", "repeat_interleave"): 0}
 """Where the counts stand that are added up on the host, unless ``output_size`` says what they come to."""
+_NUMPY = Method("Tensor", "numpy")
 _TO, _WHERE = Method("Tensor", "to"), Call("torch.where")
-_READS = (*methods("Tensor", "item", "tolist", "cpu"), Act.FORMATS)
-"""Operations that nobody does to a tensor but to have its values, wherever it is."""
 _OF_TENSORS = methods("Tensor", "item", "tolist", "cpu")
 _OF_UNKNOWN = methods("?", "item", "cpu")
 """Methods that only tensors have."""
@@ -273,16 +272,15 @@ def _basis(facts: Facts, operation: Operation, context: OperationContext, gpu: E
     for one in read:
         if one.on_accelerator:
             return one.basis
-    if operation.does(*_READS, *_SHOWS):
-        for one in read:
-            if Ground.INPUTS in one.basis.grounds and not operation.does(*_OF_TENSORS):
-                continue  # what an unknown function returns may be a number
-            if facts.inputs.may_be_on_host(one.place):
-                continue
-            if not facts.inputs.is_tensor(one.place) and not operation.does(*_OF_TENSORS):
-                continue  # so may what a `forward` is given
-            if one.may_be_on_gpu and one.born is None:
-                return one.basis | gpu
+    for one in () if operation.what is _NUMPY else read:  # which raises for what is not on the host
+        if not one.may_be_on_gpu or one.born is not None or facts.inputs.may_be_on_host(one.place):
+            continue
+        if Ground.INPUTS in one.basis.grounds and not operation.does(*_OF_TENSORS):
+            continue  # what an unknown function returns may be a number
+        if not facts.inputs.is_tensor(one.place) and not operation.does(*_OF_TENSORS):
+            continue  # so may what a `forward` is given
+        if one.is_condition or not operation.does(Act.TRUTH):
+            return one.basis | gpu
     return None
 
 

@@ -47,16 +47,37 @@ def read_by(loop: Loop, operation: Operation) -> tuple[str, int]:
 
 
 def is_on_host(facts: Facts, loop: Loop, operation: Operation) -> bool:
-    """Whether the text of the loop says that what a method is called on is no tensor on the GPU: it was copied to the
-    host, is a part of a batch that was not moved yet, or is called as a model is."""
-    node = operation.node
-    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
-        return False
-    name = dotted(node.func.value)
+    """Whether the text of the loop says that what is read is no tensor on the GPU: it was copied to the host, is a part
+    of a batch that was not moved yet, or is called as a model is."""
+    node = _what_is_read(operation)
+    name = dotted(node)
     if name and any(dotted(one.func) == name for one in descendants(operation.function or loop.node, cst.Call)):
         return True
-    inside = loop.document is facts.document and loop.holds(facts.document, node)
-    return _is_host(node.func.value, loop if inside else None, bool(facts.frameworks), set())
+    inside = loop.document is facts.document and loop.holds(facts.document, operation.node)
+    return _is_host(node, loop if inside else None, bool(facts.frameworks), set())
+
+
+def _what_is_read(operation: Operation) -> cst.BaseExpression:
+    """The expression whose values an operation needs: ``out`` in ``out.item()``, ``int(out)`` and ``if out > 0``."""
+    node = operation.node
+    if isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Index):
+        node = node.slice[0].slice.value
+    while True:
+        if isinstance(node, cst.Call) and node.args and _is_function(node.func):
+            node = node.args[0].value
+        elif isinstance(node, cst.Comparison):
+            node = node.left
+        elif isinstance(node, cst.UnaryOperation):
+            node = node.expression
+        elif node is operation.node and isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            node = node.func.value
+        else:
+            assert isinstance(node, cst.BaseExpression)
+            return node
+
+
+def _is_function(callee: cst.BaseExpression) -> bool:
+    return isinstance(callee, cst.Name) or dotted(callee).startswith(("torch.", "math."))
 
 
 def _is_host(node: cst.BaseExpression, loop: Loop | None, prepared: bool, seen: set[str]) -> bool:

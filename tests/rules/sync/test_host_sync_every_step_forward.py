@@ -1,0 +1,65 @@
+"""ACC208 host-sync-every-step within the ``forward`` of a model, silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import findings_of
+from ..programs import IMPORTS
+
+NET = (
+    IMPORTS
+    + """
+import numpy as np
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(8, 2)
+    def forward(self, x, rois):
+        h = self.l(x)
+        BODY
+        return h
+model = Net().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, rois in DataLoader(TensorDataset(torch.zeros(8, 8), torch.zeros(8)), batch_size=8):
+    loss = model(x.cuda(), rois.cuda()).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+)
+"""A model whose steps do not wait, but for what its ``forward`` does."""
+
+PAIRS = {
+    "a number, perhaps": ("if rois > 0: h = h + 1", "if rois.sum() > 0: h = h + 1"),
+    "a list, perhaps": ("if rois: h = h + 1", "if rois.any(): h = h + 1"),
+    "what may be numbers": ("a = int(rois[0])", "a = int(rois[0].mean())"),
+    "a condition on the size": ("if h.size(0) > 3: h = h + 1", "if h.max() > 3: h = h + 1"),
+    "whether it is there": ("if h is None: return x", "if torch.isnan(h).any(): return x"),
+    "what stays as large": ("h = torch.where(h > 0, h, 0 * h)", "h = h[h > 0]"),
+    "a copy on the host": ("a = bool(h.size(0))", "a = bool(h.sum() > 3)"),
+    "arrays": ("a = rois.numpy().sum()", "a = rois.cpu().numpy().sum()"),
+    "counts": ("a = torch.where(rois > 0, rois, rois)", "a = torch.nonzero(rois > 0)"),
+    "an array of the host": (
+        "a = np.asarray(rois)\n        if a.sum() > 0: h = h + 1",
+        "if torch.sum(rois) > 0: h = h + 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_reports_what_certainly_reads_a_tensor(case: str, tmp_path: Path) -> None:
+    silent, spoken = (NET.replace("BODY", one) for one in PAIRS[case])
+    assert findings_of("ACC208", silent, tmp_path) == []
+    (found,) = findings_of("ACC208", spoken, tmp_path)
+    assert "at every step, at" in found.message
+    assert "assuming that the device is a GPU" in found.message
+
+
+def test_counts_them_all(tmp_path: Path) -> None:
+    body = "k = torch.nonzero(h > 0)\n        if h.sum() > 0: h = h + 1\n        v = h[h > 0]"
+    (found,) = findings_of("ACC208", NET.replace("BODY", body), tmp_path)
+    assert str(found.severity) == "warning"
+    assert "3 times at every step" in found.message
