@@ -25,6 +25,7 @@ from accel_advisor.tables.python_functions import COMPUTES_NUMBERS
 from accel_advisor.values.devices import device_text, formatted
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.fillings import fills_of
+from accel_advisor.values.graphs import graph_of, sum_of
 from accel_advisor.values.places import SOMEWHERE, is_host
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import ANY, OPEN
@@ -45,14 +46,11 @@ from accel_advisor.values.values import (
     Value,
     join,
     join_all,
-    options_of,
 )
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
 
-MOST_GROWN = 24
-"""Calls and sums whose graphs a value is known to carry; one that carries more is not followed."""
 _COUNTS_GPUS = frozenset({"torch.cuda.device_count", "torch.accelerator.device_count"})
 _CONSTANTS = {"True": True, "False": False, "None": None}
 
@@ -274,17 +272,6 @@ def _is_number(value: Value) -> bool:
         return value.name in COMPUTES_NUMBERS
     value = value.default if isinstance(value, Configured) else value
     return isinstance(value, Constant) and type(value.value) in (int, float)
-
-
-def graph_of(value: Value) -> frozenset[cst.CSTNode]:
-    """The calls and sums whose autograd graph a value may carry."""
-    return frozenset().union(*(one.grown for one in options_of(value) if isinstance(one, Tensor)))
-
-
-def sum_of(grown: frozenset[cst.CSTNode], node: cst.CSTNode) -> frozenset[cst.CSTNode]:
-    """The graph that a sum carries: that of its terms, and the sum itself, so that one that goes on from one pass of a
-    loop to the next differs from one that begins again. None where it has become too large to follow."""
-    return grown | {node} if 0 < len(grown) < MOST_GROWN else frozenset()
 
 
 def _comparison(machine: Machine, node: cst.Comparison) -> Value:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.assignment import assign
-from accel_advisor.interpreter.expressions import graph_of, parameter_defaults, sum_of, truth
+from accel_advisor.interpreter.expressions import parameter_defaults, truth
 from accel_advisor.interpreter.frames import may_stop_autograd
 from accel_advisor.interpreter.import_statements import import_module, import_names
 from accel_advisor.interpreter.iteration import element_of
@@ -24,6 +24,7 @@ from accel_advisor.syntax.exits import Left
 from accel_advisor.syntax.shapes import devices_asked_for, modulus_in, names_epoch
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.python_functions import PASS_THROUGH
+from accel_advisor.values.graphs import graph_of, sum_of
 from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import OPEN
