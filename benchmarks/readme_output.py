@@ -47,12 +47,12 @@ def record(name: str) -> str:
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.PIPE,
         text=True,
         check=False,
     )
     if done.returncode != 0:
-        sys.exit(f"{name}: exit status {done.returncode}\n{done.stdout}")
+        sys.exit(f"{name}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     printed = "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines())
     shown = " ".join(one for one in args if one != "--exit-zero")
     return f"# {machine()}\n$ accel-advisor {shown}\n{printed}\n"

@@ -35,6 +35,7 @@ from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.interrupts import Interrupts
 from accel_advisor.tune.trial.session import Session, Watch
 from accel_advisor.tune.trial.trial_errors import NotMeasurable, TrialEnded
+from accel_advisor.tune.wording.diagnosis_text import BEYOND_CEILING
 from accel_advisor.tune.wording.figures import percent
 from accel_advisor.tune.wording.side_effects import not_tried, short_steps, side_effects
 
@@ -151,6 +152,8 @@ def tune(
         outcome.recommendation = recommend(
             search.baseline, recommended, found, info.stack, root=root, argv=command.args
         )
+        if search.beyond_ceiling:
+            outcome.notes.append(BEYOND_CEILING)
         outcome.notes += side_effects(info, search.baseline, recommended, objections)
         times = [search.readings.seconds(settings) for settings in (search.baseline, recommended)]
         outcome.notes += short_steps(*(seconds or 0.0 for seconds in times))

@@ -25,6 +25,8 @@ PARTS = {
     "start": "start of an epoch",
 }
 """Parts of a step, in words. The last one is no part of the steady state: it is spread over the batches of an epoch."""
+_WAITING = ("wait", "start")
+"""Parts of a step that data ready at once takes away."""
 CEILINGS = {NO_WAIT: "data ready at once", NO_TRANSFER: "data on the device"}
 _WRITABLE = 13
 _BEYOND = 1.8
@@ -65,9 +67,9 @@ def step_bars(record: Record) -> tuple[StepBar, ...]:
     if record.recommended is not None:
         row = record.tried[record.recommended]
         found.append(("After" if record.applied else "Recommended", label(row.settings), _step(record, row)))
-    ceiling = _mean_step([block for block in record.blocks if block.what == NO_WAIT])
-    if ceiling:
-        found.append(("The ceiling", CEILINGS[NO_WAIT], ceiling))
+    if record.tried and NO_WAIT in record.ceilings:
+        step = {name: seconds for name, seconds in _step(record, record.tried[0]).items() if name not in _WAITING}
+        found.append(("The ceiling", CEILINGS[NO_WAIT], step))
     return _bars(found)
 
 
@@ -106,16 +108,6 @@ def _step(record: Record, row: TriedRecord) -> dict[str, float]:
         if added > _START_SHOWS * steady:
             parts["start"] = added
     return parts
-
-
-def _mean_step(blocks: list[BlockRecord]) -> dict[str, float]:
-    steps = [(block.step, block.batches) for block in blocks if block.step is not None and block.batches]
-    batches = sum(count for _, count in steps)
-    totals: dict[str, float] = {}
-    for step, count in steps:
-        for name, seconds in step.known.items():
-            totals[name] = totals.get(name, 0.0) + seconds * count / batches
-    return totals
 
 
 def _segments(parts: dict[str, float], scale: Scale) -> tuple[Segment, ...]:

@@ -62,6 +62,7 @@ def recorded(outcome: Outcome) -> Record:
         epoch_start=EpochStart(diagnosis.epoch_start, diagnosis.epoch_share) if diagnosis else None,
         tried=tuple(_row(row, outcome) for row in outcome.rows),
         kept=kept_text(outcome.kept) if outcome.kept is not None else None,
+        crowding=_ratio(diagnosis.crowding) if diagnosis and diagnosis.crowding else None,
         verdict=outcome.verdict.value if outcome.verdict is not None else None,
         diff=found.rewrite.diff if found else "",
         built=_built(outcome),

@@ -312,6 +312,7 @@ class Record:
     explained: tuple[Explanation, ...] = ()
     turns: TurnsRecord | None = None
     verdict: str | None = None
+    crowding: Ratio | None = None
 
     @property
     def trained(self) -> LoaderRecord:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT
+from accel_advisor.tune.search.headroom import CROWDED
 from accel_advisor.tune.search.readings import Readings
 from accel_advisor.tune.search.statistics import Interval
 from accel_advisor.tune.search.straggler import Straggler, straggler
@@ -40,9 +41,12 @@ class Diagnosis:
     Attributes:
         shares: of the steady state, starts of epochs left out.
         ceilings: how many times as fast the script would be, by the ceiling's name; an epoch's start counts as waiting.
+            Without waiting all else stays as it is.
         epoch_start: seconds that the start of an epoch costs.
         epoch_share: the share of an epoch that its start takes; 0 where epochs have no known length.
         straggler: which of several ranks the others wait for; None where none stands out.
+        crowding: how many times as long what is left of a step takes beside the workers as without them; None where
+            that is not beyond doubt.
     """
 
     shares: Shares
@@ -50,6 +54,7 @@ class Diagnosis:
     epoch_start: float
     epoch_share: float
     straggler: Straggler | None = None
+    crowding: Interval | None = None
 
     @property
     def bottleneck(self) -> str:
@@ -73,8 +78,11 @@ def diagnose(readings: Readings) -> Diagnosis:
         compute=math.fsum(block.compute for block in blocks) / total,
         host=math.fsum(block.host for block in blocks) / total,
     )
-    ceilings = {name: found for name in (NO_WAIT, NO_TRANSFER) if (found := readings.ceiling(name)) is not None}
+    known = {NO_WAIT: readings.unwaited(), NO_TRANSFER: readings.ceiling(NO_TRANSFER)}
+    ceilings = {name: found for name, found in known.items() if found is not None}
+    crowding = readings.crowding()
     start, length = readings.epoch_start(readings.baseline), readings.loop.length
     seconds = readings.seconds(readings.baseline)
     share = start / length / seconds if length and seconds else 0.0
-    return Diagnosis(shares, ceilings, start, share, straggler(blocks))
+    crowded = crowding if crowding is not None and crowding.low > CROWDED else None
+    return Diagnosis(shares, ceilings, start, share, straggler(blocks), crowded)

@@ -8,6 +8,8 @@ from accel_advisor.tune.search.statistics import WORTH, Interval
 
 HEADROOM = 1.03
 """Under this ceiling there is nothing to gain from the loader."""
+CROWDED = 1.1
+"""Workers are in the way of the step where it takes more than this many times as long beside them."""
 _NOISY = 1.25
 
 
@@ -32,14 +34,14 @@ class Headroom:
     @property
     def clear(self) -> bool:
         """Whether more rounds could hardly change what the ceiling says about going on."""
-        found = self.ceiling
+        found, crowding = self.ceiling, self._readings.crowding()
+        if crowding is not None and crowding.ratio > _NOISY and not crowding.low > CROWDED:
+            return False
         return found is None or found.ratio > _NOISY or found.low > HEADROOM or found.high < 1 + 1.5 * (HEADROOM - 1)
 
     @property
     def any(self) -> bool:
         """Whether there is something to gain, or readings are too noisy to say so."""
-        if self._hardly_waits:
-            return False
         found = self.ceiling
         return found is None or found.ratio >= HEADROOM or found.high > _NOISY
 
@@ -47,13 +49,4 @@ class Headroom:
     def ruled_out(self) -> bool:
         """Whether nothing is left that is worth having."""
         found = self.ceiling
-        return self._hardly_waits or (found is not None and found.high < WORTH)
-
-    @property
-    def _hardly_waits(self) -> bool:
-        """Whether waiting is in series with the step, as without workers, and too small a share of it to matter: that
-        is known far better than the ratio of two rates."""
-        baseline = self._readings.baseline
-        if baseline.num_workers or self._transfers:
-            return False
-        return 1 / max(1 - self._readings.starved(baseline), 1e-9) < HEADROOM
+        return found is not None and found.high < WORTH

@@ -14,6 +14,7 @@ What = Settings | str
 _HANDOVER_GUESS = 0.001
 _PERSISTENT_WORTH = 0.01
 _LEAST_NOISE = 0.01
+_LEAST_STEP = 1e-9
 _WAITS = 0.1
 
 
@@ -222,8 +223,29 @@ class Readings:
             return None
         return max(1, math.ceil(fetch / max(1e-9, self.step_seconds + self._handover)))
 
+    def unwaited(self) -> Interval | None:
+        """How many times as fast the baseline would be if it never waited for data and all else stayed as it is; None
+        before it was measured. Each of its blocks says so by itself, whatever the machine did in the next one."""
+        own = self.references[BASELINE]
+        if not own:
+            return None
+        old = [self.charged(self.baseline, block) for block in own]
+        return gain(old, [max(_LEAST_STEP, (block.seconds - block.wait) / block.batches) for block in own])
+
+    def crowding(self) -> Interval | None:
+        """How many times as long what is left of a step takes beside the baseline's workers as without them; None where
+        there are none, or nothing was measured."""
+        shared = [(r[BASELINE], r[NO_WAIT]) for r in self.rounds if BASELINE in r and NO_WAIT in r]
+        if not shared or not self.baseline.num_workers:
+            return None
+        beside = [max(_LEAST_STEP, (old.seconds - old.wait) / old.batches) for old, _ in shared]
+        return gain(beside, [new.seconds / new.batches for _, new in shared])
+
     def ceiling(self, name: str) -> Interval | None:
-        """How many times as fast the baseline would be with what ``name`` takes away; None before it was measured."""
+        """How many times as fast the baseline would be with what ``name`` takes away, its workers and what they take of
+        the machine among it; None before it was measured."""
+        if name == NO_WAIT and not self.baseline.num_workers:
+            return self.unwaited()  # waiting is in series with the step: its share says more than another block
         shared = [(r[BASELINE], r[name]) for r in self.rounds if BASELINE in r and name in r]
         if not shared:
             return None

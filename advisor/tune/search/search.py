@@ -142,6 +142,12 @@ class Search:
         )
 
     @property
+    def beyond_ceiling(self) -> bool:
+        """Whether the gain is larger than the ceiling allows, so that one of the two is off."""
+        ceiling, found = self._headroom.ceiling, self.gain
+        return ceiling is not None and found is not None and found.low > ceiling.high
+
+    @property
     def recommended(self) -> Settings | None:
         """The chosen settings if they win beyond doubt, else None."""
         return self.chosen if self.gain is not None and self.gain.wins else None
@@ -305,7 +311,7 @@ class Search:
         for number in range(MOST_PAIRS):
             found = self.gain
             if number >= self.time.enough(chosen) and found is not None:
-                precise = found.half_width <= max(0.015, abs(math.log(found.ratio)) / 4)
+                precise = found.half_width <= max(0.015, abs(math.log(found.ratio)) / 4) and not self.beyond_ceiling
                 promising = found.ratio > MARGIN and not found.wins
                 if precise or self.spent >= (self.time.limit if promising else self.time.end):
                     return

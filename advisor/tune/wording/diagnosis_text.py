@@ -8,6 +8,11 @@ from accel_advisor.tune.search.headroom import HEADROOM
 from accel_advisor.tune.search.straggler import Cause, Straggler
 from accel_advisor.tune.wording.figures import percent, times
 
+BEYOND_CEILING = (
+    "the gain is larger than data ready at once allows, also after it was measured again: the two disagree, and the "
+    "gain, which was measured in turns, is the more exact"
+)
+"""What is said of a gain beyond the ceiling."""
 _EPOCH_SHOWS = 0.02
 _CAUSES = {
     Cause.WAITS: "waits for data",
@@ -19,7 +24,9 @@ _CAUSES = {
 def diagnosis_text(found: Diagnosis) -> str:
     """What is said first of a run."""
     straggler = straggler_text(found.straggler) if found.straggler is not None else ""
-    return " ".join(part for part in (_waiting(found), straggler, _starts(found), _transfers(found)) if part)
+    return " ".join(
+        part for part in (_waiting(found), _crowding(found), straggler, _starts(found), _transfers(found)) if part
+    )
 
 
 def straggler_text(found: Straggler) -> str:
@@ -33,11 +40,18 @@ def _waiting(found: Diagnosis) -> str:
     ceiling = found.ceilings.get(NO_WAIT)
     if ceiling is None:
         return f"{share}."
-    if ceiling.low <= 1 and ceiling.high > 1 / max(1 - found.shares.wait, 1e-9) >= HEADROOM:
-        return f"{share}; readings differed too much to say how much faster it would run with data ready at once."
-    if ceiling.ratio < HEADROOM or ceiling.low <= 1:
+    if ceiling.ratio < HEADROOM:
         return f"{share}; with data ready at once this script would run no faster that could be measured."
     return f"{share}; with data ready at once this script would run {times(ceiling.ratio)} as fast."
+
+
+def _crowding(found: Diagnosis) -> str:
+    if found.crowding is None:
+        return ""
+    return (
+        f"What is left of a step takes {times(found.crowding.ratio)} as long beside the loader's workers as without "
+        "them: they take the cores that the training uses."
+    )
 
 
 def _starts(found: Diagnosis) -> str:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Settings
+from accel_advisor.tune.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
 from accel_advisor.tune.search.purposes import Purpose
 from accel_advisor.tune.search.readings import Loop
-from accel_advisor.tune.search.search import Answer, BaselineError, Request, Search
+from accel_advisor.tune.search.search import MOST_PAIRS, Answer, BaselineError, Request, Search
 from accel_advisor.tune.search.settings import Limits, prefetch
 from accel_advisor.tune.search.statistics import FALSE_WINS, MARGIN, interval
 from accel_advisor.tune.search.stops import Stop
@@ -85,6 +85,23 @@ def test_false_wins_stay_within_the_declared_rate(load: float) -> None:
         except StopIteration:
             wins += search.recommended is not None
     assert wins <= FALSE_WINS * runs + 2
+
+
+@pytest.mark.parametrize(("waits", "pairs"), [(0.6, 4), (0.2, MOST_PAIRS)])
+def test_a_gain_beyond_what_waiting_allows_is_measured_on(waits: float, pairs: int) -> None:
+    """Twice as fast where a fifth of each step waits: one of the two is off."""
+    search = Search(Loop(Settings(), None), Limits(cores=4))
+    plan = search.confirm(Settings(2))
+    request = next(plan)
+    try:
+        while True:
+            seconds, wait = (1.0, waits) if request.what == BASELINE else (0.5, 0.1)
+            request = plan.send(Answer(Block(request.what, 10, 100, seconds, wait, 0.0, seconds, 0.0, 0.0), 0.5))
+    except StopIteration:
+        pass
+    assert len(search.final) == pairs
+    assert search.beyond_ceiling == (waits < 0.5)
+    assert search.recommended == Settings(2)
 
 
 # Something to gain
