@@ -159,7 +159,8 @@ def hostile(script: str, budget: float) -> dict[str, Any]:
         own = seconds - record["seconds"]  # what the command itself takes to begin and to end
         starts = own + sum(each["seconds"] for each in record["blocks"] if each["what"] == "start")
     lines = [line for line in output.splitlines() if line.strip()]
-    words = next((line for line in lines if line.startswith(("Error", "Recommended", "Nothing", "Undecided"))), lines[-1])
+    answers = ("Error", "Recommended", "Nothing", "Undecided")
+    words = next((line for line in lines if line.startswith(answers)), lines[-1])
     result = {
         "script": script,
         "status": process.returncode,

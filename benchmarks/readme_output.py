@@ -46,8 +46,7 @@ def record(name: str) -> str:
         [sys.executable, "-m", "accel_advisor", *args, *(["--no-cache"] if args[0] == "lint" else [])],
         cwd=folder,
         env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         check=False,
     )
