@@ -46,6 +46,7 @@ from accel_advisor.values.values import (
     Value,
     join,
     join_all,
+    options_of,
 )
 
 if TYPE_CHECKING:
@@ -114,6 +115,13 @@ def _dict(machine: Machine, node: cst.Dict) -> Value:
     return mapping
 
 
+def _some_of(owner: Value) -> Value:
+    """What a slice of something is."""
+    if isinstance(owner, Opaque) and owner.name == TENSOR_DATASET:
+        return Iterated(join_all(owner.arguments))  # a part of each of its tensors
+    return owner if isinstance(owner, (Iterated, Tensor)) else UNKNOWN
+
+
 def _subscript(machine: Machine, node: cst.Subscript) -> Value:
     owner = machine.evaluate(node.value)
     for one in node.slice:
@@ -130,9 +138,7 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
         return element_at(machine, owner, ...)
     slice_ = node.slice[0].slice
     if not isinstance(slice_, cst.Index):
-        if isinstance(owner, Opaque) and owner.name == TENSOR_DATASET:
-            return Iterated(join_all(owner.arguments))  # a part of each of its tensors
-        return owner if isinstance(owner, (Iterated, Tensor)) else UNKNOWN
+        return join_all(_some_of(one) for one in options_of(owner))
     key = machine.evaluate(slice_.value)
     if isinstance(owner, Qualified) and owner.name == "sys.modules" and dotted(slice_.value) == "__name__":
         return SourceModule(machine.scope.globals)

@@ -452,3 +452,44 @@ for batch in loader:
     model(batch.to(device).x).sum().backward()
 """
     check_one("ACC201", PHOTOS_AND_MODEL + source, tmp_path)
+
+
+CHANGED_ELSEWHERE = """
+def mix(images, labels):
+    images.mul_(0.5)
+    return images, labels
+def load(split):
+    return DataLoader(photos, num_workers=2, pin_memory=True)
+def train(batches):
+    for x, y in batches:
+        a, b = mix(x, y)
+        model(a.cuda(non_blocking=True)).sum().backward()
+def measure(batches):
+    for x, y in batches:
+        model(x.cuda())  # -> warning safe
+train(load("train"))
+measure(load("val"))
+"""
+
+
+def test_a_change_in_another_loop_is_none_in_this(tmp_path: Path) -> None:
+    check_one("ACC201", PHOTOS_AND_MODEL + CHANGED_ELSEWHERE, tmp_path)
+
+
+def test_a_change_around_an_inner_loop_is_one_in_it(tmp_path: Path) -> None:
+    source = PINNED + "for x, y in loader:\n    for a, b in loader:\n        z = x.cuda()\n    x.zero_()\n"
+    check_pair("ACC201", Pair(PHOTOS_AND_MODEL + source, "    x.zero_()"), tmp_path)
+
+
+def test_a_slice_of_a_batch_of_either_of_two_loaders(tmp_path: Path) -> None:
+    source = """
+import conf
+if conf.ordered:
+    loader = DataLoader(photos, num_workers=2, pin_memory=True)
+else:
+    loader = DataLoader(photos, num_workers=2, pin_memory=True, shuffle=True)
+for x, y in loader:
+    for i in range(0, len(x), 4):
+        model(x[i : i + 4].cuda()).sum().backward()  # -> warning safe
+"""
+    check_one("ACC201", PHOTOS_AND_MODEL + source, tmp_path)

@@ -146,7 +146,8 @@ def _must_wait(context: TransferContext) -> bool:
     loader = loader_of(context.loader)
     if loader is None:
         return False
-    if not loader.mutated.isdisjoint((context.loop, None)) or (not context.path and loader.suffers("unpinnable")):
+    around = (context.loop, *context.loop.outer) if context.loop is not None else ()
+    if not loader.mutated.isdisjoint((None, *around)) or (not context.path and loader.suffers("unpinnable")):
         return True  # a class of the project may have a `to` that takes no such argument
     return len(context.path) < 2 and not context.proven and loader.suffers("unpinnable part")
 
