@@ -44,3 +44,15 @@ def test_an_error_is_raised_each_time() -> None:
     for _ in range(2):
         with pytest.raises(cst.ParserSyntaxError):
             kept.of("x = = 1\n", "a.py")
+
+
+def test_asks_a_tree_once_whichever_document_it_is_read_for() -> None:
+    asked: list[cst.Module] = []
+
+    def find(tree: cst.Module) -> int:
+        asked.append(tree)
+        return len(tree.body)
+
+    assert [Document("once.py", "x = 1\ny = 2\n").once(find) for _ in range(3)] == [2, 2, 2]
+    assert Document("once.py", "x = 3\n").once(find) == 1
+    assert len(asked) == 2
