@@ -120,6 +120,18 @@ class Project:
                 self._folders[filename] = list(folders_meant(added, filename, self.root))
         return self._folders[filename]
 
+    def members(self, package: str, level: int, importer: Document, beginning: str, end: str) -> list[str]:
+        """The files of the modules of a package whose names begin and end so, by name."""
+        first = self.resolve(package, level, importer)
+        folders = [os.path.dirname(first)] if first is not None else []
+        if first is None and package and not level:
+            around = _upwards(os.path.dirname(importer.path), self.root)
+            folders = [os.path.join(one, *package.split(".")) for one in around if _within(one, self.root)]
+        folder = next((one for one in folders if os.path.isdir(one)), None)
+        names = sorted(os.listdir(folder)) if folder is not None and (first is None or _is_package(first)) else []
+        modules = [os.path.splitext(one)[0] for one in names if one.endswith(".py") and one != "__init__.py"]
+        return [f"{folder}{os.sep}{one}.py" for one in modules if one.startswith(beginning) and one.endswith(end)]
+
     def _find(self, name: str, level: int, folder: str, bases: list[str], of_libraries: list[str]) -> str | None:
         """The file in the first of some folders that has it; ``of_libraries`` may hold the sources of libraries."""
         target = name.replace(".", os.sep)
@@ -158,6 +170,10 @@ class Project:
                 self.broken[filename] = str(error)
                 return None
         return document_or_none
+
+
+def _is_package(filename: str) -> bool:
+    return os.path.basename(filename) == "__init__.py"
 
 
 def _within(path: str, root: str) -> bool:

@@ -85,6 +85,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
     if isinstance(owner, Choice):
         return join_all(attribute(machine, one, name) for one in _without_none(owner))
     if isinstance(owner, Named):
+        if name == "__dict__":
+            return Method(owner, name)
         return named(attribute(machine, one, name) for one in owner.options)
     if isinstance(owner, Configured):
         return UNKNOWN

@@ -22,7 +22,7 @@ from accel_advisor.records.clock import Moment
 from accel_advisor.syntax.shapes import dotted, self_attribute
 from accel_advisor.tables.known_datasets import TENSOR_DATASET
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS
-from accel_advisor.values.devices import device_text, formatted
+from accel_advisor.values.composed_texts import added, formatted, is_text
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.fillings import fills_of
 from accel_advisor.values.graphs import graph_of, sum_of
@@ -220,9 +220,8 @@ def _combine(machine: Machine, node: cst.BinaryOperation, left: Value, right: Va
         return formatted(left.value, right.items[0] if isinstance(right, Sequence) and right.items else right)
     if isinstance(node.operator, cst.Modulo) and isinstance(right, Opaque) and right.name in _COUNTS_GPUS:
         return Opaque("int")
-    if isinstance(node.operator, cst.Add) and isinstance(left, Constant) and isinstance(left.value, str):
-        more = right.value if isinstance(right, Constant) and isinstance(right.value, str) else ""
-        return device_text(left.value + more)
+    if isinstance(node.operator, cst.Add) and is_text(left):
+        return added(left, right)
     if isinstance(node.operator, cst.Add) and isinstance(left, Device):
         return left
     if isinstance(node.operator, cst.Add) and machine.frame.graphs and (graph_of(left) or graph_of(right)):

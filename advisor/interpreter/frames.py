@@ -48,6 +48,9 @@ class Modules(Protocol):
     def resolve(self, name: str, level: int, importer: Document) -> str | None:
         """The file that ``name`` names, seen from ``importer``; None where it is not part of the project."""
 
+    def members(self, package: str, level: int, importer: Document, beginning: str, end: str) -> list[str]:
+        """The files of the modules of a package whose names begin and end so, by name."""
+
     def load(self, filename: str) -> Document | None:
         """The document of a file; None where it cannot be read or parsed."""
 

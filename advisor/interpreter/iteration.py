@@ -9,6 +9,7 @@ from accel_advisor.interpreter.library.unknown_code import escape
 from accel_advisor.interpreter.resolution import any_member_of, defined_in, member_of, module_attribute
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.values.places import HOST, SOMEWHERE, is_host
+from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import ANY, OPEN
 from accel_advisor.values.values import (
     ABSENT,
@@ -24,6 +25,7 @@ from accel_advisor.values.values import (
     Mapping,
     Method,
     Module,
+    Named,
     Opaque,
     Qualified,
     Sequence,
@@ -107,9 +109,11 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
         return _entry(machine, value, key)
     if isinstance(value, Filed):
         return value.at(key) if isinstance(key, (str, int)) else UNKNOWN
-    if isinstance(value, Method) and value.name == "__dict__" and isinstance(value.receiver, SourceModule):
-        scope = value.receiver.scope
-        return module_attribute(machine, scope, key) if isinstance(key, str) else defined_in(machine, scope)
+    if isinstance(value, Method) and value.name == "__dict__" and (modules := modules_of(value.receiver)):
+        found = [
+            module_attribute(machine, one, key) if isinstance(key, str) else defined_in(machine, one) for one in modules
+        ]
+        return found[0] if len(found) == 1 else named(found)
     if isinstance(value, Qualified) and value.name.endswith(".__dict__"):
         library = Qualified(value.name.removesuffix(".__dict__"))
         return member_of(machine, library, key) if isinstance(key, str) else any_member_of(library)
@@ -124,6 +128,12 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
     if isinstance(value, Loader) and count is not None:
         return element_of(machine, value)
     return UNKNOWN
+
+
+def modules_of(value: Value) -> list[Scope]:
+    """The globals of the modules of the project that a value is one of."""
+    options = value.options if isinstance(value, Named) else (value,)
+    return [one.scope for one in options if isinstance(one, SourceModule)]
 
 
 def _entry(machine: Machine, mapping: Mapping, key: object) -> Value:

@@ -67,7 +67,7 @@ def device_text(beginning: str) -> Value:
     return Device(frozenset({known[1]}), text=True) if known is not None and known[1] in DEVICE_KINDS else UNKNOWN
 
 
-def formatted(template: str, first: Value) -> Value:
+def formatted_device(template: str, first: Value) -> Value:
     """What ``"cuda:{}".format(first)`` or ``"%s:%d" % (first, number)`` is, where it is a device."""
     for placeholder in ("{}:", "{0}:", "%s:"):
         if template.startswith(placeholder):

@@ -129,7 +129,7 @@ class Choice(Compound):
 
 @dataclass(frozen=True, slots=True)
 class Named(Compound):
-    """What a name stands for that only the run tells: most likely one of these functions and classes."""
+    """What a name stands for that only the run tells: most likely one of these functions, classes and modules."""
 
     options: tuple[Value, ...]
 
@@ -178,6 +178,18 @@ class Qualified(Value):
     """A name of a library, under its full dotted name (``torch.utils.data.DataLoader``)."""
 
     name: str
+
+
+@immutable
+class Text(Value):
+    """A text that is put together while the program runs: the full name of a module of which only a part is known.
+
+    Attributes:
+        beginning, end: what is known of it.
+    """
+
+    beginning: str
+    end: str = ""
 
 
 @immutable

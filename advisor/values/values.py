@@ -29,6 +29,7 @@ from accel_advisor.values.lattice import (
     Pending,
     Qualified,
     Sequence,
+    Text,
     Unknown,
     Value,
 )
@@ -83,6 +84,7 @@ __all__ = [
     "Sequence",
     "SourceModule",
     "Tensor",
+    "Text",
     "Unknown",
     "Value",
     "constant_of",
@@ -211,8 +213,8 @@ def constant_of(value: Value) -> Constant | None:
 
 
 def named(options: Iterable[Value]) -> Value:
-    """What a name may stand for among these values: the functions and classes; Unknown where there are none, or too
-    many."""
+    """What a name may stand for among these values: the functions, classes and modules; Unknown where there are none,
+    or too many."""
     found = {one: None for value in options for one in _callables(value)}
     return Named(tuple(found)) if 0 < len(found) <= MOST_OPTIONS else UNKNOWN
 
@@ -221,7 +223,7 @@ def _callables(value: Value) -> tuple[Value, ...]:
     if isinstance(value, (Choice, Named)):
         return tuple([one for option in value.options for one in _callables(option)])
     library = isinstance(value, Qualified) and "." in value.name
-    return (value,) if library or isinstance(value, (Class, Function, Bound)) else ()
+    return (value,) if library or isinstance(value, (Class, Function, Bound, SourceModule)) else ()
 
 
 def evidently(value: Value, basis: Evidence) -> Value:

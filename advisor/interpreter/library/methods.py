@@ -29,7 +29,7 @@ from accel_advisor.tables.tensor_methods import (
     TENSOR_METHODS,
 )
 from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE
-from accel_advisor.values.devices import formatted
+from accel_advisor.values.composed_texts import formatted
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.fillings import filled_by
 from accel_advisor.values.places import SOMEWHERE, is_host
@@ -95,6 +95,9 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
         _note_change(machine, node)
     if isinstance(receiver, Mapping):
         return mapping_method(machine, receiver, name, arguments)
+    if isinstance(receiver, Method) and receiver.name == "__dict__" and name in ("items", "values"):
+        element = element_at(machine, receiver, ...)
+        return Iterated(Sequence((UNKNOWN, element)) if name == "items" else element)
     if isinstance(receiver, Parser):
         return parser_method(machine, receiver, name, arguments)
     if isinstance(receiver, Opaque):

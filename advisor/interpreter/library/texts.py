@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,9 @@ import libcst as cst
 
 from accel_advisor.records.actions import Act
 from accel_advisor.tables.gpu_signs import text_names_gpu
-from accel_advisor.values.devices import device_text, numbered
-from accel_advisor.values.values import UNKNOWN, Constant, Origin, Tensor, Value
+from accel_advisor.values.composed_texts import composed
+from accel_advisor.values.devices import numbered
+from accel_advisor.values.values import UNKNOWN, Constant, Origin, Qualified, Tensor, Value
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
@@ -25,7 +27,7 @@ def text(machine: Machine, node: cst.SimpleString | cst.ConcatenatedString) -> V
         beginning = machine.evaluate(node.left)
         machine.evaluate(node.right)
         written = beginning.value if isinstance(beginning, Constant) else None
-        return device_text(written) if isinstance(written, str) else UNKNOWN
+        return composed(written) if isinstance(written, str) else UNKNOWN
     if isinstance(value, str) and text_names_gpu(value):
         machine.recorder.gpu_named(machine.document)
     return UNKNOWN if value is None else Constant(value, Origin(machine.document, node))
@@ -40,7 +42,7 @@ def _literal(node: cst.SimpleString | cst.ConcatenatedString) -> str | bytes | N
 
 
 def formatted_text(machine: Machine, node: cst.FormattedString) -> Value:
-    """The value of an f-string: a device, where it is the name of one."""
+    """The value of an f-string: a device or a module, where it is the name of one."""
     first, *rest = node.parts or [cst.FormattedStringText("")]
     beginning: Value = UNKNOWN
     for part in node.parts:
@@ -49,7 +51,18 @@ def formatted_text(machine: Machine, node: cst.FormattedString) -> Value:
             beginning = value if part is first else beginning
             if isinstance(value, Tensor):
                 machine.recorder.operation(machine.frame, part.expression, Act.FORMATS, value)
+    last = node.parts[-1] if node.parts else first
+    end = last.value if last is not first and isinstance(last, cst.FormattedStringText) else ""
     if isinstance(first, cst.FormattedStringText):
-        return device_text(first.value)
+        return composed(first.value, end)
     after = rest[0] if rest else None
+    if isinstance(after, cst.FormattedStringText) and _names_package(machine, beginning):
+        return composed(after.value, end if last is not after else "")
     return numbered(beginning) if isinstance(after, cst.FormattedStringText) and after.value[:1] == ":" else UNKNOWN
+
+
+def _names_package(machine: Machine, value: Value) -> bool:
+    """Whether a value is the name of the package that the document is a part of."""
+    if value == Qualified("__name__"):
+        return os.path.basename(machine.document.path) == "__init__.py"
+    return value == Qualified("__package__")

@@ -16,6 +16,7 @@ from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE, is_cuda_capable
 from accel_advisor.values.store import ESCAPED, OPEN
 from accel_advisor.values.values import (
+    MOST_OPTIONS,
     UNKNOWN,
     Choice,
     Constant,
@@ -24,12 +25,15 @@ from accel_advisor.values.values import (
     Mapping,
     Method,
     Module,
+    Named,
     Pending,
     Qualified,
     Sequence,
     SourceModule,
     Tensor,
+    Text,
     Value,
+    named,
     options_of,
 )
 
@@ -103,12 +107,13 @@ def reflection(machine: Machine, name: str, arguments: Arguments, node: cst.Call
     """What one of these functions returns."""
     first, key = arguments.get("", 0), arguments.get("", 1)
     if name in _IMPORTS:
-        return _module(machine, first)
+        return _module(machine, first, arguments.get("package", 1))
     if name == "getattr" and first is not None and key is not None:
         if isinstance(key, Constant) and isinstance(key.value, str):
             return machine.attribute(first, key.value)
-        if isinstance(first, SourceModule):
-            return defined_in(machine, first.scope)
+        modules = first.options if isinstance(first, Named) else (first,)
+        if all(isinstance(one, SourceModule) for one in modules):
+            return named(defined_in(machine, one.scope) for one in modules if isinstance(one, SourceModule))
         if isinstance(first, Qualified):
             return any_member_of(first)
     if name in ("getattr", "setattr") and first is not None:
@@ -123,8 +128,17 @@ def reflection(machine: Machine, name: str, arguments: Arguments, node: cst.Call
     return UNKNOWN
 
 
-def _module(machine: Machine, name: Value | None) -> Value:
-    """The module that a text names, if it is one of the project."""
+def _module(machine: Machine, name: Value | None, package: Value | None) -> Value:
+    """The module of the project that a text names, or those that it may name."""
+    around = package.value if isinstance(package, Constant) and isinstance(package.value, str) else ""
+    if isinstance(name, Text):
+        folder, _, beginning = (around + name.beginning).rpartition(".")
+        inside = folder.lstrip(".")
+        level = len(folder) - len(inside) + (name.beginning.startswith(".") and not around)
+        files = machine.modules.members(inside, level, machine.document, beginning, name.end)
+        for one in files:
+            machine.recorder.imported(machine.document, one)
+        return named(machine.settle(Pending(one)) for one in files) if len(files) <= MOST_OPTIONS else UNKNOWN
     text = name.value if isinstance(name, Constant) else None
     filename = machine.modules.resolve(text, 0, machine.document) if isinstance(text, str) else None
     if filename is None:

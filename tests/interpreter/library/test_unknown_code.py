@@ -94,3 +94,45 @@ class Photos(DataLoader):
     check_one("ACC101", f"{HEAD}{made}batches = Photos(8).tests()\n{LOOP}", tmp_path)
     silent = made.replace("num_workers=4", "num_workers=4, pin_memory=True").replace("  # -> warning", "")
     check_one("ACC101", f"{HEAD}{silent}batches = Photos(8).tests()\n{LOOP}", tmp_path)
+
+
+PACKAGE = {
+    "zoo/__init__.py": "",
+    "zoo/photos_data.py": HEAD + MADE_BY_CLASS,
+    "zoo/photos_tools.py": "def show(size, workers):\n    return None\n",
+}
+PICK = "import importlib, os\ndef pick(name, kind):\n{}    return found(8, 4)\nbatches = pick(*sys.argv[1:])\n"
+OUT_OF_MODULE = "    found = getattr(module, kind)\n"
+OUT_OF_ALL = (
+    "    for module in modules:\n        found = getattr(module, kind, None)\n        if found is not None:\n"
+    "            break\n"
+)
+BY_TEXT = {
+    "an f-string": "    module = importlib.import_module(f'zoo.{name}_data')\n" + OUT_OF_MODULE,
+    "a sum": "    file = 'zoo.' + name + '_data'\n    module = importlib.import_module(file)\n" + OUT_OF_MODULE,
+    "a format": "    module = importlib.import_module('zoo.{}_data'.format(name))\n" + OUT_OF_MODULE,
+    "an old format": "    module = importlib.import_module('zoo.%s_data' % name)\n" + OUT_OF_MODULE,
+    "a name within a package": "    module = importlib.import_module('.' + name, 'zoo')\n" + OUT_OF_MODULE,
+    "all that it holds": "    module = importlib.import_module('zoo.' + name)\n    found = None\n"
+    "    for key, value in module.__dict__.items():\n        if key.lower() == kind:\n            found = value\n",
+    "the modules of a folder": "    modules = [importlib.import_module(f'zoo.{one}') for one in os.listdir('zoo')]\n"
+    + OUT_OF_ALL,
+}
+
+
+@pytest.mark.parametrize("way", BY_TEXT)
+def test_a_part_of_a_name_says_which_modules_are_meant(tmp_path: Path, way: str) -> None:
+    source = HEAD + PICK.format(BY_TEXT[way]) + LOOP.replace("non_blocking=True", "")
+    assert len(findings_of("ACC201", source, tmp_path, PACKAGE)) == 1
+    assert not findings_of("ACC201", source.replace("zoo", "farm"), tmp_path, PACKAGE)
+
+
+@pytest.mark.parametrize(("name", "count"), [("__name__", 1), ("__package__", 1), ("sys.argv[2]", 0)])
+def test_a_package_imports_its_own_modules_by_name(tmp_path: Path, name: str, count: int) -> None:
+    package = (
+        "import importlib, sys\ndef pick(name, kind):\n"
+        + f"    module = importlib.import_module(f'{{{name}}}.{{name}}')\n"
+    )
+    others = PACKAGE | {"zoo/__init__.py": package + OUT_OF_MODULE + "    return found(8, 4)\n"}
+    source = HEAD + "import zoo\nbatches = zoo.pick(*sys.argv[1:])\n" + LOOP.replace("non_blocking=True", "")
+    assert len(findings_of("ACC201", source, tmp_path, others)) == count
