@@ -164,7 +164,7 @@ def _assign_item(machine: Machine, target: cst.Subscript, value: Value) -> None:
         if isinstance(one, Mapping):
             if isinstance(key, Constant) and isinstance(key.value, (str, int)):
                 stored = value.at("dict entry", str(key.value)) if isinstance(value, Constant) else value
-                if isinstance(owner, Choice):
+                if isinstance(owner, Choice) and not _holds_alone(machine, target.value, one):
                     stored = join(machine.store.get(one, key.value) or ABSENT, stored)
                 machine.store.set(one, key.value, stored)
             else:
@@ -182,6 +182,14 @@ def _assign_item(machine: Machine, target: cst.Subscript, value: Value) -> None:
                 refills(one, value, machine.frame.batch_loop)
             else:
                 mutates_in_place(one, machine.frame.batch_loop)
+
+
+def _holds_alone(machine: Machine, holder: cst.BaseExpression, held: Mapping) -> bool:
+    """Whether a name of this function, and no other, holds a dict: its entries are read through that alone."""
+    if not isinstance(holder, cst.Name) or machine.scope.kind != "function":
+        return False
+    names = [name for name, value in machine.store.entries(machine.scope).items() if held in options_of(value)]
+    return names == [holder.value]
 
 
 def _replaces_entry(batch: Tensor, key: Value | None, value: Value) -> bool:

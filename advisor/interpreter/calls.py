@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
+from accel_advisor.interpreter.library.external_settings import switch
 from accel_advisor.interpreter.library.functions import call_library
 from accel_advisor.interpreter.library.loader_subclasses import (
     build_subclass,
@@ -243,7 +244,7 @@ def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.
     if isinstance(callee, Filed):
         key = arguments.get("key", 0)
         if callee.keys[-1:] == ("get",) and isinstance(key, Constant):
-            return Filed(callee.path, callee.keys[:-1], callee.overrides).at(key.value)
+            return switch(arguments) or Filed(callee.path, callee.keys[:-1], callee.overrides).at(key.value)
     if isinstance(callee, Opaque) and callee.name == "functools.partial" and callee.arguments:
         return _call_partial(machine, callee, arguments, node)
     if isinstance(callee, Choice):

@@ -200,6 +200,12 @@ class LoaderCall(BatchSource):
         return isinstance(known, Opaque) and known.name.endswith("is_available")
 
     @property
+    def pins_if_asked(self) -> bool:
+        """Whether it pins its batches only where an option or a setting asks for it."""
+        known = self.given("pin_memory")
+        return known.configured and known.default.is_literal(False)
+
+    @property
     def serves_memory(self) -> bool:
         """Whether it only takes samples out of memory, in the main process, where nothing is gained by pinning: so its
         data set says, or so graphs are kept."""

@@ -134,6 +134,12 @@ class Transfer:
         return assigns_item(self.statement)
 
     @property
+    def waits_unless_asked(self) -> bool:
+        """Whether it is asynchronous only where an option or a setting asks for it."""
+        known = Given(self.non_blocking)
+        return known.configured and known.default.is_literal(False)
+
+    @property
     def waits(self) -> bool:
         """Whether it certainly is not asynchronous: ``non_blocking`` is not given."""
         return self.non_blocking == ABSENT

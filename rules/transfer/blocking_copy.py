@@ -55,7 +55,8 @@ class BlockingHostToDeviceCopy(Rule):
         silent. It is silent too where a framework moves the batches, where the loop changes the batch on the host after
         the copy (the copy might still be reading), where the samples may be on the device already, where a loader
         without workers and pinning takes them out of memory, and where nothing speaks for a GPU. Where the device is
-        not known, but the program names a GPU, the finding is only `info`.
+        not known, but the program names a GPU, the finding is only `info`, and where a setting that is off by default
+        decides `non_blocking`.
 
     Fix safety
         Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; where the device is
@@ -93,10 +94,11 @@ class BlockingHostToDeviceCopy(Rule):
         document, basis, first = facts.document, basis_of(copies), copies[0]
         calls = " and ".join(f"`{document.code(copy.transfer.node)}`" for copy in copies)
         pinned = all(copy.pinned for copy in copies)
-        source = _source([loader for copy in copies for loader in copy.loaders], pinned)
+        source = _source((loader for copy in copies for loader in copy.loaders), pinned)
         done = "wait until the copies are done" if len(copies) > 1 else "waits until the copy is done"
-        where = first.asynchronous_where
+        where, asked = first.asynchronous_where, all(copy.transfer.waits_unless_asked for copy in copies)
         remedy = f"pass `non_blocking={where}`" if where else "pass `non_blocking=True` where the device is CUDA"
+        remedy = "let its setting be on by default" if asked else remedy
         if any(copy.recast for copy in copies):
             remedy = "copy first, with `non_blocking=True`, and cast on the GPU: what a cast makes is not pinned"
         elif first.by_type:
@@ -104,11 +106,10 @@ class BlockingHostToDeviceCopy(Rule):
         elif not pinned:
             remedy += ", and let the loader pin its batches: from pageable memory the copy waits nearly as long"
         message = f"{source} {calls} {done}{basis.clause}; {remedy}"
-        severity = Severity.WARNING if pinned and basis.proven else Severity.INFO
+        severity = Severity.WARNING if pinned and basis.proven and not asked else Severity.INFO
         related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
         kind = Applicability.SAFE if all(copy.plain for copy in copies) else Applicability.UNSAFE
-        edits = asynchronous_edits(copies)
-        fix = Fix(f"Pass `non_blocking={where}`", edits, kind) if edits is not None else None
+        fix = Fix(f"Pass `non_blocking={where}`", made, kind) if (made := asynchronous_edits(copies)) else None
         at, group = first.transfer.node, f"{first.loop}: {remedy}"
         return self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis, group=group)
 

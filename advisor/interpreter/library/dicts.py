@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from accel_advisor.interpreter.iteration import element_at, entries
+from accel_advisor.interpreter.library.external_settings import switch
 from accel_advisor.values.store import ANY, OPEN
 from accel_advisor.values.values import (
     ABSENT,
@@ -89,7 +90,7 @@ def mapping_method(machine: Machine, receiver: Mapping, method: str, arguments: 
             stored = fallback.at("dict entry", key.value) if isinstance(fallback, Constant) else fallback
             machine.store.set(receiver, key.value, stored)
         unsure = entries(machine, receiver)[1]
-        return (UNKNOWN if unsure else fallback) if held is None else held
+        return ((switch(arguments) or UNKNOWN) if unsure else fallback) if held is None else held
     if method == "get" and key is not None and not isinstance(key, Constant):
         return element_at(machine, receiver, ...)
     if method in ("items", "values", "keys"):

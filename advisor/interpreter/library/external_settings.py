@@ -250,6 +250,15 @@ def as_integer(value: Value) -> Value | None:
     return value if isinstance(value, Filed) else None
 
 
+def switch(arguments: Arguments) -> Configured | None:
+    """``settings.get("pin", False)`` where it is not known what the settings hold: off, or on, unless they say so; None
+    for a default that is no literal True or False."""
+    default = arguments.get("default", 1)
+    if isinstance(default, Constant) and isinstance(default.value, bool):
+        return Configured(default.at("option default", ""))
+    return None
+
+
 # -- files
 
 

@@ -10,7 +10,7 @@ import libcst as cst
 from accel_advisor.interpreter.iteration import element_at, element_of
 from accel_advisor.interpreter.library.device_moves import arrives_later, copies_into, transfer
 from accel_advisor.interpreter.library.dicts import mapping_method
-from accel_advisor.interpreter.library.external_settings import parser_method
+from accel_advisor.interpreter.library.external_settings import parser_method, switch
 from accel_advisor.interpreter.library.opaque_methods import call_inherited_method, call_opaque_method
 from accel_advisor.interpreter.library.unknown_code import call_unknown
 from accel_advisor.interpreter.loader_batches import may_rewrite, mutates_in_place, part_named
@@ -120,6 +120,8 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
         first = arguments.positional[0].value if arguments.positional else UNKNOWN
         return formatted(receiver.value, first) if isinstance(receiver.value, str) else UNKNOWN
     made = call_unknown(machine, arguments.values(), node)
+    if name == "get" and (decided := switch(arguments)) is not None:
+        return decided
     if name in TELLTALE and made == UNKNOWN:
         return Tensor(SOMEWHERE, proven=False, basis=Evidence.of(Ground.METHOD))
     return made

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.library.device_moves import transfer
+from accel_advisor.interpreter.library.external_settings import switch
 from accel_advisor.interpreter.library.loader_construction import take_loaders
 from accel_advisor.interpreter.library.loader_subclasses import build_base
 from accel_advisor.interpreter.library.settings_classes import is_record
@@ -72,7 +73,8 @@ def call_opaque_method(machine: Machine, receiver: Opaque, name: str, arguments:
     if name in MOVES and name != "type":
         transfer(machine, receiver, name, arguments, node)
         return UNKNOWN
-    return call_unknown(machine, arguments.values())
+    computed = call_unknown(machine, arguments.values())
+    return (switch(arguments) or computed) if name == "get" else computed
 
 
 def _has_device(engine: Opaque) -> bool:

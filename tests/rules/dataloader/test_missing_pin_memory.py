@@ -315,7 +315,7 @@ PAIRS = {
     ),
     "given by an option": Pair(
         HEAD
-        + "import argparse\nq = argparse.ArgumentParser()\nq.add_argument('--pin', action='store_true')\nargs = q.parse_args()\nloader = DataLoader(photos, num_workers=2, pin_memory=args.pin)"
+        + "import argparse\nq = argparse.ArgumentParser()\nq.add_argument('--pin', default=True)\nargs = q.parse_args()\nloader = DataLoader(photos, num_workers=2, pin_memory=args.pin)"
         + LOOP,
         ", pin_memory=args.pin",
     ),

@@ -8,7 +8,7 @@ import pytest
 
 from accel_advisor.finding import Confidence
 
-from ..checks import Pair, check_one, check_pair
+from ..checks import Pair, check_one, check_pair, findings_of
 from ..programs import IMPORTS, LOOP, MODEL, PHOTOS
 
 HEAD = PHOTOS + MODEL + "import conf\nloader = DataLoader(photos, num_workers=2)\n"
@@ -122,3 +122,43 @@ def test_without_pinning_an_asynchronous_copy_waits_all_the_same(tmp_path: Path)
     line = "loader = DataLoader(photos, num_workers=2, pin_memory=False)  # -> info none"
     found = check_one("ACC101", PHOTOS + MODEL + line + LOOP, tmp_path)
     assert "from pageable memory and waits for it all the same; unless that is on purpose" in found[0].message
+
+
+OPTION = "import argparse\nq = argparse.ArgumentParser()\nq.add_argument('--pin', {})\nargs = q.parse_args()\n"
+SETTINGS = "settings = conf.load()\n"
+COPIES = "for x, y in loader:\n    step(x.cuda(non_blocking=True), 1)\n"
+OFF = {
+    "an option": (OPTION.format("action='store_true'"), "args.pin", OPTION.format("action='store_false'"), "args.pin"),
+    "settings": (SETTINGS, "settings.get('pin', False)", SETTINGS, "settings.get('pin', True)"),
+    "settings in a file": (
+        "import json\nsettings = json.load(open('a.json'))\n",
+        "settings.get('pin', False)",
+        "import json\nsettings = json.load(open('a.json'))\n",
+        "settings.get('pin')",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OFF)
+def test_reports_a_setting_that_is_off_by_default(case: str, tmp_path: Path) -> None:
+    before, off, other, on = OFF[case]
+    made = "loader = DataLoader(photos, num_workers=2, pin_memory={})"
+    check_one("ACC101", f"{HEAD}{before}{made.format(off)}  # -> info none\n{COPIES}", tmp_path)
+    check_one("ACC101", f"{HEAD}{other}{made.format(on)}\n{COPIES}", tmp_path)
+
+
+BRANCHES = """
+def make(train, settings):
+    if train:
+        given = dict(num_workers=4, shuffle=True)
+    else:
+        given = dict(num_workers=2)
+    given["pin_memory"] = {}
+    return DataLoader(photos, **given)
+loader = make(conf.train, conf.load())
+"""
+
+
+@pytest.mark.parametrize(("given", "count"), [("settings.get('pin', False)", 1), ("True", 0), ("conf.pin", 0)])
+def test_an_entry_of_a_dict_that_branches_made_is_read_through_its_name(given: str, count: int, tmp_path: Path) -> None:
+    assert len(findings_of("ACC101", HEAD + BRANCHES.format(given) + COPIES, tmp_path)) == count

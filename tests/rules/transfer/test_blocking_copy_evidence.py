@@ -160,3 +160,12 @@ def test_silent_about_types_for_one_reason(case: str, tmp_path: Path) -> None:
 def test_reports_a_copy_by_type_without_a_fix(kind: str, tmp_path: Path) -> None:
     (found,) = check_one("ACC201", TYPED + f"step(x.type({kind}), 0)  # -> warning none\n", tmp_path)
     assert "copy by `.to(device, non_blocking=True)`, and cast on the GPU" in found.message
+
+
+OPTION = "import argparse\nq = argparse.ArgumentParser()\nq.add_argument('--fast', {})\nargs = q.parse_args()\n"
+
+
+@pytest.mark.parametrize(("action", "mark"), [("action='store_true'", "  # -> info none"), ("default=True", "")])
+def test_reports_a_setting_that_is_off_by_default(action: str, mark: str, tmp_path: Path) -> None:
+    copy = f"step(x.cuda(non_blocking=args.fast), y){mark}\n"
+    check_one("ACC201", PHOTOS + MODEL + PINNED + OPTION.format(action) + EACH + copy, tmp_path)

@@ -34,7 +34,7 @@ def unpinned_loaders(facts: Facts) -> Iterator[UnpinnedLoader]:
     """The loaders of a document whose batches are copied to a GPU from memory that is not pinned, where pinning would
     help and break nothing."""
     for loader in facts.loaders:
-        off = loader.gives("pin_memory", None) or loader.gives("pin_memory", False)
+        off = loader.gives("pin_memory", None) or loader.gives("pin_memory", False) or loader.pins_if_asked
         if not off or not loader.constructor.advises:
             continue
         if not loader.may_gain_by_pinning or are_gathered_elsewhere(facts, loader) or not _can_pin(facts, loader):

@@ -101,9 +101,8 @@ def asynchronous_edits(copies: list[WaitingCopy]) -> tuple[Edit, ...] | None:
     edits: list[Edit] = []
     for copy in copies:
         where = copy.asynchronous_where
-        added = (
-            copy.transfer.keyword_edits("non_blocking", where) if where and not (copy.recast or copy.by_type) else None
-        )
+        editable = where and copy.transfer.waits and not (copy.recast or copy.by_type)
+        added = copy.transfer.keyword_edits("non_blocking", where) if where and editable else None
         if added is None:
             return None
         edits += added
@@ -126,7 +125,9 @@ def _reached_in_every_pass(operation: Operation) -> set[Loop | None]:
 def _waiting(facts: Facts, transfer: Transfer) -> WaitingCopy | None:
     if transfer.discarded and all(context.proven for context in transfer.contexts):
         return None  # what is copied is lost, which is worse
-    if transfer.method not in ("to", "cuda", "type", "copy_") or transfer.framework or not transfer.waits:
+    if transfer.method not in ("to", "cuda", "type", "copy_") or transfer.framework:
+        return None
+    if not (transfer.waits or transfer.waits_unless_asked):
         return None
     if transfer.method == "type" and not transfer.kinds <= {"cuda", "cpu"}:
         return None  # what is not known is a dtype rather than a type on a GPU
