@@ -13,7 +13,7 @@ from accel_advisor.datasets.sample_methods import pickles_itself, sample_methods
 from accel_advisor.interpreter.resolution import class_member, value_of
 from accel_advisor.records.actions import Within, calls
 from accel_advisor.records.dataset_facts import WorkerIssue
-from accel_advisor.syntax.shapes import methods_of
+from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.sample_work import LOCKS
 from accel_advisor.tables.torch_functions import ASKS_FOR_CUDA, HARMLESS_CUDA
@@ -77,8 +77,8 @@ def worker_issues(
                 found.append(WorkerIssue("device", function.label, function.document, node, certain))
             if isinstance(node, cst.Attribute) and node.attr.value.startswith(_SPARSE):
                 found.append(WorkerIssue("unpinnable", function.label, function.document, node))
-            seeds = function.label == "worker_init_fn" and operation is not None and operation.does(*_SEEDERS)
-            if seeds and isinstance(node, cst.Call) and _is_constant(machine, function, node):
+            seeds = operation is not None and operation.does(*_SEEDERS)
+            if seeds and isinstance(node, cst.Call) and _repeats(machine, function, node):
                 found.append(WorkerIssue("constant seed", function.label, function.document, node))
     return tuple(found)
 
@@ -172,13 +172,32 @@ def _uses_device(operation: Operation) -> bool:
     return stateful and operation.what.full not in HARMLESS_CUDA | ASKS_FOR_CUDA
 
 
+def _repeats(machine: Machine, function: WorkerFunction, call: cst.Call) -> bool:
+    """Whether a call gives the workers the same seeds in every epoch: in what makes samples, where it mentions the
+    worker's number; a constant makes each sample the same on purpose."""
+    if function.label != "worker_init_fn" and not any(_is_number(function, one) for one in descendants(call)):
+        return False
+    return _is_constant(machine, function, call)
+
+
+def _is_number(function: WorkerFunction, node: cst.CSTNode) -> bool:
+    """Whether an expression is ``get_worker_info().id``, or the same by a name."""
+    if not isinstance(node, cst.Attribute) or node.attr.value != "id":
+        return False
+    asked = [node.value]
+    if isinstance(node.value, cst.Name):
+        assigned = descendants(function.node.body, cst.Assign)
+        asked = [one.value for one in assigned if dotted(one.targets[0].target) == node.value.value]
+    return any(isinstance(one, cst.Call) and dotted(one.func).endswith("get_worker_info") for one in asked)
+
+
 def _is_constant(machine: Machine, function: WorkerFunction, call: cst.Call) -> bool:
     """Whether a seed is made of nothing but the worker's number and what is the same in every epoch."""
-    params = function.node.params.params
+    params = function.node.params.params if function.label == "worker_init_fn" else ()
     worker = params[0].name.value if params and function.direct else ""
 
     def constant(node: cst.BaseExpression) -> bool:
-        if isinstance(node, cst.Integer):
+        if isinstance(node, cst.Integer) or _is_number(function, node):
             return True
         if isinstance(node, cst.BinaryOperation):
             return constant(node.left) and constant(node.right)

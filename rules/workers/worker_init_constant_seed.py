@@ -17,7 +17,7 @@ class WorkerInitConstantSeed(Rule):
 
     What it does
         Finds a `worker_init_fn` that seeds `random`, numpy or torch with a constant, or with the worker's number alone,
-        for a loader that trains for several epochs.
+        and `__getitem__` that does so with that number, for a loader that trains for several epochs.
 
     Why it costs time
         Workers start again in every epoch, and then draw the same numbers: every epoch shows the same crops, flips

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_one, check_pair, fixed, severities
+from ..checks import Pair, check_one, check_pair, findings_of, fixed, severities
 from ..programs import FILES
 from .programs import WORKERS
 
@@ -153,3 +153,36 @@ def test_reports_seeds_that_repeat(seed: str, tmp_path: Path) -> None:
 def test_seeds_from_torch_instead(tmp_path: Path) -> None:
     after = fixed("ACC112", WORKERS + SEEDED.format("np.random.seed(42 + worker)", ""), tmp_path)
     assert "    np.random.seed(torch.initial_seed() % 2**32)\n" in after
+
+
+ASKED = """
+import random
+class Crops(Dataset):
+    def __init__(self):
+        self.seeded = False
+    def __len__(self):
+        return 64
+    def __getitem__(self, index):
+        if not self.seeded:
+            info = torch.utils.data.get_worker_info()
+            if info is not None:
+                {}
+                self.seeded = True
+        return torch.full((8,), random.random())
+data = Crops()
+"""
+
+
+@pytest.mark.parametrize(
+    ("seed", "count"),
+    [
+        ("random.seed(info.id)", 1),
+        ("random.seed(7 + torch.utils.data.get_worker_info().id)", 1),
+        ("random.seed(info.seed)", 0),
+        ("random.seed(info.id + torch.initial_seed())", 0),
+        ("random.seed(0)", 0),
+    ],
+)
+def test_reports_a_data_set_that_seeds_by_the_number_of_its_worker(seed: str, count: int, tmp_path: Path) -> None:
+    loop = SEEDED.replace(", worker_init_fn=init{}", "").replace("def init(worker):\n    {}\n", "")
+    assert len(findings_of("ACC112", WORKERS + ASKED.format(seed) + loop, tmp_path)) == count
