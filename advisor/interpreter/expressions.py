@@ -12,10 +12,11 @@ import libcst as cst
 
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call
-from accel_advisor.interpreter.iteration import element_at, element_of
+from accel_advisor.interpreter.iteration import concatenated, element_at, element_of
 from accel_advisor.interpreter.library.dicts import merged_mapping, update_mapping
 from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.external_settings import settings_in
+from accel_advisor.interpreter.library.loader_construction import combined
 from accel_advisor.interpreter.library.texts import formatted_text, text
 from accel_advisor.records.actions import Act, Reads
 from accel_advisor.records.clock import Moment
@@ -258,10 +259,8 @@ def _combine(machine: Machine, node: cst.BinaryOperation, left: Value, right: Va
         outside = (*settings_in(left), *settings_in(right))
         return Opaque("operator", outside[:1], origin=Origin(machine.document, node, "formula"))
     if isinstance(left, (Sequence, Iterated)) and isinstance(node.operator, cst.Add):
-        if isinstance(left, Sequence) and isinstance(right, Sequence):
-            return Sequence(left.items + right.items)
-        return Iterated(join(element_of(machine, left), element_of(machine, right)))
-    return UNKNOWN
+        return concatenated(machine, left, right)
+    return combined(machine, node, left, right)
 
 
 def _read_pending(machine: Machine, node: cst.BaseExpression, *values: Value) -> None:

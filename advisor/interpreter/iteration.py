@@ -33,6 +33,7 @@ from accel_advisor.values.values import (
     Tensor,
     Unknown,
     Value,
+    join,
     join_all,
     named,
     options_of,
@@ -128,6 +129,13 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
     if isinstance(value, Loader) and count is not None:
         return element_of(machine, value)
     return UNKNOWN
+
+
+def concatenated(machine: Machine, left: Sequence | Iterated, right: Value) -> Value:
+    """What ``left + right`` is of lists."""
+    if isinstance(left, Sequence) and isinstance(right, Sequence):
+        return Sequence(left.items + right.items)
+    return Iterated(join(element_of(machine, left), element_of(machine, right)))
 
 
 def modules_of(value: Value) -> list[Scope]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.loader_batches import loaders_of
 from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.facts import LoaderContext
@@ -17,13 +18,28 @@ from accel_advisor.tables.frameworks import LIBRARIES
 from accel_advisor.tables.loader_libraries import Constructor
 from accel_advisor.tables.torch_functions import DRAWS
 from accel_advisor.values.places import SOMEWHERE
-from accel_advisor.values.values import Class, Function, Loader, Qualified, Value
+from accel_advisor.values.values import (
+    UNKNOWN,
+    Bound,
+    Class,
+    Constant,
+    Function,
+    Instance,
+    Loader,
+    Opaque,
+    Qualified,
+    Sequence,
+    Value,
+    options_of,
+)
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
-    from accel_advisor.interpreter.arguments import Arguments
 
 
+_DATASETS = ("torch.utils.data.", "torchvision.datasets.")
+_JOINED = "torch.utils.data.ConcatDataset"
+_METHODS: dict[type[cst.BaseBinaryOp], str] = {cst.Add: "add", cst.Multiply: "mul"}
 _KNOWN = LIBRARIES | {"numpy", "os", "pathlib", "glob", "functools"}
 
 
@@ -64,6 +80,33 @@ def build_loader(
     own_iteration = cls is not None and machine.recorder.touches_devices(cls)
     delivers = SOMEWHERE if constructor.delivers == "device" or own_iteration else None
     return Loader(call, delivers)
+
+
+def combined(machine: Machine, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
+    """What ``left + right`` or ``3 * right`` is of data sets, by methods of their own or as torch joins them;
+    Unknown where neither is one."""
+    method = _METHODS.get(type(node.operator))
+    if method is None or not any(isinstance(one, Instance) or _is_dataset(one) for one in (left, right)):
+        return UNKNOWN
+    for operand, other, name in ((left, right, f"__{method}__"), (right, left, f"__r{method}__")):
+        own = machine.attribute(operand, name) if isinstance(operand, Instance) else None
+        if isinstance(own, Bound):
+            given = Arguments(None, [Argument(other)])
+            return machine.call_function(own.function, given, None, own.receiver)
+    return Opaque(_JOINED, (Sequence((left, right)),)) if method == "add" and _is_dataset(left) else UNKNOWN
+
+
+def _is_dataset(value: Value) -> bool:
+    """Whether a value is a data set of torch or torchvision, or of a class of the project that is one of torch."""
+    options = [one for one in options_of(value) if not isinstance(one, Constant)]
+    known = [one.cls.library_bases() for one in options if isinstance(one, Instance)]
+    made = [one.name for one in options if isinstance(one, Opaque)]
+    own = all(any(base.startswith(_DATASETS) for base in bases) for bases in known)
+    return bool(options) and len(known) + len(made) == len(options) and own and all(map(_makes_dataset, made))
+
+
+def _makes_dataset(name: str) -> bool:
+    return name.startswith(_DATASETS) and name.rpartition(".")[2][:1].isupper()
 
 
 def take_loaders(framework: str, given: Iterable[Value]) -> None:
