@@ -23,6 +23,7 @@ class Ground(Enum):
     DOCSTRING = "its docstring", "the docstring is right"
     DEFAULT = "the default of an option", "the option keeps its default"
     WORKERS = "the number of workers that it is given", "there are any"
+    EPOCHS = "the loop over epochs", "no epoch changes the data set"
     INPUTS = "what it is computed from", "the value is a tensor"
     FORMULA = "the tensor that it is computed with", "the value is a tensor"
     KEPT = "what it was before an unknown call", "unknown calls hand back what they are given"

@@ -10,6 +10,7 @@ from accel_advisor.records.queries.loaders.epochs import (
     evidence_of_workers,
     restarted_loaders,
     spelled_workers,
+    what_epochs_grant,
     where_workers,
     workers_live_on_since,
 )
@@ -21,8 +22,8 @@ class DataLoaderMissingPersistentWorkers(Rule):
     """A DataLoader starts its worker processes again in every epoch.
 
     What it does
-        Finds a DataLoader with workers but without `persistent_workers` that is iterated again and again. Where the
-        number of workers is decided elsewhere, as by an option, the finding is `info`.
+        Finds a DataLoader with workers but without `persistent_workers` that is iterated again and again. It is `info`
+        where the number of workers is decided elsewhere, as by an option, or nothing is known of the data set.
 
     Why it costs time
         At the end of each epoch the workers end, and the next one starts others: each is a process that imports torch
@@ -65,9 +66,9 @@ class DataLoaderMissingPersistentWorkers(Rule):
 
     When to ignore it
         Where the data set is changed between epochs: workers that live on keep the copy that they began with. The rule
-        is silent where it sees that, or does not know the data set, where samples are in memory, so that no workers are
-        better, and in programs with pipelines of torchrec. Workers that live on also keep their memory; the rule is
-        silent where many loaders are made in a loop.
+        is silent where it sees that, where the loop over epochs names an unknown data set, where samples are in memory,
+        so that no workers are better, in programs with pipelines of torchrec, and where many loaders are made in a
+        loop: workers that live on also keep their memory.
 
     Fix safety
         Unsafe: random generators and caches of the workers live on from one epoch to the next.
@@ -91,13 +92,11 @@ class DataLoaderMissingPersistentWorkers(Rule):
         loop = loader.epoch_loops[0]
         line = loop.document.span(loop.node).start.line
         where = "" if loop.document is facts.document else f" of {loop.document.filename}"
-        starts = start_methods(facts, loader)
+        starts, granted = start_methods(facts, loader), what_epochs_grant(loader)
         cost = f", by {starts.fresh}, which imports torch in each of them" if starts.fresh else ""
         basis, keep = evidence_of_workers(loader), where_workers(loader)
-        message = (
-            f"{_restarted(facts, loader)} started anew in every pass of the loop in {line}{where}{cost}; pass "
-            f"`persistent_workers={keep}`"
-        )
+        restarted = f"{_restarted(facts, loader)} started anew in every pass of the loop in {line}{where}{cost}"
+        message = f"{restarted}{granted}; pass `persistent_workers={keep}`"
         return self.finding(
             facts,
             loader.node,

@@ -18,7 +18,7 @@ SILENT = {
     "no workers": LOADER.replace("2", "0") + EPOCHS,
     "given": LOADER.replace("2", "2, persistent_workers=False") + EPOCHS,
     "from a dict": LOADER.replace("2", "2, **conf.loader") + EPOCHS,
-    "unknown data": LOADER.replace("files", "conf.data") + EPOCHS,
+    "unknown data that the epochs have": LOADER.replace("files", "conf.data") + EPOCHS + "    conf.change(conf.data)\n",
     "attribute of the data set assigned": LOADER + EPOCHS + "    files.stage = epoch\n",
     "attribute assigned through the loader": LOADER + EPOCHS + "    loader.dataset.stage = epoch\n",
     "the data set changes itself": LOADER + EPOCHS + "    files.advance()\n",
@@ -103,7 +103,14 @@ PAIRS = {
         "for epoch in range(10):\n    loader = DataLoader(files, num_workers=2)\n",
         "loader = DataLoader(files, num_workers=2)\nfor epoch in range(10):\n",
     ),
-    "unknown data": Pair(FILES + LOADER.replace("files", "conf.data") + EPOCHS, "conf.data", "files"),
+    "unknown data that the epochs have": Pair(
+        FILES + LOADER.replace("files", "conf.data") + EPOCHS + "    conf.change(conf.data)\n", "conf.change", "len"
+    ),
+    "unknown data that the epochs have through the loader": Pair(
+        FILES + LOADER.replace("files", "conf.data") + EPOCHS + "    loader.dataset.stage = 1\n",
+        "loader.dataset.stage = 1",
+        "print(len(loader.dataset))",
+    ),
     "an attribute": Pair(
         FILES + LOADER + EPOCHS + "    files.stage = epoch\n", "files.stage = epoch", "print(files.stage)"
     ),
@@ -368,3 +375,9 @@ SPAWNED = {
 def test_warns_where_a_start_is_dear(source: str, others: dict[str, str], tmp_path: Path) -> None:
     found = findings_in(STAGED_FILES + source + EPOCHS, tmp_path, others)[1]
     assert [str(one.severity) for one in found if one.code == "ACC106"] == ["warning"]
+
+
+def test_unknown_data_is_taken_to_stay_as_it_is(tmp_path: Path) -> None:
+    (found,) = check_one("ACC106", FILES + LOADER.replace("files", "conf.data") + "  # -> info" + EPOCHS, tmp_path)
+    assert found.confidence is Confidence.EVIDENT
+    assert "assuming that no epoch changes the data set" in found.message

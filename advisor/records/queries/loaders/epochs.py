@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Act, Action, AnyCall, Sets, SetsItem, Within, calls
+from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
@@ -53,8 +55,14 @@ def spelled_workers(loader: LoaderCall) -> cst.BaseExpression | None:
 
 
 def evidence_of_workers(loader: LoaderCall) -> Evidence:
-    """What shows that a loader which is restarted has workers."""
-    return PROVEN if loader.fixed_workers is not None else Evidence.of(Ground.WORKERS)
+    """What shows that a loader which is restarted has workers, and that they may live on."""
+    basis = PROVEN if loader.fixed_workers is not None else Evidence.of(Ground.WORKERS)
+    return basis | Evidence.of(Ground.EPOCHS) if _has_unknown_data(loader) else basis
+
+
+def what_epochs_grant(loader: LoaderCall) -> str:
+    """What has to be taken for granted of the data set, for a message; empty where it is known."""
+    return Evidence.of(Ground.EPOCHS).clause if _has_unknown_data(loader) else ""
 
 
 def where_workers(loader: LoaderCall) -> str:
@@ -90,8 +98,10 @@ def rebuilt_loaders(facts: Facts) -> Iterator[tuple[LoaderCall, Loop]]:
 def _may_change(facts: Facts, loader: LoaderCall) -> bool:
     """Whether the data set is, or may be, changed between epochs."""
     dataset = loader.dataset
-    if dataset is None or dataset.changes or any(one.unknown or one.named for one in dataset.given.alternatives):
+    if dataset is None or dataset.changes:
         return True
+    if _has_unknown_data(loader):
+        return _is_at_hand_in_epochs(loader)
     return any(
         context.subject == dataset.given and (context.inner is not None or not _stands_above(operation, loader))
         for one in facts.program
@@ -99,6 +109,25 @@ def _may_change(facts: Facts, loader: LoaderCall) -> bool:
         if _assigns(operation.what)
         for context in operation.contexts
     )
+
+
+def _has_unknown_data(loader: LoaderCall) -> bool:
+    given = loader.dataset.given.alternatives if loader.dataset is not None else ()
+    return any(one.unknown or one.named for one in given)
+
+
+def _is_at_hand_in_epochs(loader: LoaderCall) -> bool:
+    """Whether the loop over epochs has to do with a data set of which nothing is known: it may change it."""
+    spelled = next(
+        (one.value for one in loader.node.args if one.keyword is None or one.keyword.value == "dataset"), None
+    )
+    names = {"dataset", dotted(spelled).rpartition(".")[2]} - {""}
+    for loop in loader.epoch_loops:
+        counted = [one for one in descendants(loop.node, cst.Call) if dotted(one.func) == "len"]
+        harmless = {id(name) for one in counted for name in descendants(one, cst.Name)}
+        if any(one.value in names and id(one) not in harmless for one in descendants(loop.node, cst.Name)):
+            return True
+    return False
 
 
 def _stands_above(operation: Operation, loader: LoaderCall) -> bool:
