@@ -8,7 +8,7 @@ from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.actions import AnyCall, Call, calls
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.models.unwrapping import is_unwrapped
+from accel_advisor.records.queries.models.unwrapping import never_runs
 from accel_advisor.rule import Rule
 
 WRAPPERS = (
@@ -49,8 +49,8 @@ class DataParallelModule(Rule):
     When to ignore it
         For inference, or a quick look on a machine with two GPUs: in a notebook, and where nothing is trained, it is
         reported as information. The rule is silent where one GPU is named, where the program knows
-        DistributedDataParallel too, where no CUDA device is in sight, and where the model is taken out of the wrapper
-        again before it runs, as after loading the weights of a wrapped one.
+        DistributedDataParallel too, where no CUDA device is in sight, and where the wrapper never runs: the model is
+        taken out of it again, as after loading the weights of a wrapped one, or only its state is saved.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-nn-ddp-instead
@@ -65,7 +65,7 @@ class DataParallelModule(Rule):
         if facts.wraps_in_parallel or not facts.names_gpu_anywhere:
             return
         for operation in facts.operations_of(*WRAPPERS):
-            if not self._has_one_device(operation) and not is_unwrapped(operation):
+            if not self._has_one_device(operation) and not never_runs(facts, operation):
                 message = (
                     f"`{facts.document.code(operation.node)}` drives all GPUs from one process and copies the model to "
                     f"them in every step; use DistributedDataParallel with a process for each GPU"

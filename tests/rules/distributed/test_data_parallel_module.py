@@ -157,8 +157,41 @@ UNWRAPPED = {
 }
 
 
+SAVED = (
+    IMPORTS
+    + """
+def run(x):
+    return {runs}(x)
+net = nn.Linear(2, 2)
+loss = run(torch.zeros(2, 2).cuda()).sum()
+loss.backward()
+torch.optim.SGD(net.parameters(), 0.1).step()
+model = nn.DataParallel(net)
+model.eval()
+{then}
+"""
+)
+SAVES, OTHERS = (
+    'torch.save({"state": model.state_dict()}, "model.pt")',
+    {"later.py": "import train\nnet = train.{used}\n"},
+)
+UNWRAPPED |= {
+    "only its state is saved": Pair(SAVED.format(runs="net", then=SAVES), SAVES, "model(torch.zeros(2, 2).cuda())"),
+    "only the model in it is handed on": Pair(
+        SAVED.format(runs="net", then="import conf\nconf.evaluate(model.module)"), "model.module", "model"
+    ),
+    "a function above runs another": Pair(SAVED.format(runs="net", then=SAVES), "return net(x)", "return model(x)"),
+    "no other file runs it": Pair(
+        SAVED.format(runs="net", then=SAVES),
+        "train.net",
+        "train.model",
+        {name: text.format(used="net") for name, text in OTHERS.items()},
+    ),
+}
+
+
 @pytest.mark.parametrize("pair", UNWRAPPED.values(), ids=UNWRAPPED.keys())
-def test_silent_where_the_wrapper_is_taken_off_before_it_runs(pair: Pair, tmp_path: Path) -> None:
+def test_silent_where_the_wrapper_never_runs(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC501", pair, tmp_path)
 
 

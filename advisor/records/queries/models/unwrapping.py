@@ -1,4 +1,4 @@
-"""Wrappers of models that are taken off again before they run."""
+"""Wrappers of models that never run."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.syntax.shapes import names_read_in
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts
     from accel_advisor.records.operations import Operation
 
 _QUESTIONS = frozenset({"isinstance", "issubclass", "hasattr", "getattr", "type", "print", "id"})
 """Functions that a model may be given to without running it."""
+_GIVES = frozenset({"module", "state_dict"})
+"""What a wrapper that never runs is asked for."""
 
 
-def is_unwrapped(wrapping: Operation) -> bool:
-    """Whether what wraps a model is bound to a name and taken off again (``model = model.module``), as after loading
-    the weights of a wrapped one, and neither called nor handed on before."""
+def never_runs(facts: Facts, wrapping: Operation) -> bool:
+    """Whether what wraps a model is bound to a name and neither called nor handed on: it is taken off again before
+    (``model = model.module``), as after loading the weights of a wrapped one, or only gives its state, as where saved
+    names are to begin with ``module.``."""
     statement = wrapping.statement
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
         return False
@@ -29,21 +34,30 @@ def is_unwrapped(wrapping: Operation) -> bool:
     start = next((at for at, one in enumerate(around) if one is statement), len(around))
     own = {id(one) for one in descendants(statement)}
     idle: set[int] = set()
-    taken_off = False
+    gives = False
     for one in around[start + 1 :]:
         if id(one) in own:
             continue
-        if isinstance(one, (cst.Assign, cst.Return)) and _is_inner(one.value, name):
-            if isinstance(one, cst.Assign) and any(_is(each.target, name) for each in one.targets):
-                return True
-            taken_off = True
+        rebinds = isinstance(one, cst.Assign) and any(_is(each.target, name) for each in one.targets)
+        if isinstance(one, cst.Assign) and rebinds and _is_inner(one.value, name):
+            return True
         if isinstance(one, cst.AssignTarget) or (isinstance(one, cst.Attribute) and one.attr.value != "forward"):
             idle.add(id(one.target if isinstance(one, cst.AssignTarget) else one.value))
+            gives |= isinstance(one, cst.Attribute) and one.attr.value in _GIVES and _is(one.value, name)
         elif isinstance(one, cst.Call) and isinstance(one.func, cst.Name) and one.func.value in _QUESTIONS:
             idle |= {id(argument.value) for argument in one.args}
         elif _is(one, name) and id(one) not in idle:
             return False
-    return taken_off
+    if wrapping.function is not None or not gives:
+        return gives
+    return not facts.is_read_elsewhere(name) and not any(_reads(one, name) for one in around[:start])
+
+
+def _reads(node: cst.CSTNode, name: str) -> bool:
+    """Whether a node is a function that may run what a name of its module stands for."""
+    if not isinstance(node, (cst.FunctionDef, cst.Lambda)) or name in names_read_in(node.params):
+        return False
+    return any(_is(one, name) for one in descendants(node.body))
 
 
 def _is(node: cst.CSTNode | None, name: str) -> bool:
