@@ -20,7 +20,8 @@ from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
 from accel_advisor.tables.torch_modules import MODULE_BASES
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import WITH_MODEL, place_of_input
-from accel_advisor.values.values import Class, Function, Instance, Module, Tensor, Value
+from accel_advisor.values.store import BUILT
+from accel_advisor.values.values import Class, Constant, Function, Instance, Module, Tensor, Value
 
 
 class Uncalled:
@@ -40,6 +41,7 @@ class Uncalled:
         self._guarded = guarded
         self._receivers: dict[int, Value] = {}
         self._overridden: set[tuple[Class, str]] = set()
+        self._entered: set[Function] = set()
 
     def interpret(self) -> None:
         """First those that no other one of them mentions; then methods, those of what has no ``forward`` first, so
@@ -103,13 +105,13 @@ class Uncalled:
         return replace(around, basis=around.basis | Evidence.of(Ground.CHOICE))
 
     def _run_steps(self) -> None:
-        """Interprets each ``forward`` that a step of a training runs, within the loop that it was met in."""
-        in_loops = self._machine.recorder.called.in_loops
-        while in_loops:
-            cls, around = in_loops.popleft()
-            forward = class_member(self._machine, cls, "forward") if around.trains else None
-            if isinstance(forward, Function) and self._is_left(forward):
-                self._run(forward, around)
+        """Interprets each method of a module that a step of a training calls, within the loop that it was met in."""
+        for entry in self._machine.recorder.called.take():
+            method = class_member(self._machine, entry.cls, entry.method) if entry.around.trains else None
+            again = entry.followed and method not in self._entered
+            if isinstance(method, Function) and (again or self._is_left(method)):
+                self._entered.add(method)
+                self._run(method, entry.around, again=again)
 
     def _run(self, function: Function, around: Surroundings = NOTHING, *, again: bool = False) -> None:
         self._guarded(function.document.path, partial(self._run_alone, function, around, again=again))
@@ -128,6 +130,7 @@ class Uncalled:
                 if isinstance(init, Function):
                     with machine.at_home(init.scope.globals):
                         call_function(machine, init, unknown, None, receiver)
+                machine.store.set(receiver, BUILT, Constant(True))
         if again or self._is_left(function):
             with machine.at_home(function.scope.globals, around):
                 bound = bind_parameters(machine, function, unknown, receiver)

@@ -17,7 +17,7 @@ from accel_advisor.interpreter.library.loader_subclasses import (
     passes_arguments_on,
 )
 from accel_advisor.interpreter.library.methods import call_method
-from accel_advisor.interpreter.library.module_calls import call_module
+from accel_advisor.interpreter.library.module_calls import call_module, enter
 from accel_advisor.interpreter.library.settings_classes import fill_record, is_record
 from accel_advisor.interpreter.library.unknown_code import call_unknown, escape
 from accel_advisor.interpreter.parameters import (
@@ -230,6 +230,8 @@ def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.
     if isinstance(callee, Function):
         return call_function(machine, callee, arguments, site, None)
     if isinstance(callee, Bound):
+        if isinstance(callee.receiver, Module):
+            enter(machine, callee.receiver, callee.function)
         return call_function(machine, callee.function, arguments, site, callee.receiver)
     if isinstance(callee, Class):
         return instantiate(machine, callee, arguments, node)

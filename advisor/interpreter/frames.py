@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,7 +11,9 @@ import libcst as cst
 
 from accel_advisor.records.clock import Clock
 from accel_advisor.records.conditions import Condition
+from accel_advisor.records.loops import Loop
 from accel_advisor.syntax.variation import Passes
+from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, TRAINING_STEPS
 from accel_advisor.tables.wrappers import LEAVES_AUTOGRAD, STOPS_AUTOGRAD
 from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.places import HOST, Place
@@ -31,7 +34,7 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import CallSite, Loop
+    from accel_advisor.records.facts import CallSite
     from accel_advisor.source.document import Document
 
 
@@ -204,6 +207,13 @@ class Frame:
         return not any(may_stop_autograd(value) for value in self.around)
 
     @property
+    def training_step(self) -> Function | None:
+        """The method around the statement that a framework calls for each step of a training; None in a loop."""
+        if self.loops:
+            return None
+        return next((one for one in reversed(self.functions) if is_training_step(one)), None)
+
+    @property
     def loop(self) -> Loop | None:
         """The innermost loop of any kind around the statement."""
         return self.loops[-1] if self.loops else None
@@ -271,36 +281,68 @@ class Allowance:
     spare: int
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A method of a module that something else calls in a loop.
+
+    Attributes:
+        cls: the class of the module.
+        method: its name, ``forward`` for a call of the module.
+        around: what is around the call.
+        followed: whether the method was followed where it is called, on a module whose parts were not known there.
+    """
+
+    cls: Class
+    method: str
+    around: Surroundings
+    followed: bool
+
+
 @dataclass(slots=True)
 class CalledModules:
     """The modules that were called.
 
     Attributes:
         classes: their classes, with the bases of these in the project.
-        in_loops: the classes whose ``forward`` runs in a loop while autograd records, and what is around it there,
-            once for each class and innermost loop, in the order in which they were met; whoever interprets them takes
-            them out.
         unknown: what is around the calls of models of which nothing is known, once for each innermost loop, while
             autograd records.
     """
 
     classes: set[Class] = field(default_factory=set)
-    in_loops: deque[tuple[Class, Surroundings]] = field(default_factory=deque)
     unknown: list[Surroundings] = field(default_factory=list)
-    _seen: set[tuple[Module | Class, Loop]] = field(default_factory=set)
+    _recorded: deque[Entry] = field(default_factory=deque)
+    _unrecorded: deque[Entry] = field(default_factory=deque)
+    _seen: set[tuple[Module | Class, str, bool, Loop]] = field(default_factory=set)
+    _steps: dict[Function, Loop] = field(default_factory=dict)
 
-    def is_new(self, module: Module, loop: Loop) -> bool:
-        """Whether a module was not called in a loop before."""
-        known = (module, loop) in self._seen
-        self._seen.add((module, loop))
+    def step_around(self, frame: Frame) -> Surroundings:
+        """What is around the statement that is at hand; around that of a method which a framework calls at each step
+        of a training, the loop of that framework, which the method stands for."""
+        method = frame.training_step
+        if method is None:
+            return frame.surroundings
+        if method not in self._steps:
+            self._steps[method] = Loop(method.document, method.node, (), backward=True, learns=True, repeats=True)
+        return replace(frame.surroundings, loops=(self._steps[method],))
+
+    def is_new(self, module: Module, loop: Loop, *, graphs: bool) -> bool:
+        """Whether a module was not called in a loop before, with autograd or without."""
+        key = (module, "", graphs, loop)
+        known = key in self._seen
+        self._seen.add(key)
         return not known
 
-    def note(self, cls: Class, frame: Frame) -> None:
-        """The ``forward`` of a class runs in the loop at hand."""
-        loop = frame.loop
-        if loop is not None and (cls, loop) not in self._seen:
-            self._seen.add((cls, loop))
-            self.in_loops.append((cls, frame.surroundings))
+    def note(self, cls: Class, method: str, around: Surroundings, *, graphs: bool, followed: bool = False) -> None:
+        """A method of a class is called in a loop, the innermost of those around it: once for each."""
+        key = (cls, method, graphs, around.loops[-1])
+        if key not in self._seen:
+            self._seen.add(key)
+            (self._recorded if graphs else self._unrecorded).append(Entry(cls, method, around, followed))
+
+    def take(self) -> Iterator[Entry]:
+        """The calls in loops, each once, in the order in which they were met: first those that autograd records."""
+        while self._recorded or self._unrecorded:
+            yield (self._recorded or self._unrecorded).popleft()
 
     def note_unknown(self, frame: Frame) -> None:
         """A model of which nothing is known is called at hand."""
@@ -315,3 +357,10 @@ def may_stop_autograd(value: Value) -> bool:
     if isinstance(value, (Opaque, Qualified)):
         return value.name in STOPS_AUTOGRAD or not value.name.startswith(LEAVES_AUTOGRAD)
     return not isinstance(value, (Constant, Device, Iterated, Loader))
+
+
+def is_training_step(function: Function) -> bool:
+    """Whether a method is what a framework calls for each step of a training."""
+    if function.name not in TRAINING_STEPS or function.owner is None:
+        return False
+    return not function.owner.library_bases().isdisjoint(FRAMEWORK_CLASSES)

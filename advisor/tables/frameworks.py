@@ -35,6 +35,9 @@ FRAMEWORK_CLASSES = {
 }
 """Library classes whose presence means that a framework moves batches."""
 
+TRAINING_STEPS = frozenset({"training_step", "compute_loss"})
+"""Methods of these classes that a framework calls in each step of a training."""
+
 FRAMEWORK_CALLS = {
     "ignite.engine.create_supervised_trainer": "ignite",
     "ignite.engine.create_supervised_evaluator": "ignite",

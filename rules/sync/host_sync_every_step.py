@@ -28,9 +28,9 @@ class HostSyncEveryStep(Rule):
         `.item()`, `.tolist()`, `.cpu()`, `float(loss)`, `print(loss)`, a tensor in an f-string, `if loss > 3:`, and
         what has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing with a mask
         (`out[labels > 0]`) do. What a step reads twice counts once. Functions that the loop calls are a part of it, and
-        so is the `forward` of a model: each file reports what stands in it. From three waits on, and where every step
-        reads a value that is used only every hundredth, it is a warning. A tensor on a device that is not known counts
-        where the program names a GPU.
+        so are the `forward` of a model, that of its parts under a framework too, and its other methods: each file
+        reports what stands in it. From three waits on, and where every step reads a value that is used only every
+        hundredth, it is a warning. A tensor on a device that is not known counts where the program names a GPU.
 
     Why it costs time
         The host runs ahead of the GPU and queues its work. To read a value it has to wait until everything queued is
@@ -72,9 +72,9 @@ class HostSyncEveryStep(Rule):
     When to ignore it
         Where a step is long: a wait costs little then. The rule is silent about what a condition guards that changes
         from step to step (`if step % 100 == 0`, but not `if len(boxes) > 0`) or that is about debugging, about
-        evaluation and `no_grad`, where the optimizer is LBFGS, and where the loop steps an environment
-        (`state, reward, ... = env.step(action)`), which has to know what the model decided. An option (`if args.amp`),
-        the rank and an early end of the loop guard nothing.
+        evaluation (what else stands under `no_grad` is a part of the step), where the optimizer is LBFGS, and where the
+        loop steps an environment (`state, reward, ... = env.step(action)`), which has to know what the model decided.
+        An option (`if args.amp`), the rank and an early end of the loop guard nothing.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

@@ -23,7 +23,7 @@ from accel_advisor.values.places import (
     place_of_input,
     union_of,
 )
-from accel_advisor.values.store import ESCAPED, TAKES_AS_GIVEN
+from accel_advisor.values.store import BUILT, ESCAPED, TAKES_AS_GIVEN
 from accel_advisor.values.values import (
     UNKNOWN,
     Constant,
@@ -38,6 +38,7 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.interpreter.arguments import Arguments
+    from accel_advisor.interpreter.frames import Surroundings
     from accel_advisor.records.operations import Argument
     from accel_advisor.values.values import Class
 
@@ -63,9 +64,9 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
             machine.recorder.inputs.follow(given, _unmoved_around(machine))
         if one.cls is not None:
             machine.recorder.called.classes |= set(one.cls.lineage())
-        loop = machine.frame.loop
-        if loop is not None and machine.frame.graphs and machine.recorder.called.is_new(one, loop):
-            _note_called(machine, one)
+        around, graphs = machine.recorder.called.step_around(machine.frame), machine.frame.graphs
+        if around.loops and machine.recorder.called.is_new(one, around.loops[-1], graphs=graphs):
+            _note_called(machine, one, around)
     if machine.frame.loops and not moves:
         machine.recorder.inputs.given(given)
     machine.frame.run.clock.work(place, machine.frame.loops)
@@ -106,7 +107,15 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     return Tensor(place if stays else SOMEWHERE, proven=False, grown=machine.grown(node), basis=basis)
 
 
-def _note_called(machine: Machine, module: Module) -> None:
+def enter(machine: Machine, module: Module, method: Function) -> None:
+    """A module is entered by a method of its own: what that does is a part of the step, as a ``forward`` is."""
+    around = machine.recorder.called.step_around(machine.frame)
+    if around.loops and module.cls is not None and machine.store.get(module, BUILT) is None:
+        called = machine.recorder.called
+        called.note(module.cls, method.name, around, graphs=machine.frame.graphs, followed=True)
+
+
+def _note_called(machine: Machine, module: Module, around: Surroundings) -> None:
     """Notes whose ``forward`` runs where a module is called: that of its own class, or those of what it wraps and
     holds; nothing may be known of these."""
     called, frame = machine.recorder.called, machine.frame
@@ -117,7 +126,7 @@ def _note_called(machine: Machine, module: Module) -> None:
             continue
         seen.add(one)
         if one.cls is not None:
-            called.note(one.cls, frame)
+            called.note(one.cls, "forward", around, graphs=frame.graphs)
             continue
         held = machine.store.get(one, "\0children")
         parts = [child for child in held.items if isinstance(child, Module)] if isinstance(held, Sequence) else []

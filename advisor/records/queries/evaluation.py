@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _EVALUATES = frozenset("eval evaluate evaluation val valid validate validation test".split())
+_GENERATES = frozenset("sample samples sampling generate visualize predict prediction inference infer demo".split())
 _DIFFERENTIATES = frozenset(
     (
         "attack adversarial adv fgsm pgd perturb saliency explain attribute maml meta penalty grad "
@@ -283,6 +284,11 @@ def _happens_around(context: OperationContext, loop: Loop) -> bool:
     that it may be given what the loop computes."""
     above = context.functions == loop.functions[: len(context.functions)]
     return above and all(one in loop.outer for one in context.loops)
+
+
+def evaluates_by_name(function: str) -> bool:
+    """Whether a function is named for the evaluation of a model, or for what is made with one."""
+    return not (_EVALUATES | _GENERATES).isdisjoint(_words(function))
 
 
 def _words(name: str) -> frozenset[str]:

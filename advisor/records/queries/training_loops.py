@@ -12,6 +12,7 @@ import libcst as cst
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.syntax.shapes import names_bound_in, names_read_in
 from accel_advisor.syntax.variation import bindings
+from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.places import is_cuda_capable
 from accel_advisor.values.values import Module
 
@@ -78,8 +79,7 @@ def runs_often(facts: Facts, context: OperationContext) -> bool:
         return False
     if outermost:
         return not any(
-            one.varies is not None or one.exits or (_keeps(one) and not _keeps_in_locals(facts, one))
-            for one in context.conditions
+            one.varies is not None or (_keeps(one) and not _keeps_in_locals(facts, one)) for one in context.conditions
         )
     if any(_keeps(one) for one in context.conditions if one.within is not None):
         return False
@@ -93,12 +93,28 @@ def runs_often(facts: Facts, context: OperationContext) -> bool:
 
 def _keeps(condition: Condition) -> bool:
     """Whether a condition asks for what is bound under it, as code does that makes something once and keeps it."""
-    return not isinstance(condition.node, cst.If) or bool(_kept(condition.node))
+    if not isinstance(condition.node, cst.If):
+        return True
+    return _returns_what_is_kept(condition.node) if condition.exits else bool(_kept(condition.node))
+
+
+def _returns_what_is_kept(condition: cst.If) -> bool:
+    """Whether what is returned is what the condition asks for, or what an object holds."""
+    asked = names_read_in(condition.test) - {"self"}
+    returned = [one.value for one in descendants(condition, cst.Return) if one.value is not None]
+    return any(_is_held(one) or not asked.isdisjoint(names_read_in(one)) for one in returned)
+
+
+def _is_held(node: cst.BaseExpression) -> bool:
+    """Whether an expression is an attribute, or an item of one."""
+    while isinstance(node, cst.Subscript):
+        node = node.value
+    return isinstance(node, cst.Attribute)
 
 
 def _keeps_in_locals(facts: Facts, condition: Condition) -> bool:
     """Whether what it keeps is gone when the function returns: parameters and other names that belong to one call."""
-    if not isinstance(condition.node, cst.If):
+    if not isinstance(condition.node, cst.If) or condition.exits:
         return False
     plain, text = bindings(condition.node).keys(), facts.document.text
     return not any(

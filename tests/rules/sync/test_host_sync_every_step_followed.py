@@ -163,11 +163,6 @@ PAIRS = {
     "a number": Pair(
         HEAD + MODEL.replace("lengths.max().item()", "int(lengths)") + FORWARD, "int(lengths)", "lengths.item()"
     ),
-    "only evaluated": Pair(
-        HEAD + MODEL + f"with torch.no_grad():\n{FORWARD}".replace("\n", "\n    "),
-        "torch.no_grad()",
-        "torch.enable_grad()",
-    ),
     "called now and then": Pair(
         HEAD
         + MODEL

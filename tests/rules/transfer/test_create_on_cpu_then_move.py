@@ -191,6 +191,11 @@ FORWARD: dict[str, tuple[str, ...]] = {
         "            return self.mask",
         "            x = x * self.mask",
     ),
+    "behind an exit with what the model holds": (
+        "if not self.training:\n            return self.mask[:4]\n        return x * torch.ones(4).to(x.device)",
+        "return self.mask[:4]",
+        "return x",
+    ),
     "something else of its name": (
         NAMED.replace("\n        if x", "\n        mask = conf.first(mask)\n        if x"),
         "\n        mask = conf.first(mask)",

@@ -12,6 +12,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import Act, Action, AnyCall, Asked, Call, Method, Within, any_calls, calls, methods
 from accel_advisor.records.clock import CLOCKS
+from accel_advisor.records.queries.evaluation import evaluates_by_name
 from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.step_values import is_checked, is_on_host, read_by, used_now_and_then
 from accel_advisor.syntax.walking import descendants
@@ -226,14 +227,23 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
 
 
 def training_loop(context: OperationContext) -> Loop | None:
-    """The innermost loop around an operation in whose own passes a model learns, where autograd records, or in the
-    ``forward`` that a step runs; None where one pass is a whole epoch, which ends with reading values anyway."""
+    """The innermost loop around an operation in whose own passes a model learns; None where one pass is a whole epoch,
+    which ends with reading values anyway, and where it evaluates a model."""
     if any(one.evaluates for one in context.conditions):
         return None
-    if not _STOPS.isdisjoint(context.managers) and context.functions[:1] != ("forward",):
-        return None
     loop = next((loop for loop in context.loops if loop.learns and loop.repeats), None)
-    return None if loop is None or loop.goes_over_epochs else loop
+    return None if loop is None or loop.goes_over_epochs or _evaluates(context, loop) else loop
+
+
+def _evaluates(context: OperationContext, loop: Loop) -> bool:
+    """Whether autograd records nothing around an operation since a model is evaluated there: on the batches of a loop
+    of its own, or in a function that is named for it. What else stops autograd in a step is a part of the step."""
+    if _STOPS.isdisjoint(context.managers):
+        return False
+    inside = context.loops[: context.loops.index(loop)]
+    called = set(context.functions) - set(loop.functions)
+    batches = (loader for one in inside for loader in one.loaders)
+    return any(one not in loop.loaders for one in batches) or any(map(evaluates_by_name, called))
 
 
 def loop_of_each_step(operation: Operation) -> Loop | None:

@@ -1,0 +1,143 @@
+"""ACC208 host-sync-every-step, on what is a part of a step: what is called under ``no_grad``, by a guard, by a method of
+the model itself, by a framework."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import Pair, check_pair
+
+HEAD = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.zeros(64, 8))
+loader = DataLoader(data, batch_size=16)
+model = nn.Linear(8, 2).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+def learn(x):
+    optimizer.zero_grad()
+    loss = model(x.cuda()).sum()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+"""
+SAVING = """
+def save():
+    weights = model.state_dict()
+    for name, value in weights.items():
+        weights[name] = value.cpu()
+
+for at, (x,) in enumerate(loader):
+    learn(x)
+    if at % 100 == 0:
+        save()
+save()
+"""
+HELPED = """
+def read(loss):
+    return loss.item()
+
+def step(x):
+    return read(learn(x))
+
+step(torch.zeros(8, 8))
+for (x,) in loader:
+    learn(x)
+"""
+METRIC = """
+@torch.no_grad()
+def evaluate(out):
+    return (out > 0).float().mean().item()
+
+for (x,) in loader:
+    learn(x)
+    evaluate(model(x.cuda()))
+"""
+QUEUE = """
+class Queue(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+        self.register_buffer("place", torch.zeros(1, dtype=torch.long))
+    @torch.no_grad()
+    def push(self, keys):
+        start = self.place
+    def forward(self, x):
+        out = self.layer(x)
+        self.push(out)
+        return out
+
+model = Queue().cuda()
+for (x,) in loader:
+    learn(x)
+"""
+VALIDATION = """
+for (x,) in loader:
+    learn(x)
+    with torch.no_grad():
+        for (y,) in DataLoader(data, batch_size=4):
+            print(model(y.cuda()).sum().item())
+"""
+OWN_METHOD = """
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+    def forward(self, x):
+        return self.layer(x) * x.sum().item()
+
+class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+    def evaluate(self, x):
+        return self.part(x)
+
+model = Policy().cuda()
+for (x,) in loader:
+    loss = model.evaluate(x.cuda()).sum()
+    print(loss.shape)
+"""
+LIGHTNING = """
+import lightning
+
+class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("ready", torch.tensor(0))
+    def forward(self, x):
+        if self.ready.item() == 0:
+            self.ready.fill_(1)
+        return x
+
+class Module(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.norm = Norm()
+    def validation_step(self, batch, at):
+        return self.norm(batch).sum()
+
+lightning.Trainer(accelerator="gpu").fit(Module(), loader)
+"""
+PAIRS = {
+    "also called after the loop": Pair(HEAD + SAVING, "    if at % 100 == 0:\n        save()", "    save()"),
+    "in what was called before the loop too": Pair(HEAD + HELPED, "    learn(x)\n", "    step(x)\n"),
+    "of an evaluation by its name": Pair(HEAD + METRIC, "evaluate", "accuracy"),
+    "of a queue that the model keeps": Pair(HEAD + QUEUE, "start = self.place\n", "start = self.place.item()\n"),
+    "on the batches of an evaluation": Pair(HEAD + VALIDATION, "in DataLoader(data, batch_size=4)", "in [[x]]"),
+    "in a model that is entered by a method of its own": Pair(
+        HEAD + OWN_METHOD, "print(loss.shape)", "loss.backward()"
+    ),
+    "in a part of what a framework trains": Pair(HEAD + LIGHTNING, "validation_step", "training_step"),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_is_silent_for_what_is_no_part_of_each_step(name: str, tmp_path: Path) -> None:
+    check_pair("ACC208", PAIRS[name], tmp_path)
