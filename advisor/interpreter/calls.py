@@ -95,6 +95,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         if name == "_orig_mod" and isinstance(owner, Module) and owner.eager is not None:
             return owner.eager
         stored = machine.store.get(owner, name) if name != "place" else None
+        if isinstance(stored, Unknown):
+            return _device_of(machine, owner, name) or stored
         if stored is not None:
             return stored
         found = class_member(machine, owner.cls, name) if owner.cls is not None else None

@@ -232,6 +232,19 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "l = []\n" + BATCH + "    with torch.no_grad():\n        l.append(torch.mean(loss))",
         "with torch.no_grad():\n        ",
     ),
+    "a list of the parts of one batch": (
+        "for x, y in loader:\n    losses = []\n    for a, b in zip(x.chunk(4), y.chunk(4)):\n"
+        "        loss = criterion(model(a), b)\n        loss.backward()\n        losses.append(loss)\n",
+        "for x, y in loader:\n    losses = []\n",
+        "losses = []\nfor x, y in loader:\n",
+    ),
+    "a list of the parts of one batch that a function gets": (
+        "def step(x, y):\n    losses = []\n    for a, b in zip(x.chunk(4), y.chunk(4)):\n"
+        "        loss = criterion(model(a), b)\n        loss.backward()\n        losses.append(loss)\n"
+        "for x, y in loader:\n    step(x, y)\n",
+        "def step(x, y):\n    losses = []\n",
+        "losses = []\ndef step(x, y):\n",
+    ),
     "a mean of what is detached": (
         "total = 0\n"
         + BATCH.replace("criterion(out, y)", "torch.mean(criterion(out, y))")

@@ -84,12 +84,33 @@ def _kept(operation: Operation) -> tuple[str, cst.BaseExpression] | None:
 
 
 def _starts_over(operation: Operation, holder: str) -> bool:
-    """Whether a pass of the loop may empty what is kept, here or in a function that the loop calls."""
-    for loop in (one.inner for one in operation.contexts):
+    """Whether a pass of the loop may empty what is kept, here or in a function that the loop calls; or each step, where
+    the loop goes over parts of one."""
+    for context in operation.contexts:
+        loop = context.inner
         here = loop is not None and loop.holds(operation.document, operation.node)
         if loop is None or (loop.renews(holder, operation.statement) if here else loop.empties()):
             return True
+        if any(_renews_in_each_pass(outer, operation, holder) for outer in _steps_around(context)):
+            return True
     return False
+
+
+def _steps_around(context: OperationContext) -> Iterator[Loop]:
+    """The loops over batches, or steps, of which the innermost loop goes over parts."""
+    parts, *around = context.loops
+    for outer in around:
+        if not (outer.learns or outer.loaders) or any(one not in outer.loaders for one in parts.loaders):
+            return
+        yield outer
+
+
+def _renews_in_each_pass(loop: Loop, operation: Operation, holder: str) -> bool:
+    """Whether each pass of a loop begins with an empty holder, in its text or in the function that it calls."""
+    document, statement, function = operation.document, operation.statement, operation.function
+    if loop.holds(document, operation.node):
+        return loop.renews(holder, statement)
+    return function is not None and any(document.code(one) == holder for one in renewed_in(function, statement))
 
 
 def _backward(operation: Operation, learns: _Learns) -> Operation | None:
