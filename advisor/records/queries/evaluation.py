@@ -286,6 +286,28 @@ def _happens_around(context: OperationContext, loop: Loop) -> bool:
     return above and all(one in loop.outer for one in context.loops)
 
 
+def only_differentiates(facts: Facts, loop: Loop) -> bool:
+    """Whether a loop computes gradients for their own sake, as an explanation of what a model sees does: the model was
+    put in evaluation mode on the way to the loop, and nothing makes a step, there or in the loops around it."""
+    around = {loop, *loop.outer}
+    steps = facts.program.operations_of(AnyCall("step"))
+    if any(not around.isdisjoint(context.loops) for one in steps for context in one.contexts):
+        return False
+    switches = [
+        (one.what.name == "eval" or one.gives("mode", False, 0), context)
+        for one in facts.program.operations_of(*_SWITCHES)
+        for context in one.contexts
+    ]
+    before = [evaluating for evaluating, context in switches if _is_on_the_way(context, loop)]
+    return bool(before) and all(before)
+
+
+def _is_on_the_way(context: OperationContext, loop: Loop) -> bool:
+    """Whether something happens in the functions that lead to a loop, or where one of them builds an object."""
+    functions = context.functions[:-1] if context.functions[-1:] == ("__init__",) else context.functions
+    return functions == loop.functions[: len(functions)]
+
+
 def evaluates_by_name(function: str) -> bool:
     """Whether a function is named for the evaluation of a model, or for what is made with one."""
     return not (_EVALUATES | _GENERATES).isdisjoint(_words(function))

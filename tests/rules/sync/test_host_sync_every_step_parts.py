@@ -125,7 +125,25 @@ class Module(lightning.LightningModule):
 
 lightning.Trainer(accelerator="gpu").fit(Module(), loader)
 """
+EXPLAINED = """
+class Explainer:
+    def __init__(self, model):
+        self.model = model
+        self.model.eval()
+    def __call__(self, x):
+        out = self.model(x)
+        out.max().backward()
+        return out
+
+def run():
+    explain = Explainer(model)
+    for (x,) in loader:
+        print(explain(x.cuda()).max().item())
+
+run()
+"""
 PAIRS = {
+    "where gradients explain a model": Pair(HEAD + EXPLAINED, ".eval()", ".train()"),
     "also called after the loop": Pair(HEAD + SAVING, "    if at % 100 == 0:\n        save()", "    save()"),
     "in what was called before the loop too": Pair(HEAD + HELPED, "    learn(x)\n", "    step(x)\n"),
     "of an evaluation by its name": Pair(HEAD + METRIC, "evaluate", "accuracy"),

@@ -12,7 +12,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import Act, Action, AnyCall, Asked, Call, Method, Within, any_calls, calls, methods
 from accel_advisor.records.clock import CLOCKS
-from accel_advisor.records.queries.evaluation import evaluates_by_name
+from accel_advisor.records.queries.evaluation import evaluates_by_name, only_differentiates
 from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.step_values import is_checked, is_on_host, read_by, used_now_and_then
 from accel_advisor.syntax.walking import descendants
@@ -138,7 +138,7 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
             found[timed].append(Wait(operation, Need.IDLENESS, PROVEN, late=False, checks=False))
     acting = _acting_loops(facts) if found else set()
     for loop, waits in found.items():
-        if loop in acting:
+        if loop in acting or only_differentiates(facts, loop):
             continue
         waits.sort(key=partial(_order, facts.document, loop))
         yield LoopWaits(loop, tuple(_told_apart(loop, waits)))
