@@ -55,12 +55,22 @@ def element_of(machine: Machine, value: Value) -> Value:
         return Tensor(value.place, value.loader, (*value.path, ...), _proven(machine, value), basis=value.basis)
     if isinstance(value, Choice):
         # a loader is optional as often as not, and nothing comes out of None
-        return join_all(element_of(machine, one) for one in value.options if not _is_none(one))
+        return join_all(element_of(machine, one) for one in _iterated(value) if not _is_none(one))
     if isinstance(value, Opaque) and value.name == "torch.utils.data.random_split":
         return value
     if isinstance(value, Instance):
         return _iterate_instance(machine, value)
     return UNKNOWN
+
+
+def _iterated(value: Choice) -> list[Value]:
+    """What of several is iterated: a loader rather than the loaders that a function returns as well."""
+    single = any(isinstance(one, Loader) for one in value.options)
+    return [one for one in value.options if not (single and isinstance(one, Sequence) and _holds_loaders(one))]
+
+
+def _holds_loaders(value: Sequence) -> bool:
+    return all(isinstance(one, Loader) for one in value.items)
 
 
 def _is_none(value: Value) -> bool:
@@ -121,7 +131,9 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
     if isinstance(value, Qualified) and value.name == "os.environ" and isinstance(key, str):
         return Configured(UNKNOWN, (), key)
     if isinstance(value, Choice):
-        return join_all(element_at(machine, one, key, count) for one in value.options if not _is_none(one))
+        # what is taken apart into so many names is what has as many parts, where one of them does
+        parts = [one for one in value.options if isinstance(one, Sequence) and len(one.items) == count]
+        return join_all(element_at(machine, one, key, count) for one in parts or value.options if not _is_none(one))
     if isinstance(value, Opaque) and value.name == "torch.utils.data.random_split":
         return Opaque("torch.utils.data.Subset", value.arguments[:1])
     if isinstance(value, Opaque) and value.name == "torch.load":
