@@ -27,7 +27,7 @@ from accel_advisor.tune.search.diagnosis import diagnose
 from accel_advisor.tune.search.purposes import Doing, Purpose, doing
 from accel_advisor.tune.search.readings import Loop, Readings
 from accel_advisor.tune.search.search import BaselineError, Request, Search, block_seconds
-from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOB_NAMES, Limits
+from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOB_NAMES, Limits, describe
 from accel_advisor.tune.search.statistics import Interval, interval
 from accel_advisor.tune.search.stops import Stop
 from accel_advisor.tune.showing.explain import explain
@@ -37,6 +37,7 @@ from accel_advisor.tune.trial.session import Session, Watch
 from accel_advisor.tune.trial.trial_errors import NotMeasurable, TrialEnded
 from accel_advisor.tune.wording.diagnosis_text import BEYOND_CEILING
 from accel_advisor.tune.wording.figures import percent
+from accel_advisor.tune.wording.resource_text import scarce, use_text
 from accel_advisor.tune.wording.side_effects import not_tried, short_steps, side_effects
 
 TRANSFER_DEVICES = frozenset({"cuda", "xpu"})
@@ -46,9 +47,7 @@ COPIES_SECONDS = 20.0
 """That measuring copies to the accelerator may take, the start of a process included."""
 STOP_SECONDS = 1.0
 """Beyond the search's own limit, in seconds, before its trial is ended whatever it does."""
-_STARTING, _COPYING, _VERIFYING = (
-    Doing(words, words) for words in ("starting the script", "copies to the accelerator", "old source against new")
-)
+_STARTING, _COPYING = (Doing(words, words) for words in ("starting the script", "copies to the accelerator"))
 _EXPLAIN_SHARE = 0.15
 _NOISY = 0.1
 _UNEXPLAINED = "where the loader spends its time was not found out"
@@ -152,13 +151,16 @@ def tune(
         outcome.recommendation = recommend(
             search.baseline, recommended, found, info.stack, root=root, argv=command.args
         )
+        outcome.use = search.limits.use(recommended).of(command.ranks or 1)
+        outcome.notes += scarce(outcome.use)
         if search.beyond_ceiling:
             outcome.notes.append(BEYOND_CEILING)
         outcome.notes += side_effects(info, search.baseline, recommended, objections)
         times = [search.readings.seconds(settings) for settings in (search.baseline, recommended)]
         outcome.notes += short_steps(*(seconds or 0.0 for seconds in times))
         if options.apply and outcome.recommendation.editable and not interrupts.heard:
-            watch(_VERIFYING, search)
+            verifying = f"old source against new: {describe(recommended)} takes {use_text(outcome.use)}"
+            watch(Doing(verifying, verifying), search)
             outcome.verification = apply(session, outcome.recommendation, search, end, interrupts)
     else:
         ended = conclusion(search, why=cut, interrupted=interrupts.heard)

@@ -12,6 +12,7 @@ from accel_advisor.tune.knobs.tried_knobs import TriedKnobs
 from accel_advisor.tune.probe.channel.wire import Block, LoaderInfo, Settings
 from accel_advisor.tune.record.schema import Explanation
 from accel_advisor.tune.search.diagnosis import Diagnosis
+from accel_advisor.tune.search.settings import Use
 from accel_advisor.tune.search.statistics import WORTH, Interval
 from accel_advisor.tune.search.stops import Kept, Verdict, verdict_of
 from accel_advisor.tune.search.verification import Verification
@@ -65,6 +66,7 @@ class Outcome:
         budget: seconds that the search might take.
         machine, accelerators: where.
         timeline: what was done one after the other.
+        use: what the recommended settings take of the machine; None where nothing is recommended.
         turns: of the knobs of the training; None where none was named.
         samples: what the GPU did, on the clock of the blocks; empty where there is none, or its driver reports nothing.
         clock: when the run began, on that clock.
@@ -100,6 +102,7 @@ class Outcome:
     baseline_interval: Interval | None = None
     recommended_interval: Interval | None = None
     turns: TriedKnobs | None = None
+    use: Use | None = None
 
     @property
     def verified(self) -> bool | None:

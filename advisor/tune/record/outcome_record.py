@@ -63,6 +63,7 @@ def recorded(outcome: Outcome) -> Record:
         tried=tuple(_row(row, outcome) for row in outcome.rows),
         kept=kept_text(outcome.kept) if outcome.kept is not None else None,
         crowding=_ratio(diagnosis.crowding) if diagnosis and diagnosis.crowding else None,
+        use=outcome.use,
         verdict=outcome.verdict.value if outcome.verdict is not None else None,
         diff=found.rewrite.diff if found else "",
         built=_built(outcome),

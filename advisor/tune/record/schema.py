@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from accel_advisor.tune.probe.channel.wire import Settings
+from accel_advisor.tune.search.settings import Use
 
 SCHEMA = 1
 
@@ -313,6 +314,7 @@ class Record:
     turns: TurnsRecord | None = None
     verdict: str | None = None
     crowding: Ratio | None = None
+    use: Use | None = None
 
     @property
     def trained(self) -> LoaderRecord:

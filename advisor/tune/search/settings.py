@@ -96,6 +96,26 @@ def simplicity(settings: Settings) -> tuple[int, int, int]:
 
 
 @dataclass(frozen=True, slots=True)
+class Use:
+    """What workers and the batches under way take, and what was free before; in bytes, None where that is not known.
+
+    Attributes:
+        memory, memory_free: of workers and batches together.
+        shared, shared_free: of the batches alone, which travel through /dev/shm.
+    """
+
+    memory: int
+    memory_free: int | None
+    shared: int
+    shared_free: int | None
+
+    def of(self, ranks: int) -> Use:
+        """Of so many ranks together."""
+        free = (None if one is None else one * ranks for one in (self.memory_free, self.shared_free))
+        return Use(self.memory * ranks, next(free), self.shared * ranks, next(free))
+
+
+@dataclass(frozen=True, slots=True)
 class Limits:
     """What a candidate may take, in bytes; None where a limit is unknown.
 
@@ -134,6 +154,18 @@ class Limits:
         most = max(1, 16 // self.ranks, min(64, round(4 * self.cores)))
         return most if self.workers is None else min(most, self.workers)
 
+    def use(self, settings: Settings) -> Use:
+        """What ``settings`` are expected to take of the machine, by what was seen of a worker so far."""
+        shared = self._under_way(settings)
+        worker = self.worker if self.worker is not None else _WORKER_BYTES_GUESS
+        return Use(shared + settings.num_workers * worker, self.memory, shared, self.shared_memory)
+
+    def _under_way(self, settings: Settings) -> int:
+        """Bytes of batches on their way from workers."""
+        if not settings.num_workers:
+            return 0
+        return (settings.num_workers * prefetch(settings) + _PIPE_BATCHES) * self.batch
+
     def refusal(self, settings: Settings) -> str | None:
         """Why ``settings`` must not be started, in words; None where they may."""
         workers = settings.num_workers
@@ -144,16 +176,16 @@ class Limits:
                 f"{self.cores:g} cores could serve" if self.workers is None else "its data set can be shared out among"
             )
             return f"{workers} workers are more than {limit}"
-        under_way = (workers * prefetch(settings) + _PIPE_BATCHES) * self.batch
-        if self.shared_memory is not None and under_way > _HEADROOM * self.shared_memory:
+        use = self.use(settings)
+        if self.shared_memory is not None and use.shared > _HEADROOM * self.shared_memory:
             return (
-                f"batches under way would take {mebibytes(under_way)} of the {mebibytes(self.shared_memory)} "
+                f"batches under way would take {mebibytes(use.shared)} of the {mebibytes(self.shared_memory)} "
                 "that are free in /dev/shm"
             )
-        needed = under_way + workers * (self.worker if self.worker is not None else _WORKER_BYTES_GUESS)
-        if self.memory is not None and needed > _HEADROOM * self.memory:
+        if self.memory is not None and use.memory > _HEADROOM * self.memory:
             return (
-                f"workers and batches would take about {mebibytes(needed)} of {mebibytes(self.memory)} of free memory"
+                f"workers and batches would take about {mebibytes(use.memory)} of {mebibytes(self.memory)} of free "
+                "memory"
             )
         return None
 

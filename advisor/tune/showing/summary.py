@@ -15,6 +15,7 @@ from accel_advisor.tune.search.settings import describe
 from accel_advisor.tune.search.stops import Verdict
 from accel_advisor.tune.wording.figures import interval_text, rate_text, times, visible
 from accel_advisor.tune.wording.kept_text import verdict_text
+from accel_advisor.tune.wording.resource_text import use_text
 
 if TYPE_CHECKING:
     from accel_advisor.tune.record.outcome import Outcome
@@ -155,6 +156,8 @@ def _print_recommendation(record: Record, choice: Choice, console: Console) -> N
     console.print(Text.assemble(("Recommended   ", "bold"), (describe(choice.settings), "bold green"), measured))
     if record.built is not None:
         console.print(_text(f"Loader        {built(record)}"))
+    if record.use is not None:
+        console.print(_text(f"Takes         {use_text(record.use)}"))
     if record.recommended is not None:
         _print_use(record.tried[record.recommended], console)
     if record.diff:
