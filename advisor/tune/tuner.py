@@ -30,7 +30,7 @@ from accel_advisor.tune.search.search import BaselineError, Request, Search, blo
 from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOB_NAMES, Limits, describe
 from accel_advisor.tune.search.statistics import Interval, interval
 from accel_advisor.tune.search.stops import Stop
-from accel_advisor.tune.showing.explain import explain
+from accel_advisor.tune.showing.explain import STARVED, explain
 from accel_advisor.tune.target.command import Command
 from accel_advisor.tune.trial.interrupts import Interrupts
 from accel_advisor.tune.trial.session import Session, Watch
@@ -48,7 +48,7 @@ COPIES_SECONDS = 20.0
 STOP_SECONDS = 1.0
 """Beyond the search's own limit, in seconds, before its trial is ended whatever it does."""
 _STARTING, _COPYING = (Doing(words, words) for words in ("starting the script", "copies to the accelerator"))
-_EXPLAIN_SHARE = 0.15
+_EXPLAIN_SHARE, _LEAST_EXPLAIN_SHARE = 0.15, 0.05
 _NOISY = 0.1
 _UNEXPLAINED = "where the loader spends its time was not found out"
 
@@ -119,9 +119,10 @@ def tune(
         try:
             with interrupts.heeded():
                 session.run(search, watch)
-                if options.explain:
+                seconds = _explanation_seconds(search, options)
+                if seconds:
                     watch(doing(Purpose.EXPLANATION, search.baseline), search)
-                    explained = _explain(session, search, options, root, ready.device)
+                    explained = _explain(session, search, seconds, root, ready.device)
         except KeyboardInterrupt:
             pass
         except BaselineError as error:
@@ -195,9 +196,19 @@ def _check_writing(command: Command, root: Path) -> None:
         ) from error
 
 
-def _explain(session: Session, search: Search, options: Options, root: Path, device: str) -> tuple[Explanation, ...]:
-    """Where the loader spends its time now, and under what is recommended, in blocks that serve nothing else."""
+def _explanation_seconds(search: Search, options: Options) -> float:
+    """How long to look where the loader spends its time; 0 where that was not asked for, and the best settings leave
+    little waiting. What is left of the budget is spent on it then, and a little more where nothing is."""
     seconds = options.budget * _EXPLAIN_SHARE
+    if options.explain:
+        return seconds
+    if not options.knobs & set(KNOBS) or search.readings.starved(search.recommended or search.baseline) <= STARVED:
+        return 0.0
+    return min(seconds, max(_LEAST_EXPLAIN_SHARE * options.budget, search.time.limit - search.spent))
+
+
+def _explain(session: Session, search: Search, seconds: float, root: Path, device: str) -> tuple[Explanation, ...]:
+    """Where the loader spends its time now, and under what is recommended, in blocks that serve nothing else."""
     session.limit(time.monotonic() + seconds + 2 * STOP_SECONDS)
     wanted: list[tuple[Settings, Settings | str]] = [(search.baseline, BASELINE)]
     if search.recommended is not None:

@@ -237,7 +237,7 @@ class FunctionTime:
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Where a loader spends its time. ``idle`` is the share of the fetching that neither computes nor waits for a
-    core."""
+    core, ``next`` what to do next where the loop waits for more than a third of its time."""
 
     settings: Settings
     batches: int
@@ -245,6 +245,7 @@ class Explanation:
     stages: tuple[StageTime, ...]
     functions: tuple[FunctionTime, ...]
     advice: tuple[str, ...]
+    next: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,12 @@ from pathlib import Path
 from accel_advisor.tune.applying.project_code import display_name, is_own_code
 from accel_advisor.tune.probe.channel.wire import COLLATE, DATA_SET, Block, Frame, Settings, Stack
 from accel_advisor.tune.record.schema import Explanation, FunctionTime, StageTime
-from accel_advisor.tune.showing.advice import advise, expression
+from accel_advisor.tune.search.settings import describe
+from accel_advisor.tune.showing.advice import advise, at_most, expression
+from accel_advisor.tune.wording.figures import percent, times
 
+STARVED = 1 / 3
+"""A loop that waits for more of its time than this has more to gain from its data than from its settings."""
 LEAST_SHARE = 0.01
 """A function with less of the fetching thread's time is not named."""
 _MOST_FUNCTIONS = 8
@@ -44,7 +48,21 @@ def explain(settings: Settings, block: Block, root: Path, device: str = "cpu") -
     fetch = seconds[DATA_SET] + seconds[COLLATE]
     idle = min(mean("idle") / fetch, 1.0) if fetch else 0.0
     advice = advise(settings, block, watched.stacks, seconds, idle, device)
-    return Explanation(settings, count, idle, stages, functions, tuple(advice))
+    return Explanation(settings, count, idle, stages, functions, tuple(advice), _next(settings, block, functions))
+
+
+def _next(settings: Settings, block: Block, functions: Sequence[FunctionTime]) -> str:
+    """What to do about a loop that waits a lot: the costliest function, and what halving it gives; else empty."""
+    waits = block.wait / block.seconds
+    if waits <= STARVED or not functions:
+        return ""
+    costliest = functions[0]
+    most = at_most(block, settings.num_workers, costliest.seconds / 2)
+    return (
+        f"with {describe(settings)} {percent(waits)} of each step waits for data: {costliest.function} "
+        f"({costliest.filename}:{costliest.row}) takes {percent(costliest.share)} of the fetching; in half of its time "
+        f"the loop would run at most {times(most)} as fast"
+    )
 
 
 def wilson(share: float, samples: float) -> tuple[float, float]:

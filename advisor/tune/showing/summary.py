@@ -63,6 +63,8 @@ def print_record(record: Record, console: Console) -> None:
         console.print(_text(f"Note: {note}.", "dim"))
     if record.leaked:
         console.print(_text(f"Changed during the trial and not put back: {', '.join(record.leaked)}", "red"))
+    if record.explained and record.explained[-1].next:
+        console.print(_text(f"Next: {record.explained[-1].next}."))
     console.print(_text(f"{record.seconds:.0f} s in all.", "dim"))
 
 

@@ -117,6 +117,20 @@ def test_nothing_is_said_where_nothing_was_seen() -> None:
     assert explain(Settings(), block(0.5), ROOT) is None
 
 
+@pytest.mark.parametrize(("waits", "said"), [(0.3, False), (0.6, True)])
+def test_a_loop_that_waits_a_lot_is_told_what_to_do_next(waits: float, said: bool) -> None:
+    """A batch takes 0.1 s, 60 ms of which it waits for a fetch of 60 ms: in half of that it would take 70 ms."""
+    stack = Stack(DATA_SET, (Frame(str(HERE), "__main__.Samples.__getitem__", 12, 1, 12, 9),), 1.0, 0.01)
+    found = explain(Settings(), block(waits, (Passage(0.06, 0.0, 0.0, 0.0, 0.0),), (stack,)), ROOT)
+    assert found is not None
+    assert found.next == (
+        "with num_workers=0 60 % of each step waits for data: Samples.__getitem__ (test_explain.py:12) takes 100 % of "
+        "the fetching; in half of its time the loop would run at most 1.4 times as fast"
+        if said
+        else ""
+    )
+
+
 def test_nothing_is_advised_where_the_loop_does_not_wait() -> None:
     found = explain(Settings(), block(0.0, (Passage(0.1, 0.1, 0.2, 0.1, 0.0),)), ROOT)
     assert found is not None
