@@ -9,7 +9,7 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import calls
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.mixing import Meeting, meetings
+from accel_advisor.records.queries.mixing import Meeting, is_used, meetings
 from accel_advisor.rule import Rule, add_keyword, also_at
 
 EXACT = calls("torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye", "torch.arange")
@@ -46,7 +46,8 @@ class TensorCreatedOnCpuInForward(Rule):
     When to ignore it
         Where the model is never meant to leave the CPU: the rule is silent in a program that trains and moves nothing.
         It is silent about tensors without dimensions, which mix with all devices, about indices, about tensors that are
-        moved before they are used, and about the branch for those without a GPU (the `else` of `if use_cuda`).
+        moved before they are used, and about the branch for those without a GPU (the `else` of `if use_cuda`). In
+        classes that nothing in the program uses it is `info`, said once a file.
 
     Fix safety
         Safe for constant fills and ranges. Unsafe for random tensors, which then come from the device's own generator.
@@ -90,7 +91,11 @@ class TensorCreatedOnCpuInForward(Rule):
         )
         related = [also_at(document, meeting.node, "they meet here")]
         severity = Severity.ERROR if facts.placed else Severity.WARNING
-        return self.finding(facts, call, message, severity=severity, fix=fix, related=related)
+        group, owner = "", meeting.born.owner
+        if severity is Severity.ERROR and owner is not None and not is_used(facts, owner):
+            severity, group = Severity.INFO, "classes that nothing uses"
+            message += f" (nothing here uses `{owner.name}` so far)"
+        return self.finding(facts, call, message, severity=severity, fix=fix, related=related, group=group)
 
     def _is_parameter(self, facts: Facts, meeting: Meeting) -> bool:
         """Whether what it meets is bound already where it is made: a parameter of the function, surely."""

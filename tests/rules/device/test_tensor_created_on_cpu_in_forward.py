@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check, check_one, check_pair, fixed
+from ..checks import Pair, check, check_one, check_pair, findings_of, fixed
 from ..programs import IMPORTS, NET
 from .programs import net, net_pair
 
@@ -263,3 +263,28 @@ def test_error_where_the_program_moves_things(tmp_path: Path) -> None:
     source = net("pass", "n = x.size(0)\nreturn x + torch.zeros(8)  # -> ACC304 error safe") + "model = Net().cuda()\n"
     check(source, tmp_path)
     assert "x + torch.zeros(8, device=x.device)" in fixed("ACC304", source, tmp_path)
+
+
+UNUSED = """
+model = nn.Linear(3, 3).cuda()
+class First(nn.Module):
+    def __init__(self):
+        super(First, self).__init__()
+    def forward(self, x):
+        return x + torch.zeros(x.size(0), 3)  # -> {first} safe
+class Second(nn.Module):
+    def forward(self, x):
+        return x * torch.ones(x.size(0), 3)  # -> {second} safe
+"""
+
+
+def test_classes_that_nothing_uses(tmp_path: Path) -> None:
+    check_one("ACC304", IMPORTS + UNUSED.format(first="info", second="info"), tmp_path)
+    groups = {one.group for one in findings_of("ACC304", IMPORTS + UNUSED, tmp_path)}
+    assert len(groups) == 1
+    assert "" not in groups
+
+
+def test_classes_that_something_uses(tmp_path: Path) -> None:
+    source = UNUSED.format(first="error", second="info") + "print(First())\n"
+    check_one("ACC304", IMPORTS + source, tmp_path)
