@@ -10,7 +10,7 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.actions import Action, Call, any_calls
 from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.steps.host_waits import basis_of_each_step, loop_of_each_step
+from accel_advisor.records.queries.steps.training_steps import basis_of_each_step, loop_of_each_step
 from accel_advisor.rule import Rule, also_at, remove_statement
 
 LOOPS = (cst.For, cst.While)

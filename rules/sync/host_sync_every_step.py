@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.steps.host_waits import LoopWaits, Need, Wait, waits_of_each_step
+from accel_advisor.records.facts import Facts, Loop
+from accel_advisor.records.queries.steps.host_waits import MANY, LoopWaits, Need, Wait, waits_of_each_step
 from accel_advisor.rule import Rule, also_at
 
-WARN_FROM = 3
 _REMEDIES = {
     Need.VALUES: "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps",
     Need.FORWARD: "take the value from the batch before it is copied, or compute with it as a tensor",
@@ -29,8 +28,9 @@ class HostSyncEveryStep(Rule):
         what has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing with a mask
         (`out[labels > 0]`) do. What a step reads twice counts once. Functions that the loop calls are a part of it, and
         so are the `forward` of a model, that of its parts under a framework too, and its other methods: each file
-        reports what stands in it. From three waits on, and where every step reads a value that is used only every
-        hundredth, it is a warning. A tensor on a device that is not known counts where the program names a GPU.
+        reports what stands in it. From three waits on, where a step waits for each parameter or sample, and where it
+        reads what only every hundredth uses, it is a warning. A tensor on a device that is not known counts where the
+        program names a GPU. Epochs of one step, where no loader is there, are reported from three waits on.
 
     Why it costs time
         The host runs ahead of the GPU and queues its work. To read a value it has to wait until everything queued is
@@ -92,26 +92,29 @@ class HostSyncEveryStep(Rule):
     def _report(self, facts: Facts, found: LoopWaits) -> Finding:
         document, loop = facts.document, found.loop
         first, *others = found.waits
-        times = f"{found.count} times at every step, first" if found.count > 1 else "at every step,"
-        late = any(one.late for one in found.waits)
+        often, at = (f"{found.count} times ", "first ") if found.count > 1 else ("", "")
+        times = f"{often}at every step{f', for each {first.each}' if first.each else ''}, {at}"
         message = (
-            f"this training waits for the GPU {times} at `{document.code(first.operation.node)}`{found.basis.clause}; "
-            f"{self._remedy(first)}"
+            f"this training waits for the GPU {times}at `{document.code(first.operation.node)}`{found.basis.clause}; "
+            + self._remedy(loop, first)
         )
         related = [also_at(document, one.operation.node, self._beside(one)) for one in others]
         if loop.document is not document:
             related.append(also_at(loop.document, loop.node, "the loop of the training"))
-        severity = Severity.WARNING if late or found.count >= WARN_FROM else Severity.INFO
-        return self.finding(facts, first.operation.node, message, severity=severity, related=related, basis=found.basis)
+        many = found.count >= MANY and not loop.goes_over_epochs
+        level = Severity.WARNING if many or any(one.late or one.each for one in found.waits) else Severity.INFO
+        return self.finding(facts, first.operation.node, message, severity=level, related=related, basis=found.basis)
 
     def _beside(self, other: Wait) -> str:
-        if other.again:
-            return "it reads the same value here once more"
-        return "or here, in another branch" if other.instead else "it waits here too"
+        here = "or here, in another branch" if other.instead else "it waits here too"
+        each = f", for each {other.each}" if other.each else ""
+        return "it reads the same value here once more" if other.again else f"{here}{each}"
 
-    def _remedy(self, first: Wait) -> str:
+    def _remedy(self, loop: Loop, first: Wait) -> str:
         if first.checks:
             return "check that the value is finite every few hundred steps"
         if first.late:
             return "read the value in the steps that use it, and keep it as a tensor (`.detach()`) until then"
+        if loop.goes_over_epochs:
+            return "each pass is one step here: read the values every ten or hundred passes"
         return _REMEDIES[first.need]

@@ -9,12 +9,8 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.records.actions import AnyCall, any_calls, within
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.steps.host_waits import (
-    READINGS,
-    SYNCHRONIZES,
-    happens_in_each_step,
-    loop_of_each_step,
-)
+from accel_advisor.records.queries.steps.host_waits import READINGS, SYNCHRONIZES
+from accel_advisor.records.queries.steps.training_steps import happens_in_each_step, loop_of_each_step
 from accel_advisor.rule import Rule, also_at, remove_statement
 
 MEASURES = (

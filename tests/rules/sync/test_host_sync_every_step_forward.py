@@ -63,3 +63,101 @@ def test_counts_them_all(tmp_path: Path) -> None:
     (found,) = findings_of("ACC208", NET.replace("BODY", body), tmp_path)
     assert str(found.severity) == "warning"
     assert "3 times at every step" in found.message
+
+
+STEP = (
+    IMPORTS
+    + """
+import re, conf
+model = nn.Linear(8, 2).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def log(losses):
+    with torch.no_grad():
+        return {name: value.mean().item() for name, value in losses.items()}
+def evaluate(losses):
+    return log(losses)
+def scale():
+    for p in model.parameters():
+        if conf.clips: p.grad.mul_(2)
+def first(out):
+    return out.argsort().item(0)
+def explain(x):
+    for one in range(3):
+        model(x)[one].sum().backward()
+for x, y in DataLoader(TensorDataset(torch.zeros(8, 8), torch.zeros(8)), batch_size=8):
+    out = model(x.cuda())
+    loss = out.sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    AFTER
+"""
+)
+IN_STEPS = {
+    "no_grad in a helper": ("evaluate(dict(a=loss))", "log(dict(a=loss))"),
+    "an item of an array": ("first(y)", "a = out.argsort().sum().item()"),
+}
+
+
+@pytest.mark.parametrize("case", IN_STEPS)
+def test_silent_about_a_step_for_one_reason(case: str, tmp_path: Path) -> None:
+    silent, spoken = (STEP.replace("AFTER", one) for one in IN_STEPS[case])
+    assert findings_of("ACC208", silent, tmp_path) == []
+    assert findings_of("ACC208", spoken, tmp_path)
+
+
+def test_counts_comprehensions_over_different_tensors(tmp_path: Path) -> None:
+    both = "a = [v.item() for v in out]; b = [v.item() for v in loss.view(-1)]"
+    (found,) = findings_of("ACC208", STEP.replace("AFTER", both), tmp_path)
+    assert "2 times" in found.message
+    (found,) = findings_of("ACC208", STEP.replace("AFTER", both.replace("loss.view(-1)", "out")), tmp_path)
+    assert "2 times" not in found.message
+
+
+def test_warns_of_a_wait_for_each_sample(tmp_path: Path) -> None:
+    for source, each in (("for i in range(3)", False), ("for i in range(out.size(0))", True)):
+        (found,) = findings_of("ACC208", STEP.replace("AFTER", f"{source}: print(out[i].max().item())"), tmp_path)
+        assert str(found.severity) == ("warning" if each else "info")
+        assert ("at every step, for each sample, at" in found.message) == each
+
+
+EPOCHS = (
+    IMPORTS
+    + """
+model = nn.Linear(8, 2).cuda()
+features = torch.zeros(9, 8).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def train(epoch):
+    optimizer.zero_grad()
+    out = model(features)
+    loss = out.sum()
+    loss.backward()
+    optimizer.step()
+    print(loss.item(), out.max().item(), out.min().item())
+for epoch in range(200):
+    train(epoch)
+"""
+)
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        EPOCHS.replace(", out.max().item(), out.min().item()", ""),
+        EPOCHS + "for x in DataLoader(TensorDataset(features), batch_size=3): print(x)\n",
+    ],
+    ids=["one wait", "a loader"],
+)
+def test_epochs_of_one_step_are_steps(silent: str, tmp_path: Path) -> None:
+    assert findings_of("ACC208", silent, tmp_path) == []
+    (found,) = findings_of("ACC208", EPOCHS, tmp_path)
+    assert str(found.severity) == "info"
+    assert "each pass is one step here" in found.message
+
+
+def test_silent_where_the_optimizer_steps_elsewhere(tmp_path: Path) -> None:
+    explains = "for i in range(9):\n    out = model(torch.zeros(1, 8).cuda())\n    out.sum().backward()\n    print(out.max().item())\n"
+    trains = explains + "    optimizer.step()\n"
+    source = STEP.replace("AFTER", "pass")
+    assert findings_of("ACC208", source + explains, tmp_path) == []
+    assert findings_of("ACC208", source + trains, tmp_path)

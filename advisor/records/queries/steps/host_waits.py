@@ -10,11 +10,23 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import Act, Action, AnyCall, Asked, Call, Method, Within, any_calls, calls, methods
+from accel_advisor.records.actions import Act, Action, AnyCall, Call, Method, Within, any_calls, calls, methods
 from accel_advisor.records.clock import CLOCKS
-from accel_advisor.records.queries.evaluation import evaluates_by_name, only_differentiates
+from accel_advisor.records.queries.evaluation import only_differentiates
 from accel_advisor.records.queries.steps.accumulation import paces
-from accel_advisor.records.queries.steps.step_values import is_checked, is_on_host, read_by, used_now_and_then
+from accel_advisor.records.queries.steps.step_values import (
+    happens_for_each,
+    is_checked,
+    is_on_host,
+    read_by,
+    used_now_and_then,
+)
+from accel_advisor.records.queries.steps.training_steps import (
+    happens_in_each_step,
+    loop_of_each_step,
+    one_step_each,
+    training_loop,
+)
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
@@ -59,11 +71,12 @@ _ITEM = AnyCall("item")
 _HOST_LIBRARIES = ("numpy", "pandas", "polars", "scipy", "sklearn", "jax", "tensorflow", "Tensor.numpy")
 """What makes objects with an ``item`` of its own."""
 _WAITING = (*_OF_SUBJECT, *_OF_ARGUMENTS, *_REPEATS, _TO, _WHERE, *_OF_UNKNOWN, _ITEM)
+MANY = 3
+"""Waits in a step from which on they are worth a warning, and a remark where each pass is called an epoch."""
 SYNCHRONIZES = calls("torch.cuda.synchronize", "torch.accelerator.synchronize")
 """Functions that wait until the GPU has done everything."""
 READINGS = (*CLOCKS, *any_calls("process_time"), Call("datetime.datetime.now"))
 """Functions that read a clock."""
-_STOPS = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
 class Need(Enum):
@@ -86,6 +99,7 @@ class Wait:
         operation: what waits.
         need: what it waits for.
         basis: what shows that it does.
+        each: what it happens for one by one in a step: ``parameter`` or ``sample``; empty where it happens once.
         late: whether every step reads the value, but only one in so many uses it.
         checks: whether the value is read to see whether it is finite.
         instead: whether it stands in a branch that excludes another one that waits.
@@ -97,6 +111,7 @@ class Wait:
     basis: Evidence
     late: bool
     checks: bool
+    each: str = ""
     instead: bool = False
     again: bool = False
 
@@ -130,7 +145,8 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     found: dict[Loop, list[Wait]] = {}
     for operation, loop, basis in _at_every_step(facts, gpu):
         late, checks = used_now_and_then(loop, operation), is_checked(loop, operation)
-        found.setdefault(loop, []).append(Wait(operation, _need(operation), basis, late, checks))
+        each = happens_for_each(loop, operation)
+        found.setdefault(loop, []).append(Wait(operation, _need(operation), basis, late, checks, each))
     for operation in facts.operations_of(*SYNCHRONIZES) if found else ():
         timed = loop_of_each_step(operation)
         # where no clock needs it, it is worth a finding of its own
@@ -141,7 +157,9 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
         if loop in acting or only_differentiates(facts, loop):
             continue
         waits.sort(key=partial(_order, facts.document, loop))
-        yield LoopWaits(loop, tuple(_told_apart(loop, waits)))
+        told = LoopWaits(loop, tuple(_told_apart(loop, waits)))
+        if told.count >= MANY or not loop.goes_over_epochs:
+            yield told
 
 
 def _told_apart(loop: Loop, waits: list[Wait]) -> Iterator[Wait]:
@@ -203,11 +221,12 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
     wait make each pass wait."""
     sides: dict[tuple[Loop, Condition], list[tuple[Operation, Evidence]]] = {}
     counted = paces(facts)
+    epochs = one_step_each(facts)
     for operation in facts.operations_of(*_WAITING):
         if operation.framework:
             continue
         for context in operation.contexts:
-            loop = training_loop(context)
+            loop = training_loop(context, epochs=epochs)
             basis = _basis(facts, operation, context, gpu) if loop is not None else None
             if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
                 continue
@@ -226,54 +245,11 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
             yield from ((operation, loop, basis) for operation, basis in found)
 
 
-def training_loop(context: OperationContext) -> Loop | None:
-    """The innermost loop around an operation in whose own passes a model learns; None where one pass is a whole epoch,
-    which ends with reading values anyway, and where it evaluates a model."""
-    if any(one.evaluates for one in context.conditions):
-        return None
-    loop = next((loop for loop in context.loops if loop.learns and loop.repeats), None)
-    return None if loop is None or loop.goes_over_epochs or _evaluates(context, loop) else loop
-
-
-def _evaluates(context: OperationContext, loop: Loop) -> bool:
-    """Whether autograd records nothing around an operation since a model is evaluated there: on the batches of a loop
-    of its own, or in a function that is named for it. What else stops autograd in a step is a part of the step."""
-    if _STOPS.isdisjoint(context.managers):
-        return False
-    inside = context.loops[: context.loops.index(loop)]
-    called = set(context.functions) - set(loop.functions)
-    batches = (loader for one in inside for loader in one.loaders)
-    return any(one not in loop.loaders for one in batches) or any(map(evaluates_by_name, called))
-
-
-def loop_of_each_step(operation: Operation) -> Loop | None:
-    """The loop of a training, or over a loader, that does an operation in each of its passes, be it also done
-    elsewhere, as by a function that several call; None where there is none."""
-    return next((loop for context in operation.contexts if (loop := _loop_of(context)) is not None), None)
-
-
-def basis_of_each_step(operation: Operation, loop: Loop) -> Evidence:
-    """What shows that a loop does an operation in each of its passes, as :func:`loop_of_each_step` says."""
-    found = [context.basis for context in operation.contexts if _loop_of(context) is loop]
-    return PROVEN if not found else min(found, key=lambda one: len(one.grounds))
-
-
-def _loop_of(context: OperationContext) -> Loop | None:
-    loop = training_loop(context)
-    if loop is not None and not context.is_skipped_in(loop):
-        return loop
-    return context.loop if context.at_every_step else None
-
-
-def happens_in_each_step(facts: Facts, loop: Loop, *asked: Asked) -> bool:
-    """Whether each pass of a loop does one of these."""
-    contexts = (context for one in facts.program.operations_of(*asked) for context in one.contexts)
-    return any(loop in one.loops and not one.is_skipped_in(loop) for one in contexts)
-
-
 def _basis(facts: Facts, operation: Operation, context: OperationContext, gpu: Evidence) -> Evidence | None:
     """What shows that an operation reads a tensor on the GPU; None where nothing does."""
     subject = context.subject
+    if operation.does(_ITEM) and context.positional:
+        return None  # only arrays have an `item` that takes an index
     if operation.does(*_OF_UNKNOWN):
         return gpu | Evidence.of(Ground.METHOD) if subject.unknown or subject.attribute else None
     if operation.does(_ITEM) and subject.made_by and not subject.made_by.startswith(_HOST_LIBRARIES):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _TO_HOST = frozenset({"cpu", "numpy", "item", "tolist"})
 _SAME_VALUES = frozenset({"detach", "cpu", "float", "clone"})
+_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
+_PARAMETERS = frozenset({"parameters", "named_parameters", "params", "param_groups", "master_params"})
 _FINITE = frozenset({"isfinite", "isnan", "isinf"})
 
 
@@ -43,7 +45,38 @@ def read_by(loop: Loop, operation: Operation) -> tuple[str, int]:
         targets = [one.target for one in descendants(loop.node, cst.AssignTarget)]
         targets += [one.target for one in descendants(loop.node, cst.AugAssign)]
         bound = sum(document.span(one).start.offset < here for one in targets if dotted(one) == name)
-    return document.code(node), bound
+    return document.code(node) + _gone_over(operation, name), bound
+
+
+def _gone_over(operation: Operation, name: str) -> str:
+    """What a comprehension goes over that binds a name, which stands for other values in another one."""
+    loop = operation.contexts[0].inner
+    part = getattr(loop.node, "for_in", None) if loop is not None else None
+    if loop is None or not isinstance(part, cst.CompFor) or name.partition(".")[0] not in names_read_in(part.target):
+        return ""
+    return f" of {loop.document.code(part.iter)}"
+
+
+def _words_in(node: cst.CSTNode) -> list[str]:
+    words = descendants(node, cst.Name, cst.SimpleString)
+    return [one.value for one in words if isinstance(one, (cst.Name, cst.SimpleString))]
+
+
+def happens_for_each(loop: Loop, operation: Operation) -> str:
+    """What an operation happens for one by one in each pass of a loop, as the loops within it say: ``parameter`` or
+    ``sample``; empty for none."""
+    for context in operation.contexts:
+        inside = context.loops[: context.loops.index(loop)] if loop in context.loops else ()
+        for one in inside:
+            part = one.node.for_in if isinstance(one.node, _COMPREHENSIONS) else one.node
+            if not isinstance(part, (cst.CompFor, cst.For)):
+                continue
+            words = {each.strip("'\"") for each in _words_in(part.iter)}
+            if words & _PARAMETERS:
+                return "parameter"
+            if one.rows_of is not None or "batch_size" in words:
+                return "sample"
+    return ""
 
 
 def is_on_host(facts: Facts, loop: Loop, operation: Operation) -> bool:

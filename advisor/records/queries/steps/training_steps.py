@@ -1,0 +1,69 @@
+"""Which loop of a training does an operation in each of its steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accel_advisor.records.actions import Asked
+from accel_advisor.records.queries.evaluation import evaluates_by_name
+from accel_advisor.values.evidence import PROVEN, Evidence
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts, Loop
+    from accel_advisor.records.operations import Operation, OperationContext
+
+_STOPS = frozenset({"torch.no_grad", "torch.inference_mode"})
+
+
+def training_loop(context: OperationContext, *, epochs: bool = False) -> Loop | None:
+    """The innermost loop around an operation in whose own passes a model learns; None where it evaluates a model, and
+    where one pass is a whole epoch, which ends with reading values anyway, unless ``epochs`` are asked for."""
+    if any(one.evaluates for one in context.conditions):
+        return None
+    loop = next((loop for loop in context.loops if loop.learns and loop.repeats), None)
+    if loop is None or (loop.goes_over_epochs and not epochs):
+        return None
+    return None if _evaluates(context, loop) else loop
+
+
+def _evaluates(context: OperationContext, loop: Loop) -> bool:
+    """Whether autograd records nothing around an operation since a model is evaluated there: on the batches of a loop
+    of its own, or in a function that is named for it. What else stops autograd in a step is a part of the step."""
+    if _STOPS.isdisjoint(context.managers):
+        return False
+    if loop.goes_over_epochs:
+        return True
+    inside = context.loops[: context.loops.index(loop)]
+    called = set(context.functions) - set(loop.functions)
+    batches = (loader for one in inside for loader in one.loaders)
+    return any(one not in loop.loaders for one in batches) or any(map(evaluates_by_name, called))
+
+
+def loop_of_each_step(operation: Operation) -> Loop | None:
+    """The loop of a training, or over a loader, that does an operation in each of its passes, be it also done
+    elsewhere, as by a function that several call; None where there is none."""
+    return next((loop for context in operation.contexts if (loop := _loop_of(context)) is not None), None)
+
+
+def basis_of_each_step(operation: Operation, loop: Loop) -> Evidence:
+    """What shows that a loop does an operation in each of its passes, as :func:`loop_of_each_step` says."""
+    found = [context.basis for context in operation.contexts if _loop_of(context) is loop]
+    return PROVEN if not found else min(found, key=lambda one: len(one.grounds))
+
+
+def _loop_of(context: OperationContext) -> Loop | None:
+    loop = training_loop(context)
+    if loop is not None and not context.is_skipped_in(loop):
+        return loop
+    return context.loop if context.at_every_step else None
+
+
+def happens_in_each_step(facts: Facts, loop: Loop, *asked: Asked) -> bool:
+    """Whether each pass of a loop does one of these."""
+    contexts = (context for one in facts.program.operations_of(*asked) for context in one.contexts)
+    return any(loop in one.loops and not one.is_skipped_in(loop) for one in contexts)
+
+
+def one_step_each(facts: Facts) -> bool:
+    """Whether the passes of a training are steps over all of the data, whatever they are called: no loader is there."""
+    return not any(one.loaders or loop.loaders for one in facts.program for loop in one.loops)
