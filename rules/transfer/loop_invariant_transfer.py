@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.queries.steps.repeated_copies import copies_of_the_same
+from accel_advisor.records.queries.steps.settled_copies import SettledCopy, settled_copies
 from accel_advisor.rule import Rule, also_at
 
 
@@ -17,7 +18,9 @@ class LoopInvariantTransfer(Rule):
 
     What it does
         Finds `.to(device)` and `.cuda()` in a loop over a loader, on a tensor that was made before the loop and that
-        stays on the host.
+        stays on the host. In `forward` and in what a step calls, too, it finds tensors that an attribute keeps, and
+        arrays and lists that an attribute, a constant or a configuration keeps, as in
+        `torch.from_numpy(self.table).to(device)`.
 
     Why it costs time
         The same bytes are copied at every step, and every copy waits.
@@ -50,7 +53,8 @@ class LoopInvariantTransfer(Rule):
 
     When to ignore it
         Where the tensor is too large to stay on the device. The rule is silent where the loop changes the tensor, or
-        may, rebinds its name (`w = w.to(device)` copies once) or copies on a condition, and about modules.
+        may, rebinds its name (`w = w.to(device)` copies once) or copies on a condition, about modules, and about
+        attributes that another method than `__init__` sets.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
@@ -64,6 +68,17 @@ class LoopInvariantTransfer(Rule):
         """Reports each call once."""
         for transfer in copies_of_the_same(facts):
             yield self._report(facts, transfer)
+        for copy in settled_copies(facts):
+            yield self._of_settled(facts, copy)
+
+    def _of_settled(self, facts: Facts, copy: SettledCopy) -> Finding:
+        code, source = facts.document.code(copy.node), facts.document.code(copy.source)
+        message = (
+            f"`{code}` copies `{source}`, which does not change, from the host at every step{copy.basis.clause}; "
+            f"keep it as a tensor on the GPU, in a module as a buffer"
+        )
+        severity = Severity.WARNING if copy.basis.proven else Severity.INFO
+        return self.finding(facts, copy.node, message, severity=severity, basis=copy.basis, frequency=Frequency.STEP)
 
     def _report(self, facts: Facts, transfer: Transfer) -> Finding:
         document = facts.document

@@ -19,7 +19,7 @@ from accel_advisor.values.values import Module
 if TYPE_CHECKING:
     from accel_advisor.records.conditions import Condition
     from accel_advisor.records.facts import Facts, Loop
-    from accel_advisor.records.operations import OperationContext
+    from accel_advisor.records.operations import Operation, OperationContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,16 @@ def trainings(facts: Facts) -> Iterator[Training]:
             yield Training(loop, models[loop], facts.layers.of(models[loop]))
 
 
+def happens_often(facts: Facts, *operations: Operation) -> bool:
+    """Whether one of these operations happens in ``forward``, or in a loop that takes batches or trains at every step,
+    or in one of the branches of which each step takes one, but for one that is taken every n steps."""
+    contexts = [context for one in operations for context in one.contexts]
+    if any(runs_often(facts, one) for one in contexts):
+        return True
+    outside = [one for one in contexts if "__init__" not in one.functions and one.period.absent]
+    return any(one.alternative_in(loop) is not None for one in outside for loop in _busy(facts, one))
+
+
 def runs_often(facts: Facts, context: OperationContext) -> bool:
     """Whether it happens in ``forward``, where a condition may be the same for all calls, or in a loop that takes
     batches or trains, and not only in one around it, unless a condition skips some of its passes."""
@@ -83,12 +93,18 @@ def runs_often(facts: Facts, context: OperationContext) -> bool:
         )
     if any(_keeps(one) for one in context.conditions if one.within is not None):
         return False
+    return any(not context.is_skipped_in(loop) for loop in _busy(facts, context))
+
+
+def _busy(facts: Facts, context: OperationContext) -> list[Loop]:
+    """The loops around it that take batches or train, and not only in one that they hold."""
     busy = [loop for one in facts.program for loop in one.loops if loop.loaders or loop.backward]
-    return any(
-        (loop.loaders and not loop.counts) or not any(inner.is_within(loop) for inner in busy)
-        for loop in context.loops
-        if loop in busy and not context.is_skipped_in(loop)
-    )
+    found = [loop for loop in context.loops if loop in busy]
+    return [
+        loop
+        for loop in found
+        if loop.learns or (loop.loaders and not loop.counts) or not any(one.is_within(loop) for one in busy)
+    ]
 
 
 def _keeps(condition: Condition) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check, check_one, check_pair
+from ..checks import Pair, check, check_one, check_pair, findings_of
 from ..programs import REGRESSION
 
 SILENT = {
@@ -129,3 +129,71 @@ for x, y in loader:
     torch.cuda.synchronize()  # -> ACC215 info unsafe
 """
     check(REGRESSION + source, tmp_path)
+
+
+KEPT = """
+import numpy as np
+from torch.nn import functional as F
+TABLE = [0.1, 0.9]
+def take(table, t):
+    return torch.from_numpy(table).to(t.device)[t]
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kernel = torch.ones(4, 4)
+        self.table, self.map = np.linspace(0, 1, 1000), list(range(1000))
+    def forward(self, x):
+        k = self.kernel.type_as(x)
+        return x * k
+model = Net().cuda()
+class Steps:
+    def __init__(self):
+        self.table, self.map = np.linspace(0, 1, 1000), list(range(1000))
+    def step(self, x):
+        m = torch.tensor(self.map, device="cuda")
+        w = torch.from_numpy(self.table).cuda()
+        (model(x) * w[m[x]] * take(self.table, x)).sum().backward()
+steps = Steps()
+for x in DataLoader([1]):
+    steps.step(x.cuda())
+"""
+SETTLED: dict[str, tuple[str, str]] = {
+    "the tensor is set again": ("        return x * k", "        self.kernel = conf.k(x)\n        return x * k"),
+    "the tensor is written to": ("        return x * k", "        self.kernel[0] = 1\n        return x * k"),
+    "the tensor is a buffer": ("self.kernel = torch.ones(4, 4)", "self.register_buffer('kernel', torch.ones(4, 4))"),
+    "the copy is made once": ("k = self.kernel.type_as(x)", "self.kernel = k = self.kernel.type_as(x)"),
+    "the list grows": ("m = torch", "self.map.append(1)\n        m = torch"),
+    "the array is set again": ("w = torch", "self.table = conf.table\n        w = torch"),
+    "the array is shuffled": ("w = torch", "np.random.shuffle(self.table)\n        w = torch"),
+    "a parameter is given something else": ("take(self.table, x)", "take(conf.table(x), x)"),
+    "on the host": ('device="cuda"', 'device="cpu"'),
+    "now and then": ("    steps.step(x.cuda())", "    pass\nsteps.step(x.cuda())"),
+}
+
+
+def test_what_the_host_keeps_is_copied_at_every_step(tmp_path: Path) -> None:
+    source = KEPT
+    for one in ("k = self.kernel.type_as(x)", 'm = torch.tensor(self.map, device="cuda")'):
+        source = source.replace(one, f"{one}  # -> warning none")
+    for one in ("w = torch.from_numpy(self.table).cuda()", "return torch.from_numpy(table).to(t.device)[t]"):
+        source = source.replace(one, f"{one}  # -> warning none")
+    check_one("ACC212", REGRESSION.rstrip() + "\nimport conf\n" + source, tmp_path)
+
+
+@pytest.mark.parametrize("case", SETTLED)
+def test_silent_about_what_changes(case: str, tmp_path: Path) -> None:
+    before, after = SETTLED[case]
+    assert before in KEPT
+    head = REGRESSION.rstrip() + "\nimport conf\n"
+    every = findings_of("ACC212", head + KEPT, tmp_path)
+    assert len(findings_of("ACC212", head + KEPT.replace(before, after), tmp_path)) < len(every)
+
+
+def test_a_constant_that_one_branch_of_each_step_copies(tmp_path: Path) -> None:
+    source = REGRESSION + (
+        "import numpy as np\nTABLE = np.linspace(0, 1, 9)\nimport conf\n"
+        "for i, (x, y) in enumerate(loader):\n    if %s:\n        w = torch.from_numpy(TABLE).cuda()\n"
+        "    else:\n        w = conf.w\n    (model(x.cuda()) * w).sum().backward()\n"
+    )
+    assert findings_of("ACC212", source % "i < 3", tmp_path)
+    assert not findings_of("ACC212", source % "i % 3 == 0", tmp_path)

@@ -10,7 +10,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import Call, Method, calls, methods
 from accel_advisor.records.queries.steps.literal_copies import OF_DATA, OF_LISTS, is_literal
-from accel_advisor.records.queries.training_loops import runs_often
+from accel_advisor.records.queries.training_loops import happens_often
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -95,8 +95,7 @@ def _made(facts: Facts) -> dict[cst.CSTNode, Operation]:
 def _found(
     facts: Facts, node: cst.Call, fills: list[Operation], move: Operation | None, device: str, keywords: str
 ) -> FilledThenMoved:
-    done = fills if move is None else [*fills, move]
-    often = any(runs_often(facts, context) for one in done for context in one.contexts)
+    often = happens_often(facts, *fills, *([] if move is None else [move]))
     assert isinstance(fills[0].node, cst.Call)
     old = fills[0].does(*OF_LISTS)  # its tensors are on the host wherever others are
     remedy = f"make it with `torch.empty(..., {keywords})`" if old else f"pass `{keywords}` to it"

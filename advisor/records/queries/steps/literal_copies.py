@@ -43,7 +43,7 @@ def literal_copies(facts: Facts) -> Iterator[LiteralCopy]:
     """All such copies of a document that happen in each step or forward pass, in the order in which they were met."""
     made = {id(one.node): one for one in facts.operations_of(*OF_DATA, *OF_LISTS) if is_literal(one)}
     for transfer in facts.transfers if made else ():
-        call = _maker(transfer, made)
+        call = maker_of(transfer, made)
         factory = made[id(call)] if call is not None else None
         if factory is None or not all(runs_often(facts, context) for context in factory.contexts):
             continue
@@ -53,7 +53,7 @@ def literal_copies(facts: Facts) -> Iterator[LiteralCopy]:
             yield LiteralCopy(transfer.node, min(found, key=lambda one: len(one.grounds)))
 
 
-def _maker(transfer: Transfer, made: dict[int, Operation]) -> cst.Call | None:
+def maker_of(transfer: Transfer, made: dict[int, Operation]) -> cst.Call | None:
     """The call that makes what is moved, in the same expression."""
     node: cst.BaseExpression = transfer.node
     while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
