@@ -10,7 +10,7 @@ from accel_advisor.configurations import Configurations
 from accel_advisor.lint.linter import lint
 from accel_advisor.project.discovery import Found
 
-MOVE = "    x = torch.zeros(8).cuda()\n"
+MOVE = "    x = torch.zeros(8); x.cuda()\n"
 
 
 def codes(source: str, folder: Path) -> list[str]:
@@ -22,14 +22,14 @@ def codes(source: str, folder: Path) -> list[str]:
 @pytest.mark.parametrize("test", ["args.debug", "DEBUG", "args.debug and args.verbose", "args.get_debug()"])
 def test_silent_where_somebody_debugs(test: str, tmp_path: Path) -> None:
     assert codes(f"if {test}:\n{MOVE}", tmp_path) == []
-    assert codes(f"if {test.replace('debug', 'fast').replace('DEBUG', 'FAST')}:\n{MOVE}", tmp_path) == ["ACC205"]
+    assert codes(f"if {test.replace('debug', 'fast').replace('DEBUG', 'FAST')}:\n{MOVE}", tmp_path) == ["ACC207"]
 
 
 @pytest.mark.parametrize("test", ["not args.debug", "args.debug is None", "args.debug or args.train", "__debug__"])
 def test_reports_where_nobody_may_debug(test: str, tmp_path: Path) -> None:
-    assert codes(f"if {test}:\n{MOVE}", tmp_path) == ["ACC205"]
+    assert codes(f"if {test}:\n{MOVE}", tmp_path) == ["ACC207"]
 
 
 def test_reports_what_runs_otherwise(tmp_path: Path) -> None:
-    assert codes(f"if args.debug:\n    pass\nelse:\n{MOVE}", tmp_path) == ["ACC205"]
-    assert codes(f"if args.debug:\n    pass\n{MOVE.strip()}\n", tmp_path) == ["ACC205"]
+    assert codes(f"if args.debug:\n    pass\nelse:\n{MOVE}", tmp_path) == ["ACC207"]
+    assert codes(f"if args.debug:\n    pass\n{MOVE.strip()}\n", tmp_path) == ["ACC207"]
