@@ -199,4 +199,4 @@ def _replaces_entry(batch: Tensor, key: Value | None, value: Value) -> bool:
         return False
     if isinstance(key, Constant) and isinstance(key.value, str):
         return True
-    return isinstance(value, Tensor) and bool(value.place) and not is_host(value.place)
+    return all(isinstance(one, Tensor) and one.place and not is_host(one.place) for one in options_of(value))

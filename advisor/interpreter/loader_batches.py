@@ -74,7 +74,8 @@ def mutates_in_place(tensor: Tensor, loop: Loop | None) -> None:
 def refills(batch: Tensor, value: Value, loop: Loop | None) -> None:
     """Notes that a part of a batch is replaced by a copy of itself on a GPU."""
     loader = loader_of(batch)
-    if loop is None or loader is None or not isinstance(value, Tensor) or value.loader is not batch.loader:
+    if loop is None or loader is None:
         return
-    if value.place and all("cuda" in kinds for kinds in value.place):
+    own = [one for one in options_of(value) if isinstance(one, Tensor) and one.loader is loader]
+    if own and all(one.place and all("cuda" in kinds for kinds in one.place) for one in own):
         loader.refilled.add(loop)

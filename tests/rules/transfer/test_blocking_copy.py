@@ -493,3 +493,27 @@ for x, y in loader:
         model(x[i : i + 4].cuda()).sum().backward()  # -> warning safe
 """
     check_one("ACC201", PHOTOS_AND_MODEL + source, tmp_path)
+
+
+def test_parts_of_batches_of_several_loaders_that_their_copies_replace(tmp_path: Path) -> None:
+    source = """
+def measure(batches):
+    for x, y in batches:
+        for i in range(len(x)):
+            x[i] = x[i].cuda(non_blocking=True)
+        model(x[0], y.cuda())  # -> warning safe
+measure(DataLoader(photos, num_workers=2, pin_memory=True))
+measure(DataLoader(photos, num_workers=2, pin_memory=True, shuffle=True))
+for loader in (DataLoader(photos, pin_memory=True), DataLoader(photos, pin_memory=True, num_workers=4)):
+    measure(loader)
+"""
+    source = source.replace("photos", "open('names')").replace("warning safe", "warning unsafe")
+    check_one("ACC201", PHOTOS_AND_MODEL + source, tmp_path)
+
+
+def test_parts_that_are_changed_are_not_replaced(tmp_path: Path) -> None:
+    source = (
+        "loader = DataLoader(conf.photos, num_workers=2, pin_memory=True)\nfor x, y in loader:\n    model(y.cuda())\n"
+        "    for i in range(len(x)):\n        x[i] = x[i] * 2\n"
+    )
+    check_pair("ACC201", Pair(PHOTOS_AND_MODEL + source, "x[i] * 2", "x[i].cuda()"), tmp_path)
