@@ -135,9 +135,9 @@ class Transfer:
 
     @property
     def waits_unless_asked(self) -> bool:
-        """Whether it is asynchronous only where an option or a setting asks for it."""
+        """Whether it is asynchronous only where a setting, and no option of the command line, asks for it."""
         known = Given(self.non_blocking)
-        return known.configured and known.default.is_literal(False)
+        return known.configured and known.default.is_literal(False) and not known.decided_by
 
     @property
     def waits(self) -> bool:

@@ -47,10 +47,11 @@ class DataLoaderMissingPinMemory(Rule):
     When to ignore it
         Page-locked memory is scarce: up to `num_workers * prefetch_factor` batches are held in it. Some machines gain
         nothing (unified memory, GH200): `accel-advisor tune` measures it. A literal `pin_memory=False` is taken as a
-        decision and reported as `info` without a fix, as is a setting that is off by default. The rule is silent where
-        only single batches are looked at (`next(iter(loader))`), and where pinning does not reach what is copied:
-        batches are text, on a GPU already, sparse, taken out of a graph after the workers, or hold objects of a class
-        of the project that has no `pin_memory` method; or a cast on the host makes other tensors of them.
+        decision and reported as `info` without a fix, as is a setting that is off by default; an option of the command
+        line that is off by default is only named where the rule is selected. The rule is silent where only single
+        batches are looked at (`next(iter(loader))`), and where pinning does not reach what is copied: batches are text,
+        on a GPU already, sparse, taken out of a graph after the workers, or hold objects of a class of the project that
+        has no `pin_memory` method; or a cast on the host makes other tensors of them.
 
     Fix safety
         Safe where the data set is known to yield plain tensors, the default collate function puts them together, and
@@ -86,12 +87,11 @@ class DataLoaderMissingPinMemory(Rule):
             return self.finding(facts, loader.node, message, severity=Severity.INFO, basis=basis)
         if loader.pins_if_asked:
             by = loader.given("pin_memory").decided_by
-            message = (
-                f"`{name}` pins its batches only where {f'`{by}`' if by else 'its settings'} say"
-                f"{'s' if by else ''} so, and {moved}{basis.clause}; let it pin them by default"
-            )
+            who = f"`{by}` says" if by else "its settings say"
+            message = f"`{name}` pins its batches only where {who} so, and {moved}{basis.clause}; pin by default"
             off = [also_at(one.document, one.node, "off by default") for one in loader.origins("pin_memory")]
-            return self.finding(facts, loader.node, message, severity=Severity.INFO, basis=basis, related=off)
+            info = Severity.INFO
+            return self.finding(facts, loader.node, message, severity=info, basis=basis, related=off, minor=bool(by))
         workers, certain = loader.default_count("num_workers"), not loader.moved_by and basis.proven
         expression = self._expression(facts, loader, certain)
         remedy = f"pass `pin_memory={expression}`" if expression else "pass `pin_memory=True` where there is a GPU"

@@ -143,7 +143,8 @@ OFF = {
 def test_reports_a_setting_that_is_off_by_default(case: str, tmp_path: Path) -> None:
     before, off, other, on = OFF[case]
     made = "loader = DataLoader(photos, num_workers=2, pin_memory={})"
-    check_one("ACC101", f"{HEAD}{before}{made.format(off)}  # -> info none\n{COPIES}", tmp_path)
+    (found,) = check_one("ACC101", f"{HEAD}{before}{made.format(off)}  # -> info none\n{COPIES}", tmp_path)
+    assert found.minor == (case == "an option")
     check_one("ACC101", f"{HEAD}{other}{made.format(on)}\n{COPIES}", tmp_path)
 
 

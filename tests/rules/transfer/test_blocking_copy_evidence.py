@@ -162,10 +162,14 @@ def test_reports_a_copy_by_type_without_a_fix(kind: str, tmp_path: Path) -> None
     assert "copy by `.to(device, non_blocking=True)`, and cast on the GPU" in found.message
 
 
-OPTION = "import argparse\nq = argparse.ArgumentParser()\nq.add_argument('--fast', {})\nargs = q.parse_args()\n"
+OPTION = "import argparse\nq = argparse.ArgumentParser()\nq.add_argument('--fast', action='store_true')\n"
+OPTION += "args = q.parse_args()\nsettings = conf.load()\n"
 
 
-@pytest.mark.parametrize(("action", "mark"), [("action='store_true'", "  # -> info none"), ("default=True", "")])
-def test_reports_a_setting_that_is_off_by_default(action: str, mark: str, tmp_path: Path) -> None:
-    copy = f"step(x.cuda(non_blocking=args.fast), y){mark}\n"
-    check_one("ACC201", PHOTOS + MODEL + PINNED + OPTION.format(action) + EACH + copy, tmp_path)
+@pytest.mark.parametrize(
+    ("fast", "mark"),
+    [("settings.get('fast', False)", "  # -> info none"), ("settings.get('fast', True)", ""), ("args.fast", "")],
+)
+def test_reports_a_setting_that_is_off_by_default(fast: str, mark: str, tmp_path: Path) -> None:
+    copy = f"step(x.cuda(non_blocking={fast}), y){mark}\n"
+    check_one("ACC201", PHOTOS + MODEL + PINNED + OPTION + EACH + copy, tmp_path)
