@@ -179,8 +179,7 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
         if name == "torch.compile" and isinstance(given, Module):
             return replace(given, eager=given.plain, compiled=node)
         return given
-    if name in WRAPPERS_THAT_MOVE_INPUTS and arguments.positional:
-        inner = arguments.positional[0].value
+    if name in WRAPPERS_THAT_MOVE_INPUTS and (inner := arguments.get("module", 0)) is not None:
         module = Module(machine.document, node, name)
         machine.store.set(module, "\0children", Sequence((inner,)))
         machine.move(module, machine.place_of(inner) if isinstance(inner, Module) else SOMEWHERE)

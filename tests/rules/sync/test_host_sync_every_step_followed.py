@@ -90,6 +90,7 @@ PROVEN = {
     "out of one of eight models": f"{KINDS}n = int(sys.argv[1])\n{CHOICE}model = model.to(device)\n{LOOP}",
     "out of a function with eleven callers": "def make(n):\n    return DataLoader(data, batch_size=n)\n" + MANY + LOOP,
     "through DistributedDataParallel": "model = nn.parallel.DistributedDataParallel(model)\n" + LOOP,
+    "through DistributedDataParallel, by keyword": "model = nn.parallel.DistributedDataParallel(module=model)\n" + LOOP,
     "out of either of two branches": LOOP.replace(
         "    out = model(x.to(device))",
         "    if len(sys.argv) > 1:\n        out = model(x.to(device))\n    else:\n        out = 2 * model(x.to(device))",
