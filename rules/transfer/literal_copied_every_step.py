@@ -42,7 +42,7 @@ class LiteralCopiedEveryStep(Rule):
 
     When to ignore it
         Where the step changes the tensor in place, so that it has to be made anew. The rule is silent where a condition
-        decides about the copy, and about tensors that want a gradient.
+        skips steps, or decides about the copy of a single number, and about tensors that want a gradient.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

@@ -32,6 +32,9 @@ PAIRS = {
     "now and then": Pair(
         made(f"1\n    if i % 100 == 0:\n        weight = {ONE}.cuda()"), "if i % 100 == 0", "with torch.enable_grad()"
     ),
+    "a number where a sum begins": Pair(
+        made("1\n    if conf.ramps:\n        weight = torch.tensor(0.0).cuda()"), "torch.tensor(0.0)", ONE
+    ),
     "before the loop": Pair(
         HEAD + f"weight = {ONE}.cuda()\n" + LOOP.format("weight"),
         "    weight = weight\n",

@@ -47,6 +47,8 @@ def literal_copies(facts: Facts) -> Iterator[LiteralCopy]:
         factory = made[id(call)] if call is not None else None
         if factory is None or not all(runs_often(facts, context) for context in factory.contexts):
             continue
+        if any(_is_small_choice(context) for context in factory.contexts):
+            continue
         bases = [reaches_gpu(facts, context) for context in transfer.contexts if context.from_host]
         found = [one for one in bases if one is not None]
         if found and len(found) == len(transfer.contexts):
@@ -63,6 +65,11 @@ def maker_of(transfer: Transfer, made: dict[int, Operation]) -> cst.Call | None:
         if isinstance(node, cst.Call) and not (isinstance(node.func, cst.Attribute) and node.func.attr.value in _KEEPS):
             return None
     return None
+
+
+def _is_small_choice(context: OperationContext) -> bool:
+    """Whether it is a single number that a condition in the step asks for, as where a sum begins."""
+    return context.guarded and "forward" not in context.functions and context.given("data", 0).items is None
 
 
 def is_literal(operation: Operation) -> bool:
