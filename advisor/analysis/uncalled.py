@@ -14,6 +14,7 @@ from accel_advisor.interpreter.frames import NOTHING, Surroundings, may_stop_aut
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.interpreter.parameters import bind_parameters
 from accel_advisor.interpreter.resolution import class_member
+from accel_advisor.records.conditions import Condition
 from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
@@ -61,7 +62,9 @@ class Uncalled:
             below = [(one, methods_of(one.node)) for one in self._machine.classes]
             self._overridden = {(base, name) for one, names in below for base in one.lineage()[1:] for name in names}
             self._run_steps()
-            for function in (*roots, *methods, *rest):
+            hooks = self._machine.recorder.called.hooks
+            # which loops train is known last
+            for function in sorted((*roots, *methods, *rest), key=hooks.__contains__):
                 for way in self._ways_to(function):
                     self._run(way, again=True)
                 if self._is_left(function):
@@ -97,12 +100,26 @@ class Uncalled:
         which nothing is known, the ``forward`` of a module that nothing else calls is likely to be what runs there, or
         a part of it."""
         cls, called = function.owner, self._machine.recorder.called
+        if _is_step_of_optimizer(function):
+            return Surroundings(loops=(called.steps_of(function),))
+        if function in called.hooks:
+            return self._around_hook(called.hooks[function])
         if function.name != "forward" or cls is None or cls in called.classes or not _trains(function):
             return NOTHING
         around = next((one for one in called.unknown if one.trains), None)
         if around is None or not cls.library_bases() & MODULE_BASES:
             return NOTHING
-        return replace(around, basis=around.basis | Evidence.of(Ground.CHOICE))
+        # a choice between models says nothing of what happens in one of them
+        telling = tuple([one for one in around.conditions if one.for_debugging or one.evaluates])
+        return replace(around, conditions=telling, basis=around.basis | Evidence.of(Ground.CHOICE))
+
+    def _around_hook(self, conditions: tuple[Condition, ...]) -> Surroundings:
+        """What is around a hook: the first loop of the program that trains a model, if it has one."""
+        loops = (one for facts in self._machine.recorder.facts.values() for one in facts.loops)
+        steps = next((one for one in loops if one.learns and one.repeats and not one.goes_over_epochs), None)
+        if steps is None:
+            return NOTHING
+        return Surroundings((*reversed(steps.outer), steps), conditions, basis=Evidence.of(Ground.HOOK))
 
     def _run_steps(self) -> None:
         """Interprets each method of a module that a step of a training calls, within the loop that it was met in."""
@@ -141,6 +158,13 @@ class Uncalled:
                         if annotated:
                             machine.recorder.inputs.used_as_tensor(place)
                 machine.inline(function, bound, None)
+
+
+def _is_step_of_optimizer(function: Function) -> bool:
+    """Whether a function is what an optimizer of the project does at each step."""
+    if function.name != "step" or function.owner is None:
+        return False
+    return any(base.startswith("torch.optim.") for base in function.owner.library_bases())
 
 
 def _trains(forward: Function) -> bool:

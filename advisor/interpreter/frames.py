@@ -92,10 +92,12 @@ class Surroundings:
 
     @property
     def trains(self) -> bool:
-        """Whether it happens in the steps of a training, under no condition that varies between them."""
+        """Whether it happens in the steps of a training, under no condition that varies between or within them."""
         steps = next((one for one in reversed(self.loops) if one.learns and one.repeats), None)
-        skipped = any(one.varies is steps for one in self.conditions)
-        return steps is not None and not steps.goes_over_epochs and not skipped
+        if steps is None or steps.goes_over_epochs:
+            return False
+        inside = self.loops[self.loops.index(steps) :]
+        return not any(one.varies in inside for one in self.conditions)
 
 
 NOTHING = Surroundings()
@@ -304,11 +306,13 @@ class CalledModules:
 
     Attributes:
         classes: their classes, with the bases of these in the project.
+        hooks: the functions that are registered as hooks of tensors and modules, and the conditions around that.
         unknown: what is around the calls of models of which nothing is known, once for each innermost loop, while
             autograd records.
     """
 
     classes: set[Class] = field(default_factory=set)
+    hooks: dict[Function, tuple[Condition, ...]] = field(default_factory=dict)
     unknown: list[Surroundings] = field(default_factory=list)
     _recorded: deque[Entry] = field(default_factory=deque)
     _unrecorded: deque[Entry] = field(default_factory=deque)
@@ -319,11 +323,13 @@ class CalledModules:
         """What is around the statement that is at hand; around that of a method which a framework calls at each step
         of a training, the loop of that framework, which the method stands for."""
         method = frame.training_step
-        if method is None:
-            return frame.surroundings
+        return frame.surroundings if method is None else replace(frame.surroundings, loops=(self.steps_of(method),))
+
+    def steps_of(self, method: Function) -> Loop:
+        """The loop of a training that a method stands for which is called at each step, by whomever."""
         if method not in self._steps:
             self._steps[method] = Loop(method.document, method.node, (), backward=True, learns=True, repeats=True)
-        return replace(frame.surroundings, loops=(self._steps[method],))
+        return self._steps[method]
 
     def is_new(self, module: Module, loop: Loop, *, graphs: bool) -> bool:
         """Whether a module was not called in a loop before, with autograd or without."""

@@ -30,6 +30,7 @@ class Ground(Enum):
     USE = "what is done with it", "the file holds a checkpoint"
     CALLED = "what it is called", "the file holds a checkpoint"
     MODE = "its `eval()`", "what is put in evaluation mode is a model"
+    HOOK = "its use as a hook", "the training registers this hook"
     CHOICE = "what the program can choose from", "the program chooses among its own classes and functions"
 
     def __init__(self, reason: str, assumption: str) -> None:

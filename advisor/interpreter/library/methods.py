@@ -36,8 +36,10 @@ from accel_advisor.values.places import SOMEWHERE, is_host
 from accel_advisor.values.store import ANY, ESCAPED
 from accel_advisor.values.values import (
     UNKNOWN,
+    Bound,
     Choice,
     Constant,
+    Function,
     Instance,
     Iterated,
     Loader,
@@ -77,6 +79,13 @@ def _kind_of(receiver: Value) -> str | None:
     return kinds.get(type(receiver))
 
 
+def _note_hook(machine: Machine, arguments: Arguments) -> None:
+    for value in arguments.values():
+        function = value.function if isinstance(value, Bound) else value
+        if isinstance(function, Function):
+            machine.recorder.called.hooks.setdefault(function, machine.frame.conditions)
+
+
 def call_method(machine: Machine, method: Method, arguments: Arguments, node: cst.Call) -> Value:
     """What a method of a library object returns."""
     receiver, name = part_named(method.receiver), method.name
@@ -87,6 +96,8 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
         machine.recorder.operation(machine.frame, node, actions.Method(kind or "?", name), receiver, arguments)
     if name == "backward":
         machine.recorder.backward(machine.frame.loops)
+    if name.startswith("register_") and name.endswith("hook"):
+        _note_hook(machine, arguments)
     if isinstance(receiver, Module):
         return _module_method(machine, receiver, name, arguments, node)
     if isinstance(receiver, Tensor):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.library.device_moves import transfer
 from accel_advisor.interpreter.library.external_settings import switch
 from accel_advisor.interpreter.library.loader_construction import take_loaders
@@ -28,11 +29,11 @@ from accel_advisor.values.values import (
     Sequence,
     Value,
     join_all,
+    options_of,
 )
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
-    from accel_advisor.interpreter.arguments import Arguments
 
 
 def call_opaque_method(machine: Machine, receiver: Opaque, name: str, arguments: Arguments, node: cst.Call) -> Value:
@@ -46,6 +47,7 @@ def call_opaque_method(machine: Machine, receiver: Opaque, name: str, arguments:
             return arguments.positional[0].value
         if name == "step":
             machine.recorder.backward(machine.frame.loops)
+            _step_own_optimizers(machine, arguments, node)
         return UNKNOWN
     if receiver.name in ("accelerate.Accelerator", "lightning.Fabric"):
         if name in PREPARES:
@@ -75,6 +77,14 @@ def call_opaque_method(machine: Machine, receiver: Opaque, name: str, arguments:
         return UNKNOWN
     computed = call_unknown(machine, arguments.values())
     return (switch(arguments) or computed) if name == "get" else computed
+
+
+def _step_own_optimizers(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
+    """The optimizers of the project that a scaler is given make a step."""
+    for value in arguments.values()[:1]:
+        for one in options_of(value):
+            if isinstance(one, Instance):
+                machine.call_value(machine.attribute(one, "step"), Arguments(node), node)
 
 
 def _has_device(engine: Opaque) -> bool:

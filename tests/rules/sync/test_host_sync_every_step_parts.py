@@ -142,7 +142,44 @@ def run():
 
 run()
 """
+HOOK = """
+class Watch:
+    def __init__(self, model):
+        for part in model.modules():
+            part.register_forward_hook(self.print)
+    def look(self, part, given, out):
+        print(given[0].sum().item())
+
+watch = Watch(model)
+for (x,) in loader:
+    learn(x)
+"""
+OPTIMIZER = """
+class Scaled(torch.optim.Optimizer):
+    @torch.no_grad()
+    def show(self):
+        for group in self.param_groups:
+            for weight in group["params"]:
+                weight.mul_(weight.norm().item())
+"""
+SCALED = """
+class Scaled:
+    def __init__(self, inner):
+        self.inner = inner
+    def step(self):
+        print(self.norm.item())
+        self.inner.step()
+
+scaler = torch.amp.GradScaler("cuda")
+scaled = Scaled(optimizer)
+for (x,) in loader:
+    scaler.scale(model(x.cuda()).sum()).backward()
+    scaler.unscale_(scaled)
+"""
 PAIRS = {
+    "of a function that is no hook": Pair(HEAD + HOOK, "self.print", "self.look"),
+    "of an optimizer's other method": Pair(HEAD + OPTIMIZER, "def show", "def step"),
+    "of an optimizer that makes no step": Pair(HEAD + SCALED, "scaler.unscale_", "scaler.step"),
     "where gradients explain a model": Pair(HEAD + EXPLAINED, ".eval()", ".train()"),
     "also called after the loop": Pair(HEAD + SAVING, "    if at % 100 == 0:\n        save()", "    save()"),
     "in what was called before the loop too": Pair(HEAD + HELPED, "    learn(x)\n", "    step(x)\n"),
