@@ -143,9 +143,15 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
     if isinstance(owner, Loader) and name == "dataset":
         loader = loader_of(owner)
         return loader.get("dataset") if loader is not None else UNKNOWN
+    if name == "grad" and (isinstance(owner, (Unknown, Method)) or _is_parameter(owner)):
+        return Tensor(SOMEWHERE, proven=False, basis=Evidence.of(Ground.METHOD))
     if isinstance(owner, Opaque) and name == "dataset" and len(owner.arguments) > DATASET_WRAPPERS.get(owner.name, 99):
         return owner.arguments[DATASET_WRAPPERS[owner.name]]
     return _device_of(machine, owner, name) or Method(owner, name)
+
+
+def _is_parameter(value: Value) -> bool:
+    return isinstance(value, Opaque) and value.name == "torch.nn.Parameter"
 
 
 def _of_subclass(machine: Machine, loader: Loader, name: str) -> Value | None:

@@ -129,9 +129,9 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
         if isinstance(one.slice, cst.Slice):
             for bound in (one.slice.lower, one.slice.upper, one.slice.step):
                 if bound is not None:
-                    machine.evaluate(bound)
+                    machine.recorder.index(machine.frame, node, machine.evaluate(bound), sure=True)
         elif isinstance(one.slice, cst.Index) and len(node.slice) != 1:
-            machine.evaluate(one.slice.value)
+            machine.recorder.index(machine.frame, node, machine.evaluate(one.slice.value))
     if isinstance(owner, Tensor) and owner.fills and all(map(_holds_no_tensor, node.slice)):
         part = element_at(machine, owner, ...)
         return replace(part, fills=owner.fills) if isinstance(part, Tensor) else part
@@ -141,6 +141,7 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
     if not isinstance(slice_, cst.Index):
         return join_all(_some_of(one) for one in options_of(owner))
     key = machine.evaluate(slice_.value)
+    machine.recorder.index(machine.frame, node, key)
     if isinstance(owner, Qualified) and owner.name == "sys.modules" and dotted(slice_.value) == "__name__":
         return SourceModule(machine.scope.globals)
     if isinstance(owner, Tensor) and isinstance(key, Tensor) and key.mask:

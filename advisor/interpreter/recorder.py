@@ -9,7 +9,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.frames import CalledModules, Frame
 from accel_advisor.interpreter.loader_batches import holds_host_batch, loaders_of
-from accel_advisor.records.actions import Action
+from accel_advisor.records.actions import Act, Action
 from accel_advisor.records.call_graph import CallGraph
 from accel_advisor.records.facts import (
     DeviceName,
@@ -332,6 +332,11 @@ class Recorder:
             self.operations[id(node), what] = known
             self.facts[frame.document.filename].operations.append(known)
         known.happens(context)
+
+    def index(self, frame: Frame, node: cst.Subscript, key: Value, *, sure: bool = False) -> None:
+        """Something is indexed: a tensor without dimensions, or that is ``sure`` to end a slice, becomes a number."""
+        if isinstance(key, Tensor) and (sure or key.scalar) and not key.mask:
+            self.operation(frame, node, Act.INDEXES_BY_NUMBER, key)
 
     def callee(self, node: cst.Call, callee: Value) -> None:
         """What a call calls, in one more way."""

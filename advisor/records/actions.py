@@ -185,6 +185,8 @@ class Act(Action):
     """A tensor becomes a part of a string."""
     INDEXES_BY_MASK: Act
     """``tensor[mask]``; the mask is the subject."""
+    INDEXES_BY_NUMBER: Act
+    """A tensor is an index, or the end of a slice, that Python needs as a number; it is the subject."""
     MIXES_PLACES: Act
     """An operator between tensors in different places; the left one is the subject."""
     SAVES_STATE: Act

@@ -42,8 +42,8 @@ LOSS_FUNCTIONS = frozenset(
 )
 """Functions that compute a loss."""
 
-READS_TENSOR = frozenset({"float", "int", "bool", "print"})
-"""Builtins that copy a tensor to the host, and wait for it."""
+READS_TENSOR = frozenset({"float", "int", "bool", "print", "range", "min", "max"})
+"""Builtins that copy a tensor to the host, and wait for it: the last two where they compare several values."""
 
 SAVES = frozenset({"torch.save", "safetensors.torch.save_file"})
 """Functions that write their first argument to a file."""

@@ -15,6 +15,7 @@ _REMEDIES = {
     Need.SIZE: "only the GPU knows how large the result is: keep the size fixed, as `torch.where` and masks do",
     Need.COUNTS: "pass `output_size`",
     Need.ANSWER: "let the GPU decide, as `torch.where` does, or ask every few hundred steps",
+    Need.NUMBER: "Python needs a number here: let tensors compute it (`torch.sqrt`, `index_select`, `torch.minimum`)",
     Need.IDLENESS: "measure a few steps only, or with CUDA events",
 }
 
@@ -24,13 +25,13 @@ class HostSyncEveryStep(Rule):
 
     What it does
         Finds what reads a tensor that is on the GPU at every step of the innermost loop in which the model learns:
-        `.item()`, `.tolist()`, `.cpu()`, `float(loss)`, `print(loss)`, a tensor in an f-string, `if loss > 3:`, and
-        what has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing with a mask
-        (`out[labels > 0]`) do. What a step reads twice counts once. Functions that the loop calls are a part of it, and
-        so are the `forward` of a model, that of its parts under a framework too, and its other methods: each file
-        reports what stands in it. From three waits on, where a step waits for each parameter or sample, and where it
-        reads what only every hundredth uses, it is a warning. A tensor on a device that is not known counts where the
-        program names a GPU. Epochs of one step, where no loader is there, are reported from three waits on.
+        `.item()`, `.tolist()`, `.cpu()`, `float(loss)`, `print(loss)`, a tensor in an f-string, `if loss > 3:`, what
+        has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing with a mask do, and a
+        tensor as an index, bound or factor. What a step reads twice counts once. Functions that the loop calls are a
+        part of it, and so are the `forward` of a model, that of its parts under a framework too, and its other methods:
+        each file reports what stands in it. From three waits on, where a step waits for each parameter or sample, and
+        where it reads what only every hundredth uses, it is a warning. A tensor on a device that is not known counts
+        where the program names a GPU. Epochs of one step, without a loader, are reported from three waits on.
 
     Why it costs time
         The host runs ahead of the GPU and queues its work. To read a value it has to wait until everything queued is
@@ -86,8 +87,7 @@ class HostSyncEveryStep(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loop once, at the first wait in this document."""
-        for found in waits_of_each_step(facts):
-            yield self._report(facts, found)
+        yield from (self._report(facts, found) for found in waits_of_each_step(facts))
 
     def _report(self, facts: Facts, found: LoopWaits) -> Finding:
         document, loop = facts.document, found.loop

@@ -40,7 +40,7 @@ from accel_advisor.tables.torch_functions import (
 )
 from accel_advisor.tables.torch_modules import MODULE_ALIASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS
 from accel_advisor.values.devices import device_basis, device_kinds, is_first
-from accel_advisor.values.evidence import PROVEN
+from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 from accel_advisor.values.fillings import filled_by
 from accel_advisor.values.places import HOST, SOMEWHERE, Place
 from accel_advisor.values.store import ESCAPED, TAKES_AS_GIVEN
@@ -169,6 +169,9 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
         fills = filled_by(last, [one.value for one in arguments.positional]) if known else frozenset()
         scalar = last in REDUCES and len(arguments.values()) == 1 and isinstance(first, Tensor)
         made = Tensor(place, proven=False, scalar=scalar, grown=grown, mask=last in MASKS, fills=fills, basis=basis)
+        if not known and last in REDUCES | MASKS and arguments.positional:
+            basis = Evidence.of(Ground.METHOD)
+            return Tensor(SOMEWHERE, proven=False, scalar=len(arguments.values()) == 1, mask=last in MASKS, basis=basis)
         return made if known else UNKNOWN
     if name == "torch.nn.utils.clip_grad_norm_":
         given = arguments.get("parameters", 0)

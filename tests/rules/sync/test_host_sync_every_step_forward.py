@@ -150,3 +150,32 @@ def test_epochs_of_one_step_are_steps(silent: str, tmp_path: Path) -> None:
     (found,) = findings_of("ACC208", EPOCHS, tmp_path)
     assert str(found.severity) == "info"
     assert "each pass is one step here" in found.message
+
+
+NUMBERS = {
+    "the end of a slice": ("a = out.view(-1)[:3]", "a = out.view(-1)[: out.argmax()]"),
+    "an index": ("a = x[:, out.argmax(1)]", "a = x[:, out.argmax()]"),
+    "a range": ("for i in range(len(out)): pass", "for i in range(out.argmax()): pass"),
+    "bounds": ("a = out.clamp(0, 3)", "a = out.clamp(0, out.max())"),
+    "both bounds on the device": ("a = out.clamp(out.min(), out.max())", "a = out.clamp(0, out.max())"),
+    "a factor": ("out.data.add_(loss.detach())", "out.data.add_(out, alpha=loss.detach())"),
+    "a factor before": ("out.data.add_(2, out)", "out.data.add_(loss.detach(), out)"),
+    "a root": ("a = torch.sqrt(loss)", "import math; a = math.sqrt(loss)"),
+    "the smaller one": ("a = loss.clamp(max=1)", "a = min(1, loss)"),
+    "gradients": (
+        "for p in model.parameters(): p.grad.mul_(2)",
+        "for p in model.parameters():\n        if not torch.isfinite(p.grad).all(): break",
+    ),
+    "norms": (
+        "for p in model.parameters(): a = torch.norm(p.data)",
+        "for p in model.parameters():\n        a = torch.norm(p.data)\n        if a > 3: p.grad.mul_(a)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+def test_reports_what_python_needs_as_a_number(case: str, tmp_path: Path) -> None:
+    silent, spoken = (STEP.replace("AFTER", one) for one in NUMBERS[case])
+    assert findings_of("ACC208", silent, tmp_path) == []
+    (found,) = findings_of("ACC208", spoken, tmp_path)
+    assert "at every step, " in found.message

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _OF_SUBJECT = (
     *methods("Tensor", "item", "tolist", "cpu", "numpy", "nonzero", "unique", "masked_select"),
-    *(Act.INDEXES_BY_MASK, Act.TRUTH, Act.FORMATS),
+    *(Act.INDEXES_BY_MASK, Act.INDEXES_BY_NUMBER, Act.TRUTH, Act.FORMATS),
 )
 """Operations that read what they are called on: its values, or how many of them there are."""
 _LEVELS = ("info", "warning", "error")
@@ -48,9 +48,15 @@ _SHOWS = (
     *calls(*(f"logging.{level}" for level in _LEVELS)),
     *methods("logging.getLogger", *_LEVELS),
 )
+_MATHS = ("isnan", "isfinite", "isinf", "sqrt", "exp", "log", "log2", "log10", "pow", "ceil", "floor")
+_NUMBERS = calls(*(f"math.{name}" for name in _MATHS[3:]))
+_COMPARES = calls("min", "max")
+_CLAMPS = {Method("Tensor", "clamp"): 0, Method("Tensor", "clamp_"): 0, Call("torch.clamp"): 1}
+"""Where the bounds stand: a tensor beside a number has to become one."""
+_ADDS = methods("Tensor", "add", "add_", "sub", "sub_")
 _OF_ARGUMENTS = (
     *_SHOWS,
-    *calls("bool", "math.isnan", "math.isfinite", "math.isinf"),
+    *calls("bool", "range", *(f"math.{name}" for name in _MATHS)),
     *calls("torch.nonzero", "torch.argwhere", "torch.unique", "torch.masked_select"),
 )
 _SIZED = (
@@ -70,7 +76,7 @@ _OF_UNKNOWN = methods("?", "item", "cpu")
 _ITEM = AnyCall("item")
 _HOST_LIBRARIES = ("numpy", "pandas", "polars", "scipy", "sklearn", "jax", "tensorflow", "Tensor.numpy")
 """What makes objects with an ``item`` of its own."""
-_WAITING = (*_OF_SUBJECT, *_OF_ARGUMENTS, *_REPEATS, _TO, _WHERE, *_OF_UNKNOWN, _ITEM)
+_WAITING = (*_OF_SUBJECT, *_OF_ARGUMENTS, *_REPEATS, _TO, _WHERE, *_OF_UNKNOWN, _ITEM, *_COMPARES, *_CLAMPS, *_ADDS)
 MANY = 3
 """Waits in a step from which on they are worth a warning, and a remark where each pass is called an epoch."""
 SYNCHRONIZES = calls("torch.cuda.synchronize", "torch.accelerator.synchronize")
@@ -81,13 +87,14 @@ READINGS = (*CLOCKS, *any_calls("process_time"), Call("datetime.datetime.now"))
 
 class Need(Enum):
     """What a step waits for: values, or those that a ``forward`` goes on with; how many there are; the sum of counts;
-    the answer to a condition; or that the GPU has done everything."""
+    the answer to a condition; a number for Python, where a tensor would do; or that the GPU has done everything."""
 
     VALUES = auto()
     FORWARD = auto()
     SIZE = auto()
     COUNTS = auto()
     ANSWER = auto()
+    NUMBER = auto()
     IDLENESS = auto()
 
 
@@ -189,6 +196,8 @@ def _branches(context: OperationContext) -> list[Condition]:
 def _need(operation: Operation) -> Need:
     if operation.what in _REPEATS:
         return Need.COUNTS
+    if operation.does(Act.INDEXES_BY_NUMBER, Call("range"), *_COMPARES, *_CLAMPS, *_ADDS, *_NUMBERS):
+        return Need.NUMBER
     if operation.does(*_ASKS):
         return Need.ANSWER
     if operation.does(*_SIZED):
@@ -278,6 +287,14 @@ def _read(operation: Operation, context: OperationContext) -> tuple[Given, ...]:
         return context.values
     if operation.what in _REPEATS and context.given("output_size").absent:
         return (context.given("repeats", _REPEATS[operation.what]),)
+    if operation.does(*_COMPARES) and len(context.values) > 1:
+        return context.values
+    if operation.what in _CLAMPS:
+        at = _CLAMPS[operation.what]
+        bounds = context.given("min", at), context.given("max", at + 1)
+        return bounds if any(isinstance(one.literal, (int, float)) for one in bounds) else ()
+    if operation.does(*_ADDS):
+        return (context.positional[0] if len(context.positional) > 1 else context.given("alpha"),)
     return ()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _TO_HOST = frozenset({"cpu", "numpy", "item", "tolist"})
 _SAME_VALUES = frozenset({"detach", "cpu", "float", "clone"})
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
-_PARAMETERS = frozenset({"parameters", "named_parameters", "params", "param_groups", "master_params"})
+_PARAMETERS = re.compile(r"(^|_)(params|parameters|param_groups)$")
 _FINITE = frozenset({"isfinite", "isnan", "isinf"})
 
 
@@ -72,7 +73,7 @@ def happens_for_each(loop: Loop, operation: Operation) -> str:
             if not isinstance(part, (cst.CompFor, cst.For)):
                 continue
             words = {each.strip("'\"") for each in _words_in(part.iter)}
-            if words & _PARAMETERS:
+            if any(map(_PARAMETERS.search, words)):
                 return "parameter"
             if one.rows_of is not None or "batch_size" in words:
                 return "sample"
