@@ -112,6 +112,7 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
             born=value.born,
             grown=value.grown,
             pending=value.pending,
+            recast=value.recast,
             basis=value.basis,
         )
     if isinstance(value, Iterated):

@@ -54,9 +54,8 @@ class BlockingHostToDeviceCopy(Rule):
         Where the copy itself is being timed; in a loop that synchronizes and reads the clock in every pass the rule is
         silent. It is silent too where a framework moves the batches, where the loop changes the batch on the host after
         the copy (the copy might still be reading), where the samples may be on the device already, where a loader
-        without workers and pinning takes them out of memory, and where nothing speaks for a GPU. Where the device is
-        not known, but the program names a GPU, the finding is only `info`, and where a setting that is off by default
-        decides `non_blocking`.
+        without workers and pinning takes them out of memory, and where nothing speaks for a GPU. It is only `info`
+        where the device is not known, and where a setting that is off by default decides `non_blocking`.
 
     Fix safety
         Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; where the device is
@@ -97,10 +96,11 @@ class BlockingHostToDeviceCopy(Rule):
         source = _source((loader for copy in copies for loader in copy.loaders), pinned)
         done = "wait until the copies are done" if len(copies) > 1 else "waits until the copy is done"
         where, asked = first.asynchronous_where, all(copy.transfer.waits_unless_asked for copy in copies)
-        remedy = f"pass `non_blocking={where}`" if where else "pass `non_blocking=True` where the device is CUDA"
-        remedy = "let its setting be on by default" if asked else remedy
+        given = f"pass `non_blocking={where}`" if where else "pass `non_blocking=True` where the device is CUDA"
+        remedy = "let its setting be on by default" if asked else given
         if any(copy.recast for copy in copies):
-            remedy = "copy first, with `non_blocking=True`, and cast on the GPU: what a cast makes is not pinned"
+            pin = "" if first.from_pinning else "let the loader pin its batches, "
+            remedy = f"{pin}copy first, with `non_blocking=True`, and cast on the GPU: what a cast makes is not pinned"
         elif first.by_type:
             remedy = "copy by `.to(device, non_blocking=True)`, and cast on the GPU"
         elif not pinned:

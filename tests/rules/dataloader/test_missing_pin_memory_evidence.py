@@ -40,6 +40,14 @@ PAIRS = {
     "arrays that are made tensors": Pair(
         HEAD + "for x, y in loader:\n    step(torch.Tensor(x).cuda(), 1)", "torch.Tensor(x)", "x"
     ),
+    "a cast, whose result is moved once more": Pair(
+        HEAD + "for x, y in loader:\n    x = x.long().cuda()\n    step(x[:, 1:].to(device), 1)",
+        "x = x.long().cuda()",
+        "x = x[:9]",
+    ),
+    "a part of what a cast made": Pair(
+        HEAD + "for x, y in loader:\n    x = x.long()\n    step(x[:, 1:].cuda(), 1)", "x = x.long()", "x = x[:9]"
+    ),
     "a cast": Pair(HEAD + "for x, y in loader:\n    step(x.long().cuda(), 1)", "x.long().cuda()", "x.cuda().long()"),
     "a cast by its type": Pair(
         HEAD + "for x, y in loader:\n    step(x.type(torch.LongTensor).cuda(), 1)", ".type(torch.LongTensor)"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check, check_one, check_pair, fixed
+from ..checks import Pair, check, check_one, check_pair, findings_of, fixed
 from ..programs import MODEL, PHOTOS, PHOTOS_AND_MODEL
 
 PINNED_PHOTOS = "loader = DataLoader(photos, num_workers=2, pin_memory=True)\n"
@@ -517,3 +517,13 @@ def test_parts_that_are_changed_are_not_replaced(tmp_path: Path) -> None:
         "    for i in range(len(x)):\n        x[i] = x[i] * 2\n"
     )
     check_pair("ACC201", Pair(PHOTOS_AND_MODEL + source, "x[i] * 2", "x[i].cuda()"), tmp_path)
+
+
+@pytest.mark.parametrize("part", ["y[0]", "y[:3]", "y[:, -3:]", "y[..., 1:, 0]"])
+def test_a_part_of_what_a_cast_made(part: str, tmp_path: Path) -> None:
+    source = (
+        "loader = DataLoader(photos, num_workers=2)\nfor x, y in loader:\n    y = y.float()\n    model(PART.cuda())\n"
+    )
+    (found,) = findings_of("ACC201", PHOTOS_AND_MODEL + source.replace("PART", part), tmp_path)
+    assert "; let the loader pin its batches, copy first, with" in found.message
+    assert not findings_of("ACC101", PHOTOS_AND_MODEL + source.replace("PART", part), tmp_path)

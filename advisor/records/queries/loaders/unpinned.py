@@ -51,12 +51,14 @@ def unpinned_loaders(facts: Facts) -> Iterator[UnpinnedLoader]:
 
 def _copied_as_it_came(facts: Facts, loader: LoaderCall) -> tuple[Transfer, Evidence] | None:
     """The copy of a loader's batch to a GPU that is best known, and what shows it: of what the loader itself pins, and
-    not of what a cast made of it on the host; a single batch that is looked at does not count."""
+    not of what a cast made of it on the host, or of what is there already; a single batch that is looked at does not
+    count."""
     found = [
         (transfer, basis)
         for transfer in loader.transfers
         for context in transfer.contexts
         if context.loader is loader and (context.loop is not None or loader.passes) and not context.moved.recast
+        if not context.stays and not context.from_accelerator
         if (basis := reaches_gpu(facts, context)) is not None
     ]
     return min(found, key=lambda one: len(one[1].grounds), default=None)

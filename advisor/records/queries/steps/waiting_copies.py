@@ -42,9 +42,14 @@ class WaitingCopy:
     recast: bool
 
     @property
+    def from_pinning(self) -> bool:
+        """Whether it certainly copies batches, or casts of them, of loaders that pin them."""
+        return all(loader.pins for loader in self.loaders)
+
+    @property
     def pinned(self) -> bool:
         """Whether it certainly copies from pinned memory."""
-        return not self.recast and all(loader.pins for loader in self.loaders)
+        return not self.recast and self.from_pinning
 
     @property
     def loop(self) -> str:
