@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import asks_for_something, names_read_in
+from accel_advisor.syntax.shapes import asks_for_something, dotted, names_read_in
 from accel_advisor.values.immutable import immutable
 
 if TYPE_CHECKING:
@@ -72,6 +72,12 @@ class Condition:
     def for_debugging(self) -> bool:
         """Whether it is, by the names in it, met only by somebody who looks for a fault or measures."""
         return self._reads(_DEBUGGING) and not self.exits
+
+    @property
+    def asks_type(self) -> bool:
+        """Whether it asks what kind of thing something is, as ``isinstance(value, torch.Tensor)`` does."""
+        called = dotted(self.test.func) if isinstance(self.test, cst.Call) else ""
+        return called.rpartition(".")[2] in ("isinstance", "is_tensor", "hasattr")
 
     @property
     def is_choice(self) -> bool:

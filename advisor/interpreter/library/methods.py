@@ -94,7 +94,8 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
     kind = _kind_of(receiver)
     if kind is not None or name in TELLING:
         machine.recorder.operation(machine.frame, node, actions.Method(kind or "?", name), receiver, arguments)
-    if name == "backward":
+    if name in ("backward", "zero_grad"):
+        # who forgets old gradients computes new ones, be it in a call that is not followed
         machine.recorder.backward(machine.frame.loops)
     if name.startswith("register_") and name.endswith("hook"):
         _note_hook(machine, arguments)

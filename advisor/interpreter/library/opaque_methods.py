@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 def call_opaque_method(machine: Machine, receiver: Opaque, name: str, arguments: Arguments, node: cst.Call) -> Value:
     """What a method of an object returns that a library made."""
     if receiver.name.startswith("torch.optim.") and ".lr_scheduler." not in receiver.name:
-        if name == "step":
+        if name in ("step", "zero_grad"):
             machine.recorder.backward(machine.frame.loops)
         return UNKNOWN
     if receiver.name.endswith(".GradScaler"):

@@ -225,3 +225,43 @@ def test_branches_that_exclude_each_other_are_counted_once(tmp_path: Path) -> No
     (finding,) = findings_of("ACC208", HEAD + LOOP + "    shown = loss.item()\n", tmp_path)
     assert "waits for the GPU at every step, at" in finding.message
     assert [one.message for one in finding.related] == ["it reads the same value here once more"]
+
+
+SCALER = """
+import lib
+scaler = lib.Scaler()
+def train(model: nn.Module, optimizer, criterion):
+    for x, y in loader:
+        loss = criterion(model(x.to(device)), y.to(device))
+        optimizer.zero_grad()
+        scaler(loss, optimizer)
+        print(loss.item())
+"""
+METER = """
+class Meter:
+    def update(self, **given):
+        for name, value in given.items():
+            if isinstance(value, torch.Tensor):
+                value = value.item()
+            self.last = value
+meter = Meter()
+"""
+
+
+def test_who_forgets_gradients_trains(tmp_path: Path) -> None:
+    assert len(findings_of("ACC208", HEAD + SCALER, tmp_path)) == 1
+    assert not findings_of("ACC208", HEAD + SCALER.replace("optimizer.zero_grad()", "lib.look(optimizer)"), tmp_path)
+
+
+def test_silent_about_the_one_way_of_a_function_that_takes_many_things(tmp_path: Path) -> None:
+    given = "opt.param_groups[0]['lr']"
+    step = f"    opt.zero_grad()\n    meter.update(given={given})\n"
+    source = (
+        HEAD.replace("total = 0.0", "opt = lib.make(model)")
+        + METER
+        + LOOP.replace("    total += loss.item()\n", "")
+        + step
+    )
+    assert not findings_of("ACC208", source, tmp_path)
+    assert findings_of("ACC208", source.replace(given, "loss"), tmp_path)
+    assert findings_of("ACC208", source.replace("if isinstance(value, torch.Tensor)", "if True"), tmp_path)

@@ -239,6 +239,8 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
             basis = _basis(facts, operation, context, gpu) if loop is not None else None
             if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
                 continue
+            if Ground.METHOD in basis.grounds and any(one.asks_type for one in context.conditions):
+                continue  # it takes tensors and other things, and nothing says which it gets here
             basis |= context.basis
             if not context.is_skipped_in(loop, counted.get(loop, ())):
                 yield operation, loop, basis
