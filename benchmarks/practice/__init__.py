@@ -1,0 +1,1 @@
+"""Remarks of readers on repositories that the rules were then mended on."""

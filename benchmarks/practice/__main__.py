@@ -1,0 +1,130 @@
+"""How many of the remarks that readers made on public training code the linter makes: practice, no first contact.
+
+    python -m benchmarks.practice clone FOLDER
+    python -m benchmarks.practice score FOLDER [--set A] [--missed] [--record]
+
+`clone` fetches the repositories at their commits with git. `score` lints each as a whole, and the files that were
+remarked on by name besides, and prints the tables; `--record` keeps them in results/practice.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from accel_advisor.editing.fixer import write_atomically
+
+from ..first_contact.__main__ import lint, places
+from ..first_contact.records import Remark, met_by, read_rows, recall_table
+from ..recording import machine
+
+HERE = Path(__file__).resolve().parent
+REMARKS, TREES = HERE / "remarks.csv", HERE / "trees.json"
+RESULTS = HERE.parent / "results" / "practice.json"
+SETS = ("A", "B")
+
+
+class Practised(NamedTuple):
+    """What came out on one set of repositories.
+
+    Attributes:
+        remarks: all that the readers made, with the code that met each.
+        findings: how many the linter reports on the repositories as wholes, by rule.
+    """
+
+    remarks: list[Remark]
+    findings: Counter[str]
+
+    @property
+    def sayable(self) -> list[Remark]:
+        """The remarks that some rule could make."""
+        return [one for one in self.remarks if one.rules]
+
+
+def practise(name: str, folder: Path) -> Practised:
+    """Scores one set.
+
+    Raises:
+        SystemExit: a checkout is missing, or the linter failed.
+    """
+    remarks = [one for one in read_rows(Remark, REMARKS) if one.round == name]
+    scored: list[Remark] = []
+    findings: Counter[str] = Counter()
+    for repository in dict.fromkeys(one.repository for one in remarks):
+        root = folder / repository.replace("/", "+", 1)
+        if not root.is_dir():
+            sys.exit(f"{root} is missing: `python -m benchmarks.practice clone {folder}` fetches it")
+        own = [one for one in remarks if one.repository == repository]
+        found = lint(root, ".")
+        at = places(found) + places(lint(root, *sorted({one.path for one in own})))
+        findings.update(one["code"] for one in found)
+        scored += [one._replace(met=met_by(one, at)) for one in own]
+    return Practised(scored, findings)
+
+
+def record(done: dict[str, Practised]) -> None:
+    """Keeps the figures of a run."""
+    sets = {
+        name: {
+            "remarks": len(one.remarks),
+            "sayable": len(one.sayable),
+            "said": sum(bool(each.met) for each in one.sayable),
+            "findings": dict(sorted(one.findings.items())),
+        }
+        for name, one in done.items()
+    }
+    write_atomically(RESULTS, (json.dumps({**machine(), "sets": sets}, indent=1) + "\n").encode())
+
+
+def clone(folder: Path) -> None:
+    """Fetches the repositories at their commits."""
+    for repository, commit in json.loads(TREES.read_text(encoding="utf-8")).items():
+        root = folder / repository.replace("/", "+", 1)
+        subprocess.run(["git", "clone", "--quiet", f"https://github.com/{repository}", str(root)], check=True)
+        subprocess.run(["git", "-C", str(root), "checkout", "--quiet", commit], check=True)
+
+
+def shown(name: str, one: Practised, missed: bool) -> Iterable[str]:
+    """The lines about one set."""
+    said = sum(bool(each.met) for each in one.sayable)
+    yield f"Set {name}: {said} of {len(one.sayable)} remarks that some rule could make ({said / len(one.sayable):.2f})."
+    yield ""
+    yield from recall_table(one.remarks)
+    if missed:
+        yield from (f"{each.repository} {each.path}:{each.line} {each.rules}" for each in one.sayable if not each.met)
+    yield ""
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.practice",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    clones, scores = commands.add_parser("clone"), commands.add_parser("score")
+    for one in (clones, scores):
+        one.add_argument("folder", type=Path)
+    scores.add_argument("--set", choices=SETS, action="append")
+    scores.add_argument("--missed", action="store_true")
+    scores.add_argument("--record", action="store_true")
+    args = parser.parse_args()
+    if args.command == "clone":
+        clone(args.folder)
+        return
+    done = {name: practise(name, args.folder) for name in args.set or SETS}
+    for name, one in done.items():
+        print("\n".join(shown(name, one, args.missed)))
+    if args.record:
+        record(done)
+
+
+if __name__ == "__main__":
+    main()

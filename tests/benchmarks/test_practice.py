@@ -1,0 +1,41 @@
+"""How practice is scored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.rule import registry
+from benchmarks.first_contact.records import Remark, read_rows, write_rows
+from benchmarks.practice import __main__ as command
+
+LOST = "import torch\n\nx = torch.zeros(8)\nx.to('cuda')\nprint(x)\n"
+
+
+def test_a_set_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "owner+name"
+    root.mkdir()
+    (root / "train.py").write_text(LOST)
+    remarks = [
+        Remark("A", "owner/name", "train.py", "4", "the move is lost", "ACC207"),
+        Remark("A", "owner/name", "train.py", "3", "built on the host", "ACC205"),
+        Remark("A", "owner/name", "train.py", "1", "no seed is set", ""),
+        Remark("B", "owner/other", "train.py", "4", "of another set", "ACC207"),
+    ]
+    monkeypatch.setattr(command, "REMARKS", tmp_path / "remarks.csv")
+    write_rows(Remark, remarks, command.REMARKS)
+    done = command.practise("A", tmp_path)
+    assert [one.met for one in done.remarks] == ["ACC207", "", ""]
+    assert (len(done.sayable), done.findings) == (2, {"ACC207": 1})
+    assert "1 of 2 remarks" in next(iter(command.shown("A", done, missed=False)))
+    with pytest.raises(SystemExit, match="owner\\+other is missing"):
+        command.practise("B", tmp_path)
+
+
+def test_the_remarks_are_whole() -> None:
+    remarks = read_rows(Remark, command.REMARKS)
+    assert {one.round for one in remarks} == set(command.SETS)
+    for one in remarks:
+        assert int(one.line) > 0
+        assert set(one.rules.split()) <= set(registry())
