@@ -19,8 +19,8 @@ _CODE_FOLDERS = frozenset({"code", "codes", "src", "source", "scripts", "backup"
 def without_copies(paths: Sequence[str], top: str) -> Iterator[str]:
     """The paths of files below a folder but for those that are copies of others of the project.
 
-    A copy lies below a folder for runs, and has the name that a file has beside that folder, or the name and content of
-    any file of the project that lies below no such folder.
+    A copy lies below a folder for runs, and has the name that a file has beside that folder, or the name of any file of
+    the project that lies below no such folder: the content, too, unless it lies in the folder of one run.
     """
     lying = [(path, list(_places(path, top))) for path in paths]
     originals: dict[str, list[str]] = {}
@@ -28,8 +28,13 @@ def without_copies(paths: Sequence[str], top: str) -> Iterator[str]:
         if not places:
             originals.setdefault(os.path.basename(path), []).append(path)
     for path, places in lying:
-        known = originals.get(os.path.basename(path), ())
-        if not any(map(_has_original, places)) and not (places and any(_is_same(path, one) for one in known)):
+        known = originals.get(os.path.basename(path), ()) if places else ()
+        of_a_run = any(name in RUN_FOLDERS and len(way) > 1 for _, name, way in places)
+        if (known and of_a_run and os.path.basename(path) != "__init__.py") or any(
+            _is_same(path, one) for one in known
+        ):
+            continue
+        if not any(map(_has_original, places)):
             yield path
 
 

@@ -98,7 +98,9 @@ class TestSkipped:
         make(tree, "src/train.py", "runs/7/train.py", "experiments/7/train.py", "checkpoints/train.py")
         assert found() == ["src/train.py"]
         (tree / "src" / "train.py").write_text("import torch  # edited since\n")
-        assert found() == ["checkpoints/train.py", "experiments/7/train.py", "runs/7/train.py", "src/train.py"]
+        assert found() == ["checkpoints/train.py", "experiments/7/train.py", "src/train.py"]
+        (tree / "src" / "train.py").rename(tree / "src" / "main.py")
+        assert "runs/7/train.py" in found()
 
     def test_code_in_folders_that_only_sound_like_runs(self, tree: Path) -> None:
         make(

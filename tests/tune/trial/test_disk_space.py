@@ -64,7 +64,7 @@ def test_a_disk_is_not_filled(tmp_path: Path) -> None:
     found = mounted(TUNE, str(disk), str(DISK), str(project), sys.executable)
     assert found.returncode == 2, found.stderr
     assert "Traceback" not in found.stderr
-    assert found.stderr.startswith(f"Error: what the script writes fills the disk of {disk}: ")
+    assert f"\nError: what the script writes fills the disk of {disk}: " in found.stderr
     assert "of it in runs/last.ckpt, and " in found.stderr
     assert found.stderr.endswith("let it save less, or set TMPDIR to a folder on a larger disk\n")
     assert found.stdout.splitlines() == [str(disk)]
