@@ -106,6 +106,7 @@ class DataLoaderMissingPersistentWorkers(Rule):
             related=[also_at(loop.document, loop.node, "the loop over epochs")],
             basis=basis,
             since=workers_live_on_since(loader),
+            group="workers",
         )
 
 

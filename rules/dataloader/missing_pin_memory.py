@@ -104,7 +104,7 @@ class DataLoaderMissingPinMemory(Rule):
         applicability = Applicability.SAFE if safe else Applicability.UNSAFE
         fix = pass_argument(loader, "pin_memory", expression, applicability) if expression else None
         severity = Severity.WARNING if workers and basis.proven else Severity.INFO
-        return self.finding(facts, loader.node, message, severity=severity, fix=fix, basis=basis)
+        return self.finding(facts, loader.node, message, severity=severity, fix=fix, basis=basis, group="unpinned")
 
     def _mover(self, facts: Facts, unpinned: UnpinnedLoader) -> str:
         copy = unpinned.copy

@@ -110,8 +110,8 @@ class BlockingHostToDeviceCopy(Rule):
         related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
         kind = Applicability.SAFE if all(copy.plain for copy in copies) else Applicability.UNSAFE
         fix = Fix(f"Pass `non_blocking={where}`", made, kind) if (made := asynchronous_edits(copies)) else None
-        at, group = first.transfer.node, f"{first.loop}: {remedy}"
-        return self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis, group=group)
+        at = first.transfer.node
+        return self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis, group=remedy)
 
 
 def _source(loaders: Iterable[LoaderCall], pinned: bool) -> str:

@@ -310,3 +310,16 @@ def test_the_place_where_a_tensor_is_filled_is_named(tmp_path: Path) -> None:
     (found,) = findings_of("ACC205", f"{IMPORTS}{head}        return (1 - a).to(x.device)\n", tmp_path)
     assert [one.message for one in found.related] == ["it is filled here"]
     assert found.related[0].span.start.row == found.span.start.row - 1
+
+
+@pytest.mark.parametrize(
+    ("constructor", "remedy"),
+    [
+        ("LongTensor", 'torch.empty(..., dtype=torch.long, device="cuda")'),
+        ("FloatTensor", 'torch.empty(..., device="cuda")'),
+    ],
+)
+def test_the_remedy_for_an_old_constructor_keeps_its_type(constructor: str, remedy: str, tmp_path: Path) -> None:
+    loop = f"for y in DataLoader([1]):\n    x = torch.{constructor}(4, 8).fill_(0).cuda()\n"
+    (found,) = findings_of("ACC205", IMPORTS + loop, tmp_path)
+    assert remedy in found.message

@@ -25,6 +25,19 @@ _STEPPED = calls("torch.arange", "torch.linspace", "torch.logspace")
 _UNWANTED = ("device", "out", "generator", "pin_memory", "requires_grad")
 _MOVES = methods("Tensor", "to", "cuda")
 _TYPE_AS = Method("Tensor", "type_as")
+_DTYPES = {
+    f"{name}Tensor": f"torch.{dtype}"
+    for name, dtype in {
+        "Long": "long",
+        "Int": "int",
+        "Short": "short",
+        "Char": "int8",
+        "Byte": "uint8",
+        "Bool": "bool",
+        "Double": "double",
+        "Half": "half",
+    }.items()
+}
 _OVERWRITES = methods("Tensor", "fill_", "zero_", "uniform_", "normal_", "random_", "exponential_", "bernoulli_")
 
 
@@ -98,8 +111,14 @@ def _found(
     often = happens_often(facts, *fills, *([] if move is None else [move]))
     assert isinstance(fills[0].node, cst.Call)
     old = fills[0].does(*OF_LISTS)  # its tensors are on the host wherever others are
-    remedy = f"make it with `torch.empty(..., {keywords})`" if old else f"pass `{keywords}` to it"
+    typed = f"dtype={dtype}, {keywords}" if (dtype := _dtype(fills[0])) and "dtype=" not in keywords else keywords
+    remedy = f"make it with `torch.empty(..., {typed})`" if old else f"pass `{keywords}` to it"
     return FilledThenMoved(node, fills[0].node, device, remedy, often, all(map(_fills_the_same, fills)))
+
+
+def _dtype(factory: Operation) -> str:
+    """What an old constructor is called after, where that is not the default type."""
+    return _DTYPES.get(factory.what.full.rpartition(".")[2], "")
 
 
 def _device(transfer: Transfer) -> str:

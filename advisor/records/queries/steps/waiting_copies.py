@@ -52,12 +52,6 @@ class WaitingCopy:
         return not self.recast and self.from_pinning
 
     @property
-    def loop(self) -> str:
-        """Where the loop over the batches stands: one that it is copied in."""
-        loop = next(one.loop for one in self.transfer.contexts if one.loop is not None)
-        return f"{loop.document.filename}:{loop.document.span(loop.node).start}"
-
-    @property
     def by_type(self) -> bool:
         """Whether it names a type on the GPU, and may cast on the way."""
         return self.transfer.method == "type"
