@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.models.checkpoints import CheckpointLoad, loads_of_checkpoints
+from accel_advisor.records.queries.models.checkpoints import CheckpointLoad, always_has_its_gpu, loads_of_checkpoints
 from accel_advisor.rule import Rule, also_at
 
 
@@ -39,7 +39,8 @@ class LoadWithoutMapLocation(Rule):
     When to ignore it
         Where the file is known to have been saved from the CPU: the rule is silent where the program saves it so
         (`torch.save(model.cpu().state_dict(), file)`), where nothing shows that a GPU is meant, where the file holds
-        data or the state of a scheduler, and where the program replaces `torch.load`.
+        data or the state of a scheduler, and where the program replaces `torch.load`. Where a program runs in one
+        process, and always on its GPU, it is reported only if this rule is selected by its code or name.
 
     Fix safety
         Unsafe: the tensors pass through the memory of the host; `load_state_dict` copies them to the parameters'
@@ -72,4 +73,12 @@ class LoadWithoutMapLocation(Rule):
             f'pass `map_location="cpu"`{then}'
         )
         related = [also_at(document, one.operation.node, "loads likewise") for one in loads[1:]]
-        return self.finding(facts, first.operation.node, message, fix=fix, related=related, basis=basis)
+        return self.finding(
+            facts,
+            first.operation.node,
+            message,
+            fix=fix,
+            related=related,
+            basis=basis,
+            minor=always_has_its_gpu(facts),
+        )

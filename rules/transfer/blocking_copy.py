@@ -103,7 +103,7 @@ class BlockingHostToDeviceCopy(Rule):
             remedy = f"{pin}copy first, with `non_blocking=True`, and cast on the GPU: what a cast makes is not pinned"
         elif first.by_type:
             remedy = "copy by `.to(device, non_blocking=True)`, and cast on the GPU"
-        elif not pinned:
+        elif not (pinned or first.may_be_pinned):
             remedy += ", and let the loader pin its batches: from pageable memory the copy waits nearly as long"
         message = f"{source} {calls} {done}{basis.clause}; {remedy}"
         severity = Severity.WARNING if pinned and basis.proven and not asked else Severity.INFO

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_one, check_pair, fixed
+from ..checks import Pair, check_one, check_pair, findings_of, fixed
 from ..programs import IMPORTS, MODEL
 from .programs import NO_GPU
 
@@ -176,3 +176,24 @@ model.to("cuda" if torch.cuda.is_available() else "cpu")
 @pytest.mark.parametrize("case", REPORTED_PROGRAMS)
 def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC426", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
+
+
+ONE_GPU = """
+model = nn.Linear(2, 2).cuda()
+model.load_state_dict(torch.load("a"))
+"""
+OTHERS = {
+    "an option": "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('-gpu')\n",
+    "an option for the host": "import argparse\nargparse.ArgumentParser().add_argument('--use_cpu')\n",
+    "a question": "print(torch.cuda.is_available())\n",
+    "processes": "torch.distributed.init_process_group('nccl')\n",
+    "another load": "torch.load('b', map_location='cpu')\n",
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_minor_where_a_program_always_has_its_gpu(case: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC426", IMPORTS + ONE_GPU, tmp_path)
+    assert found.minor
+    (found,) = findings_of("ACC426", IMPORTS + OTHERS[case] + ONE_GPU, tmp_path)
+    assert not found.minor

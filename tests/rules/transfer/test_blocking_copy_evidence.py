@@ -173,3 +173,11 @@ OPTION += "args = q.parse_args()\nsettings = conf.load()\n"
 def test_reports_a_setting_that_is_off_by_default(fast: str, mark: str, tmp_path: Path) -> None:
     copy = f"step(x.cuda(non_blocking={fast}), y){mark}\n"
     check_one("ACC201", PHOTOS + MODEL + PINNED + OPTION + EACH + copy, tmp_path)
+
+
+@pytest.mark.parametrize(("given", "advised"), [("conf.pin", False), ("bool(conf.pin)", False), ("False", True)])
+def test_says_nothing_of_pinning_where_the_program_decides_about_it(given: str, advised: bool, tmp_path: Path) -> None:
+    loader = f"import conf\nloader = DataLoader(photos, num_workers=2, pin_memory={given})\n"
+    source = IMPORTS + MODEL + loader + "for x, y in loader:\n    model(x.cuda())\n"
+    (found,) = findings_of("ACC201", source, tmp_path)
+    assert ("let the loader pin" in found.message) is advised

@@ -69,3 +69,24 @@ class Net(nn.Module):
         return x * torch.LongTensor([1, 2]).to("cuda")  # -> info none
 """
     check_one("ACC221", HEAD + source, tmp_path)
+
+
+CHANGED = {
+    "added up over processes": "torch.distributed.all_reduce(n)",
+    "changed by a method": "n.add_(1)",
+    "written to": "n[0] = 3",
+    "added to": "n += 1",
+}
+
+
+@pytest.mark.parametrize("line", CHANGED.values(), ids=CHANGED.keys())
+def test_silent_about_what_is_changed_in_place(line: str, tmp_path: Path) -> None:
+    source = f"""
+class Net(nn.Module):
+    def forward(self, x):
+        n = torch.LongTensor([1, 2]).to("cuda")  # MARK
+        {line}
+        return x * n
+"""
+    check_one("ACC221", HEAD + source, tmp_path)
+    check_one("ACC221", HEAD + source.replace(line, "x = x * n").replace("# MARK", "# -> info none"), tmp_path)

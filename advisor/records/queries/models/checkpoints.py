@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import AnyCall, Call, Sets
+from accel_advisor.records.actions import AnyCall, Call, Sets, calls
 from accel_advisor.syntax.shapes import dotted, main_guards, methods_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
@@ -35,6 +35,9 @@ _OF_MODULES = frozenset("eval train parameters named_parameters state_dict load_
 _TAKES_STATES = re.compile(r"load_\w*state_?dict|set_\w*state_?dict")
 _COPIES = re.compile(r"\.cpu\(|\.to\([\"']cpu[\"']")
 _LOAD, _SAVE = Call("torch.load"), Call("torch.save")
+_ASKS_FOR_DEVICES = calls("torch.cuda.is_available", "torch.cuda.device_count", "torch.distributed.init_process_group")
+_CHOOSES = re.compile(r"map_location|add_argument\([\"'](-gpu|[\"'\w, -]*--[\w-]*(gpu|cuda|cpu|device))")
+"""What a program says that has another device for some of its runs."""
 _SET_OTHERWISE = Sets("torch", "load")
 _Uses = dict[str | cst.CSTNode, set[Evidence]]
 
@@ -84,6 +87,12 @@ def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
         basis = PROVEN if any(one.positional in taken for one in load.contexts) else _basis(load, uses[scope])
         if basis is not None:
             yield CheckpointLoad(load, basis)
+
+
+def always_has_its_gpu(facts: Facts) -> bool:
+    """Whether a program runs in one process, on a GPU in any case: what was saved from there goes back there."""
+    asks = facts.does(*_ASKS_FOR_DEVICES) or facts.names_device("cpu") or facts.wraps_in_parallel
+    return facts.placed and not asks and not any(_CHOOSES.search(one.document.text) for one in facts.program)
 
 
 def _is_for_others(facts: Facts) -> bool:

@@ -11,6 +11,8 @@ import libcst as cst
 from accel_advisor.records.actions import calls
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.training_loops import runs_often
+from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
@@ -23,6 +25,8 @@ OF_DATA = calls("torch.tensor", "torch.as_tensor")
 """Functions that make a tensor of what they are given."""
 OF_LISTS = calls(*(f"torch.{kind}Tensor" for kind in ("", "Float", "Double", "Half", "Long", "Int", "Byte", "Bool")))
 """Constructors that take a number for a size."""
+_EXCHANGES = frozenset({"all_reduce", "reduce", "broadcast", "scatter", "reduce_scatter"})
+"""Functions by which processes change each other's tensors in place."""
 _KEEPS = frozenset({"float", "double", "half", "long", "int", "bool", "view", "reshape", "unsqueeze"})
 
 
@@ -47,7 +51,7 @@ def literal_copies(facts: Facts) -> Iterator[LiteralCopy]:
         factory = made[id(call)] if call is not None else None
         if factory is None or not all(runs_often(facts, context) for context in factory.contexts):
             continue
-        if any(_is_small_choice(context) for context in factory.contexts):
+        if any(_is_small_choice(context) for context in factory.contexts) or _is_changed(transfer, factory):
             continue
         bases = [reaches_gpu(facts, context) for context in transfer.contexts if context.from_host]
         found = [one for one in bases if one is not None]
@@ -65,6 +69,28 @@ def maker_of(transfer: Transfer, made: dict[int, Operation]) -> cst.Call | None:
         if isinstance(node, cst.Call) and not (isinstance(node.func, cst.Attribute) and node.func.attr.value in _KEEPS):
             return None
     return None
+
+
+def _is_changed(transfer: Transfer, factory: Operation) -> bool:
+    """Whether what is bound to a name is changed in place, so that it has to be made anew: by an assignment to it or to
+    a part of it, by a method that says so, or by processes that add up theirs."""
+    statement, around = transfer.statement, factory.function or transfer.document.tree
+    targets = statement.targets if isinstance(statement, cst.Assign) else ()
+    names = {dotted(one.target) for one in targets} - {""}
+    changing = descendants(around, cst.AugAssign, cst.AssignTarget, cst.Call) if names else ()
+    return any(_changes(one, names) for one in changing)
+
+
+def _changes(node: cst.CSTNode, names: set[str]) -> bool:
+    """Whether an assignment or a call changes in place what one of these names is bound to."""
+    if isinstance(node, cst.Call):
+        receiver, _, method = dotted(node.func).rpartition(".")
+        in_place = receiver in names and method.endswith("_") and not method.endswith("__")
+        return in_place or (method in _EXCHANGES and not names.isdisjoint(dotted(arg.value) for arg in node.args))
+    if isinstance(node, cst.AugAssign):
+        return dotted(node.target) in names
+    target = node.target if isinstance(node, cst.AssignTarget) else None
+    return isinstance(target, cst.Subscript) and dotted(target.value) in names
 
 
 def _is_small_choice(context: OperationContext) -> bool:

@@ -52,6 +52,13 @@ class WaitingCopy:
         return not self.recast and self.from_pinning
 
     @property
+    def may_be_pinned(self) -> bool:
+        """Whether the program decides about pinning in a way that is not followed, and not by an option alone that is
+        off by default."""
+        given = [loader.given("pin_memory") for loader in self.loaders if not loader.pins_if_asked]
+        return bool(given) and not any(one.absent or one.is_literal(False) for one in given)
+
+    @property
     def by_type(self) -> bool:
         """Whether it names a type on the GPU, and may cast on the way."""
         return self.transfer.method == "type"
