@@ -259,7 +259,7 @@ def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.
         return _call_partial(machine, callee, arguments, node)
     if isinstance(callee, Choice):
         options = _without_none(callee)
-        if all(isinstance(one, Module) for one in options):
+        if options and all(isinstance(one, Module) for one in options):
             return call_module(machine, join_all(options), arguments, node)
         return join_all(call_value(machine, one, arguments, node) for one in options)
     if isinstance(callee, Named):

@@ -76,6 +76,9 @@ class Checker:
         found = self._run(Path(program.root), documents, unsaved, rulesets)
         own = [document for document in documents if document.filename not in program.callers]
         by_file: dict[str, list[Finding]] = {document.filename: [] for document in own}
+        if found.failed is not None and own:
+            what = f"the analysis of {len(documents)} files together, in place of which each was read by itself,"
+            findings.append(internal_error(own[0].filename, what, found.failed))
         for one in found.findings:
             if one.filename in by_file:
                 by_file[one.filename].append(one)
@@ -111,6 +114,8 @@ class Checker:
                 # One file that cannot be understood must not hide what there is to say about the others.
                 for document in documents:
                     found.take(self._run(root, [document], unsaved, rulesets))
+                if not any(one.code == INTERNAL_ERROR[0] for one in found.findings):
+                    found.failed = error
             else:
                 found.findings.append(internal_error(documents[0].filename, "the analysis", error))
             return found
@@ -129,6 +134,8 @@ class _Found:
     findings: list[Finding] = field(default_factory=list)
     seen: list[Seen] = field(default_factory=list)
     consulted: frozenset[str] = frozenset()
+    failed: Exception | None = None
+    """What kept files from being understood together, where each of them could be by itself."""
 
     def take(self, other: _Found) -> None:
         self.findings += other.findings

@@ -289,3 +289,20 @@ for batch in make_loader():
     model(x).sum().backward()
 """
     check_one("ACC201", HEAD + helper + loop, tmp_path, {"data.py": DATA})
+
+
+def test_goes_on_where_a_call_could_only_be_of_none(tmp_path: Path) -> None:
+    source = """
+class Prepared:
+    def __init__(self, size, prepare=None):
+        self.prepare = None
+        if size > 10:
+            self.prepare = prepare
+    def take(self, x):
+        return self.prepare(x) if self.prepare is not None else x
+prepared = Prepared(20)
+for x, y in make_loader():
+    prepared.take(x)
+    model(x.to(device))  # -> warning safe
+"""
+    check_one("ACC201", HEAD + source, tmp_path, {"data.py": DATA})

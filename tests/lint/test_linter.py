@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +17,7 @@ from accel_advisor.finding import Applicability
 from accel_advisor.lint.fix_loop import fix
 from accel_advisor.lint.linter import lint
 from accel_advisor.project.discovery import Found
+from accel_advisor.source.document import Document
 
 from ..conftest import Install
 from .training_project import LOADERS, TRAIN, linted, listed
@@ -83,6 +86,24 @@ def test_a_process_that_dies_costs_its_own_program_only(project: Path, install_r
     assert internal.filename == "b.py"
     assert "the process that analysed this file died" in internal.message
     assert {name for one in report.programs for name in one.filenames} == {"a.py", "b.py", "c.py"}
+
+
+def test_says_where_files_could_not_be_understood_together(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from accel_advisor.analysis import project as analysis
+
+    alone = analysis.analyze
+
+    def fails_together(documents: Sequence[Document], *args: Any, **kwargs: Any) -> Any:
+        if len(documents) > 1:
+            raise RuntimeError("no way")
+        return alone(documents, *args, **kwargs)
+
+    (project / "loaders.py").write_text(LOADERS)
+    (project / "train.py").write_text(TRAIN)
+    assert not [one for one in linted("loaders.py", "train.py").findings if one.code == "ACC003"]
+    monkeypatch.setattr(analysis, "analyze", fails_together)
+    (internal,) = [one for one in linted("loaders.py", "train.py").findings if one.code == "ACC003"]
+    assert "the analysis of 2 files together, in place of which each was read by itself, failed" in internal.message
 
 
 def compiles(raw: bytes) -> bool:
