@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -39,3 +42,15 @@ def test_the_remarks_are_whole() -> None:
     for one in remarks:
         assert int(one.line) > 0
         assert set(one.rules.split()) <= set(registry())
+
+
+def test_the_page_shows_what_was_recorded() -> None:
+    page = (command.HERE / "README.md").read_text()
+    for one in json.loads((command.HERE / "blind.json").read_text()):
+        share = f"{one['said']} of {one['sayable']} ({one['said'] / one['sayable']:.2f})"
+        assert any(one["commit"] in line and share in line for line in page.splitlines())
+    with (command.HERE / "verdicts.csv").open(newline="") as file:
+        counts = Counter(row["verdict"] for row in csv.DictReader(file))
+    assert f"{counts['right']} right and useful, {counts['weak']} weak, {counts['wrong']} wrong" in page
+    for name, one in json.loads(command.RESULTS.read_text())["sets"].items():
+        assert f"{name}: {one['said']}" in page

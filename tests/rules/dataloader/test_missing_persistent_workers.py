@@ -381,3 +381,16 @@ def test_unknown_data_is_taken_to_stay_as_it_is(tmp_path: Path) -> None:
     (found,) = check_one("ACC106", FILES + LOADER.replace("files", "conf.data") + "  # -> info" + EPOCHS, tmp_path)
     assert found.confidence is Confidence.EVIDENT
     assert "assuming that no epoch changes the data set" in found.message
+
+
+GIVEN = """
+def make(workers=2):
+    return DataLoader(files, num_workers=workers)
+loader = make()
+"""
+
+
+def test_the_fix_holds_for_callers_who_want_no_workers(tmp_path: Path) -> None:
+    text = fixed("ACC106", FILES + GIVEN + EPOCHS, tmp_path)
+    assert "num_workers=workers, persistent_workers=workers > 0)" in text
+    assert "num_workers=2, persistent_workers=True)" in fixed("ACC106", FILES + LOADER + EPOCHS, tmp_path)

@@ -66,9 +66,10 @@ def what_epochs_grant(loader: LoaderCall) -> str:
 
 
 def where_workers(loader: LoaderCall) -> str:
-    """An expression that is true where a loader has workers."""
+    """An expression that is true where a loader has workers: torch refuses to let them live on where there are none, as
+    where another caller of a function asks for 0."""
     spelled = spelled_workers(loader)
-    if loader.fixed_workers is not None or spelled is None or loader.given("num_workers").made_by in _COUNTS_CORES:
+    if spelled is None or isinstance(spelled, cst.Integer) or loader.given("num_workers").made_by in _COUNTS_CORES:
         return "True"
     code = loader.document.code(spelled)
     binds = isinstance(spelled, (cst.Name, cst.Attribute, cst.Subscript, cst.Call, cst.BinaryOperation))
