@@ -68,8 +68,9 @@ def imaged(text: str) -> Iterator[tuple[str, Versions]]:
 
 def demanded(text: str) -> Iterator[tuple[str, Versions]]:
     """What a README tells its readers to install: in commands, or, where none of them names a version of torch, in
-    lines such as ``- PyTorch 1.7.1``, which pin nothing: they are years old more often than strict."""
-    commands = list(installed(text))
+    lines such as ``- PyTorch 1.7.1``. Neither pins anything: they say what was tested years ago more often than what
+    is needed."""
+    commands = [(package, versions.onwards) for package, versions in installed(text)]
     yield from commands
     if any(package == "torch" for package, _ in commands):
         return

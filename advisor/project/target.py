@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Literal
 
@@ -42,6 +42,12 @@ class Versions:
             return False
         named = max((one for one in (self.oldest, self.newest) if one is not None), default=None)
         return True if named is not None and named >= version else None
+
+    @property
+    def onwards(self) -> Versions:
+        """These and all later ones, where they are but one minor version: what is known to work, and no bound."""
+        single = self.oldest is not None and self.below == (self.oldest[0], self.oldest[1] + 1)
+        return replace(self, below=None) if single else self
 
     def joined(self, other: Versions) -> Versions:
         """What either of two statements allows; one that names no oldest version takes nothing away from the other."""

@@ -250,7 +250,8 @@ class TestFolders:
 
 
 class TestReadme:
-    """What a README tells readers to install rules out what is newer; what it says otherwise names older versions."""
+    """What a README tells readers to install names the oldest version that is known to work, and rules out nothing but
+    what it says itself."""
 
     @pytest.mark.parametrize(
         "text",
@@ -260,11 +261,17 @@ class TestReadme:
             "Requires PyTorch 1.5.\n\n    pip install torch==1.7.1\n",
         ],
     )
-    def test_commands_pin(self, text: str, tmp_path: Path) -> None:
+    def test_commands(self, text: str, tmp_path: Path) -> None:
         target = target_of(tmp_path, README_dot_md=f"# A project\n\n{text}", requirements_dot_txt="torch\n")
         assert target.torch == Versions()
-        assert target.rules_out("torch", (1, 8))
-        assert not target.rules_out("torch", (1, 7))
+        assert target.allows_before("torch", (1, 8))
+        assert not target.allows_before("torch", (1, 7))
+        assert not target.rules_out("torch", (9, 9))
+
+    def test_bounds_that_are_said(self, tmp_path: Path) -> None:
+        target = target_of(tmp_path, README_dot_md="Run `pip install 'torch<2'`.\n")
+        assert target.rules_out("torch", (2, 0))
+        assert not target.rules_out("torch", (1, 13))
 
     @pytest.mark.parametrize(
         "text",

@@ -321,7 +321,8 @@ def test_the_settings_show_what_holds(run: Run, project: Path) -> None:
         ("requirements.txt", "torch>=1.0,<2\n", None),
         ("requirements.txt", "torch~=1.4\n", None),
         ("environment.yml", "dependencies:\n  - pytorch=1.4.0\n", None),
-        ("README.md", "Requires PyTorch 1.7\n\n    pip install torch==1.7.1 torchvision==0.8.2\n", None),
+        ("README.md", "Requires PyTorch 1.7\n\n    pip install torch==1.7.1 torchvision==0.8.2\n", "unsafe"),
+        ("README.md", "    pip install 'torch>=1.7,<2'\n", None),
     ],
 )
 def test_a_pin_bars_advice_and_an_older_version_that_is_allowed_demotes_its_fix(
