@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.source.document import Document
 
+_BROKEN = re.compile(r"(?<=[(\[{])\s*\n\s*|,?\s*\n\s*(?=[)\]}])|\s*\n\s*(?=\.)")
+"""Where code of several lines has white space, and a comma, that it would not have on one."""
 
 __all__ = [
     "Registry",
@@ -110,8 +113,7 @@ class Rule(ABC):
         return Finding(
             code=self.code,
             name=self.name,
-            # code that a message quotes may go over several lines
-            message=" ".join(message.split()),
+            message=_on_one_line(message),
             severity=severity or self.severity,
             filename=document.filename,
             span=document.span(node),
@@ -122,6 +124,11 @@ class Rule(ABC):
             minor=minor,
             group=group,
         )
+
+
+def _on_one_line(message: str) -> str:
+    """A message whose quoted code may go over several lines, as it would stand on one."""
+    return " ".join(_BROKEN.sub("", message).split())
 
 
 def also_at(document: Document, node: cst.CSTNode, message: str) -> Related:

@@ -152,10 +152,34 @@ def make_on_device(document: Document, made: cst.Call, move: cst.Call, device: s
     """The edits that turn ``torch.zeros(3).to(device)``, the call ``move`` on the result of the call ``made``, into
     ``torch.zeros(3, device=device)``; None where that cannot be, or where the move is given more than a device."""
     start, end = document.span(made).end.offset, document.span(move).end.offset
-    edits = add_keyword(document, made, "device", device, less=end - start)
-    if edits is None or len(move.args) > 1:
+    if len(move.args) > 1:
         return None
-    return *edits, document.edit(start, end, "")
+    edits = add_keyword(document, made, "device", device, less=end - start)
+    if edits is None:
+        return None
+    inside = _inside_of_long(document, made, move, device)
+    return inside or (*edits, document.edit(start, end, ""))
+
+
+def _inside_of_long(document: Document, made: cst.Call, move: cst.Call, device: str) -> tuple[Edit, ...]:
+    """The edits where the call of a move goes over several lines for want of room, which it leaves to the arguments of
+    the one line that it is called on; none where there is room, or more than a comma would have to be known."""
+    first, last = document.span(made), document.span(move)
+    if not made.args or not first.start.row == first.end.row < last.end.row:
+        return ()
+    head, tail = document.line(first.end.row), document.line(last.end.row)
+    keyword = f", device={_quoted(document, device)}"
+    inner = document.span(made.args[0]).start.offset, document.span(made.args[-1]).end.offset
+    begin, end = (document.offset(one.row, 1) for one in (first.end, last.end))
+    kept = len(head[: first.end.offset - begin]) + len(tail[last.end.offset - end :].partition("#")[0].rstrip())
+    if kept + len(keyword) <= document.width or inner[1] != first.end.offset - 1:
+        return ()
+    indent, newline = indentation_at(document, first.start.offset), newline_of(document)
+    below = newline + indentation_at(document, document.offset(first.end.row + 1, 1))
+    return (
+        document.edit(inner[0], inner[0], below),
+        document.edit(inner[1], last.end.offset, f"{keyword}{newline}{indent})"),
+    )
 
 
 def insert_after(document: Document, node: cst.CSTNode, content: str) -> Edit:

@@ -8,8 +8,7 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.old_precision_names import old_names
+from accel_advisor.records.queries.old_precision_names import OldName, old_names
 from accel_advisor.rule import Rule
 
 _POSITIONS = ("enabled", "dtype", "cache_enabled")
@@ -47,9 +46,9 @@ class AmpDeprecatedApi(Rule):
         beside libraries that put their own in the place of the old ones (torch_xla, torch_npu).
 
     Fix safety
-        Safe: the new names do the same. Positional arguments of `autocast` are given by name. A call through a
-        variable, which may hold something else, is left alone. Unsafe where the project allows versions of torch that
-        do not know the new names yet.
+        Safe: the new names do the same. Positional arguments of `autocast` are given by name. An import whose names are
+        only called moves to `torch.amp`, with all its calls at once. A call through a variable, which may hold
+        something else, is left alone. Unsafe where the project allows versions of torch that do not know the new names.
 
     References
         - https://docs.pytorch.org/docs/stable/amp.html
@@ -62,39 +61,46 @@ class AmpDeprecatedApi(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        for found in old_names(facts):
-            operation, last, device = found.operation, found.name, found.device
-            new = f'torch.autocast("{device}", ...)' if last == "autocast" else f"torch.amp.{last}"
-            if last == "GradScaler":
-                new += f'("{device}", ...)'
-            elif last.startswith("custom"):
-                new += f'(device_type="{device}")'
-            message = (
-                f"`{facts.document.code(operation.node)}` uses a name that torch is taking away, and warns each time; "
-                f"use `{new}`"
-            )
-            fix = self._fix(facts, operation, last, device)
-            yield self.finding(facts, operation.node, message, fix=fix, since=found.since)
+        names = old_names(facts)
+        for found in names:
+            code = facts.document.code(found.operation.node)
+            message = f"`{code}` uses a name that torch is taking away, and warns each time; use `{found.remedy}`"
+            together = [one for one in names if one.moved == found.moved] if found.moved is not None else []
+            fix = self._moved(facts, found, together) or self._renamed(facts, found)
+            yield self.finding(facts, found.operation.node, message, fix=fix, since=found.since)
 
-    def _fix(self, facts: Facts, operation: Operation, last: str, device: str) -> Fix | None:
-        torch, node, quote = facts.torch_name, operation.node, facts.document.quote
-        if torch is None:
+    def _moved(self, facts: Facts, found: OldName, together: list[OldName]) -> Fix | None:
+        """The fix that changes the import, and with it every call of what is imported there; None where they need
+        different versions of torch, not all of which can be counted on."""
+        versions = {one.since for one in together}
+        if found.moved is None or any(one.splats for one in together):
             return None
-        new = f"{torch}.autocast" if last == "autocast" else f"{torch}.amp.{last}"
-        call = node if isinstance(node, cst.Call) else None
-        renamed = operation.callee_edit(new if call is not None else f"{new}(device_type={quote}{device}{quote})")
-        if renamed is None or (call is not None and any(arg.star for arg in call.args)):
+        if len(versions) > 1 and facts.target.allows_before("torch", max(versions)):
             return None
-        edits = [renamed, *(_arguments(facts, call, last, device) if call is not None else ())]
-        return Fix(f"Use `{new}`", tuple(edits), Applicability.SAFE)
+        edits = [found.moved, *(edit for one in together for edit in _arguments(facts, one))]
+        return Fix(f"Use `torch.amp.{found.name}`", tuple(edits), Applicability.SAFE)
+
+    def _renamed(self, facts: Facts, found: OldName) -> Fix | None:
+        """The fix that names torch's own where it is called."""
+        torch = facts.torch_name
+        if torch is None or found.splats:
+            return None
+        new = f"{torch}.autocast" if found.name == "autocast" else f"{torch}.amp.{found.name}"
+        renamed = found.operation.callee_edit(new)
+        if renamed is None:
+            return None
+        return Fix(f"Use `{new}`", (renamed, *_arguments(facts, found)), Applicability.SAFE)
 
 
-def _arguments(facts: Facts, call: cst.Call, last: str, device: str) -> Iterator[Edit]:
-    document = facts.document
-    quoted = f"{document.quote}{device}{document.quote}"
+def _arguments(facts: Facts, found: OldName) -> Iterator[Edit]:
+    document, call, last = facts.document, found.operation.node, found.name
+    quoted = f"{document.quote}{found.device}{document.quote}"
     first = f"device_type={quoted}" if last.startswith("custom") else quoted
+    end = document.span(call).end.offset
+    if not isinstance(call, cst.Call):
+        yield document.edit(end, end, f"({first})")
+        return
     if not call.args:
-        end = document.span(call).end.offset
         yield document.edit(end - 1, end, f"{first})")
         return
     positional = [arg for arg in call.args if arg.keyword is None]

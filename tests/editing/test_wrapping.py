@@ -124,3 +124,20 @@ def test_what_a_fix_takes_from_the_line_makes_room() -> None:
     edits = make_on_device(document, made, move, "images_of_this.device")
     assert edits is not None
     assert apply_edits(source, edits).endswith("(batch_size, channels, height, device=images_of_this.device)\n")
+
+
+@pytest.mark.parametrize(
+    ("shape", "after"),
+    [
+        ("(batch_size, channels, height)", "(\n    batch_size, channels, height, device=images_of_this_step.device\n)"),
+        ("(batch_size, 3)", "(batch_size, 3, device=images_of_this_step.device)"),
+    ],
+    ids=["it takes the room of the move", "it fits the line"],
+)
+def test_a_move_over_several_lines(shape: str, after: str) -> None:
+    source = f"{PLAIN}mask_of_this = torch.zeros{shape}.to(\n    images_of_this_step.device\n)\n"
+    document = Document("train.py", source)
+    move, made = descendants(document.tree, cst.Call)
+    edits = make_on_device(document, made, move, "images_of_this_step.device")
+    assert edits is not None
+    assert apply_edits(source, edits).endswith(f"mask_of_this = torch.zeros{after}\n")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
+from accel_advisor.editing.moved_imports import moved_imports
 from accel_advisor.records.actions import Asked, Call, Decorates, Sets
 
 if TYPE_CHECKING:
+    from accel_advisor.finding import Edit
     from accel_advisor.project.target import Version
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.operations import Operation
@@ -33,17 +37,44 @@ class OldName:
         name: the last part: ``autocast``, ``GradScaler``, ``custom_fwd`` or ``custom_bwd``.
         device: ``cuda`` or ``cpu``.
         since: the torch that the new name came with.
+        moved: the edit that imports the name, and all others of the statement, from ``torch.amp``: each of them is used
+            only as another :class:`OldName` with the same edit. None where that is not so, or nothing is imported.
     """
 
     operation: Operation
     name: str
     device: str
     since: Version
+    moved: Edit | None = None
+
+    @property
+    def remedy(self) -> str:
+        """The call that does the same by its new name."""
+        if self.name.startswith("custom"):
+            return f'torch.amp.{self.name}(device_type="{self.device}")'
+        return f'torch.{"" if self.name == "autocast" else "amp."}{self.name}("{self.device}", ...)'
+
+    @property
+    def splats(self) -> bool:
+        """Whether it is called with ``*args`` or ``**kw``."""
+        node = self.operation.node
+        return isinstance(node, cst.Call) and any(arg.star for arg in node.args)
 
 
-def old_names(facts: Facts) -> Iterator[OldName]:
+def old_names(facts: Facts) -> list[OldName]:
     """The uses in a document of names that stand for torch's own, where the project's torch has the new ones and the
     program uses those nowhere."""
+    found = list(_found(facts))
+    edits: dict[str, Edit] = {}
+    for device in {one.device for one in found}:
+        uses = [_callee(one.operation) for one in found if one.device == device and one.operation.names_it]
+        edits |= moved_imports(facts.document, f"torch.{device}.amp", "torch.amp", uses)
+    if not edits:
+        return found
+    return [replace(one, moved=edits.get(getattr(_callee(one.operation), "value", ""))) for one in found]
+
+
+def _found(facts: Facts) -> Iterator[OldName]:
     new_ones = {one.node for one in facts.operations_of(*_NEW)}
     for operation in facts.operations_of(*_OLD):
         package, name = operation.what.owner, operation.what.name
@@ -51,6 +82,10 @@ def old_names(facts: Facts) -> Iterator[OldName]:
             continue
         if operation.node not in new_ones and not _leaves_torch(facts, package, name):
             yield OldName(operation, name, package.split(".")[1], _SINCE[name])
+
+
+def _callee(operation: Operation) -> cst.CSTNode:
+    return operation.node.func if isinstance(operation.node, cst.Call) else operation.node
 
 
 def _leaves_torch(facts: Facts, package: str, name: str) -> bool:

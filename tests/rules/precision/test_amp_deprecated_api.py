@@ -139,27 +139,54 @@ def test_names_are_replaced_by_what_does_the_same(before: str, after: str, tmp_p
     exec(f"x = {after}", {"torch": torch})  # the recommended call exists
 
 
-def test_names_that_were_imported(tmp_path: Path) -> None:
-    source = """
-import torch
-from torch.cuda.amp import autocast as cast, custom_fwd
-
-class F(torch.autograd.Function):
+CAST = "with cast():\n    pass\n"
+FUNCTION = """class F(torch.autograd.Function):
     @staticmethod
     @custom_fwd
     def forward(ctx, x):
         return x
-
-with cast():
-    pass
 """
-    text = fixed("ACC402", source, tmp_path)
-    assert '    @torch.amp.custom_fwd(device_type="cuda")\n' in text
-    assert 'with torch.autocast("cuda"):' in text
+IMPORTED = "from torch.cuda.amp import autocast as cast, custom_fwd\n"
+
+
+def test_an_import_moves_with_all_that_is_called_of_it(tmp_path: Path) -> None:
+    text = fixed("ACC402", IMPORTS + IMPORTED + FUNCTION + CAST, tmp_path)
+    assert "from torch.amp import autocast as cast, custom_fwd\n" in text
+    assert '    @custom_fwd(device_type="cuda")\n' in text
+    assert 'with cast("cuda"):' in text
+    exec(text, {})
+
+
+STAYS = {
+    "a name that is used otherwise": IMPORTED + FUNCTION + CAST + "print(cast)\n",
+    "a name that is not used": IMPORTED + CAST + "import conf\ncast = conf.cast\n",
+    "splatted arguments": IMPORTED + FUNCTION + CAST + "import conf\nwith cast(**conf.kw):\n    pass\n",
+    "everything": "from torch.cuda.amp import *\nwith autocast():\n    pass\n",
+}
+
+
+@pytest.mark.parametrize("source", STAYS.values(), ids=STAYS.keys())
+def test_an_import_stays_where_something_else_needs_it(source: str, tmp_path: Path) -> None:
+    text = fixed("ACC402", IMPORTS + source, tmp_path)
+    assert source.splitlines()[0] in text
+    assert "torch.amp import" not in text
+
+
+@pytest.mark.parametrize(("oldest", "moves"), [((2, 3), True), ((2, 1), False)])
+def test_an_import_moves_where_all_its_names_are_there(oldest: tuple[int, int], moves: bool, tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("import torch\nfrom torch.cuda.amp import autocast, GradScaler\ns = GradScaler()\nautocast()\n")
+    facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
+    facts.target = Target(torch=Versions(oldest, None))
+    for one in registry()["ACC402"].check(facts):
+        assert one.fix is not None
+        assert any(edit.content == "torch.amp" for edit in one.fix.edits) is moves
 
 
 def test_names_have_no_fix_where_torch_is_not_imported_or_arguments_are_splatted(tmp_path: Path) -> None:
-    check_one("ACC402", "from torch.cuda.amp import GradScaler\ns = GradScaler()  # -> info none\n", tmp_path)
+    twice = "from torch.cuda.amp import GradScaler\ns = GradScaler()  # -> info {}\n"
+    check_one("ACC402", twice.format("none") + "print(GradScaler)\n", tmp_path)
+    check_one("ACC402", twice.format("safe"), tmp_path)
     check_one("ACC402", IMPORTS + "import conf\ns = torch.cuda.amp.GradScaler(**conf.kw)  # -> info none\n", tmp_path)
 
 

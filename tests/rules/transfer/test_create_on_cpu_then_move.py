@@ -323,3 +323,9 @@ def test_the_remedy_for_an_old_constructor_keeps_its_type(constructor: str, reme
     loop = f"for y in DataLoader([1]):\n    x = torch.{constructor}(4, 8).fill_(0).cuda()\n"
     (found,) = findings_of("ACC205", IMPORTS + loop, tmp_path)
     assert remedy in found.message
+
+
+def test_code_of_several_lines_is_quoted_as_on_one(tmp_path: Path) -> None:
+    loop = "for y in DataLoader([1]):\n    x = (\n        torch.zeros(\n            4,\n            8,\n        )\n        .to('cuda')\n    )\n"
+    (found,) = findings_of("ACC205", IMPORTS + loop, tmp_path)
+    assert found.message.startswith("`torch.zeros(4, 8).to('cuda')` waits")
