@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -64,6 +64,34 @@ class Config:
         """
         table = _table(path)
         return _Reader(path).config(table) if table is not None else None
+
+    def changed(
+        self,
+        *,
+        select: tuple[Selector, ...] | None = None,
+        extend_select: tuple[Selector, ...] = (),
+        ignore: tuple[Selector, ...] = (),
+        per_file_ignores: tuple[tuple[str, tuple[Selector, ...]], ...] = (),
+        min_severity: Severity | None = None,
+        min_confidence: Confidence | None = None,
+        fail_on: Severity | None = None,
+        target: Target | None = None,
+    ) -> Config:
+        """This configuration as the options of a run change it."""
+        old = self.selection
+        return replace(
+            self,
+            selection=Selection(
+                old.select if select is None else select,
+                (old.extend_select if select is None else ()) + extend_select,
+                old.ignore + ignore,
+            ),
+            per_file_ignores=self.per_file_ignores + per_file_ignores,
+            min_severity=min_severity or self.min_severity,
+            min_confidence=min_confidence or self.min_confidence,
+            fail_on=fail_on or self.fail_on,
+            target=target.over(self.target) if target is not None else self.target,
+        )
 
     def settings(self) -> dict[str, object]:
         """The configuration as plain data under the keys of the file."""

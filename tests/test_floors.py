@@ -52,6 +52,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("tune.showing",),
     ("tune.page",),
     ("tune",),
+    ("library",),
     ("commands",),
     ("cli",),
     ("__main__",),

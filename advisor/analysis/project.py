@@ -50,7 +50,7 @@ class Project:
     Args:
         documents: what is known already.
         root: the folder that imports are looked for in, beside the importing file's own.
-        unsaved: documents that stand instead of what is on disk, wherever something imports them.
+        unsaved: bytes by absolute path that stand instead of what is on disk, wherever something imports them.
         callers: other files of the program, by absolute path.
 
     Attributes:
@@ -61,12 +61,12 @@ class Project:
         self,
         documents: Iterable[Document],
         root: Path,
-        unsaved: Iterable[Document] = (),
+        unsaved: Mapping[str, bytes] | None = None,
         callers: Iterable[str] = (),
     ) -> None:
         self.root = os.path.realpath(root)
         self.documents: dict[str, Document | None] = {one.path: one for one in documents}
-        self._unsaved = {one.path: one for one in unsaved}
+        self._unsaved = unsaved or {}
         self.asked = frozenset(self.documents)
         self.program = self.asked.union(callers)
         self.broken: dict[str, str] = {}
@@ -111,10 +111,10 @@ class Project:
         """The folders that a file of the project adds to `sys.path`."""
         if filename not in self._folders:
             self._folders[filename] = []
-            known = self.documents.get(filename) or self._unsaved.get(filename)
+            known = self.documents.get(filename)
             if known is None:
-                with suppress(OSError), open(filename, "rb") as file:
-                    known = self.load(filename) if b"sys.path" in file.read() else None
+                with suppress(OSError):
+                    known = self.load(filename) if b"sys.path" in self._bytes(filename) else None
             if known is not None:
                 added = added_folders(filename, known.text.encode(errors="replace"))
                 self._folders[filename] = list(folders_meant(added, filename, self.root))
@@ -147,13 +147,20 @@ class Project:
                     return candidate
         return None
 
+    def _bytes(self, filename: str) -> bytes:
+        return self._unsaved[filename] if filename in self._unsaved else Path(filename).read_bytes()
+
+    def _read(self, filename: str) -> Document:
+        shown, raw = shown_path(filename), self._unsaved.get(filename)
+        return Document.read(shown) if raw is None else Document.from_bytes(shown, raw)
+
     def load(self, filename: str) -> Document | None:
         """The document of a project's file; None where it cannot be read or parsed, or too many were read already."""
         if filename not in self.documents:
             self.documents[filename] = None
             if len(self.documents) - len(self.asked) <= MOST_CONSULTED and self._characters_left > 0:
                 try:
-                    document = self._unsaved.get(filename) or Document.read(shown_path(filename))
+                    document = self._read(filename)
                     if len(document.text) > self._characters_left:
                         return None
                     self._characters_left -= len(document.text)
@@ -194,7 +201,7 @@ def analyze(
     root: Path,
     known: Mapping[str, Declared] | None = None,
     *,
-    unsaved: Iterable[Document] = (),
+    unsaved: Mapping[str, bytes] | None = None,
     callers: Iterable[str] = (),
 ) -> Analysis:
     """The facts of documents, read as parts of one program together with the files that they import.
@@ -203,7 +210,7 @@ def analyze(
         documents: what to analyse; their trees must parse.
         root: the project's root; nothing outside it is read.
         known: what each of them runs on, by filename; read from the files around them where it is not given.
-        unsaved: documents that stand instead of what is on disk, wherever something imports them.
+        unsaved: bytes by absolute path that stand instead of what is on disk, wherever something imports them.
         callers: other files of the program, by absolute path: they call the documents.
     """
     callers = list(callers)

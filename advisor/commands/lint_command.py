@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accel_advisor.commands.lint_options import changed, chosen, per_file, supported
+from accel_advisor.commands.lint_options import chosen, per_file, supported
 from accel_advisor.config import Config
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Applicability, Confidence, Severity
@@ -123,7 +123,7 @@ def lint(
     if write_baseline is not None and STDIN in paths:
         raise click.UsageError("--write-baseline cannot be used with '-': name the files")
     change = partial(
-        changed,
+        Config.changed,
         select=chosen(select, "--select") if select else None,
         extend_select=chosen(extend_select, "--extend-select"),
         ignore=chosen(ignore, "--ignore"),
@@ -267,7 +267,7 @@ def _report(
         from accel_advisor.lint.cache import Caches
 
         caches = Caches()
-    report = run(files, configurations, jobs=jobs or _usable_cores(), caches=caches, sources=sources)
+    report = run(files, configurations, jobs=jobs or _usable_cores(), memory=caches, sources=sources)
     if caches is not None and not sources:
         caches.save()
     return report

@@ -2,43 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
-from accel_advisor.config import Config
-from accel_advisor.finding import Confidence, Severity
 from accel_advisor.project.target import Target, Versions, platforms, versions
-from accel_advisor.selection import Selection, Selector, selectors
-
-
-def changed(
-    config: Config,
-    *,
-    select: tuple[Selector, ...] | None,
-    extend_select: tuple[Selector, ...],
-    ignore: tuple[Selector, ...],
-    per_file_ignores: tuple[tuple[str, tuple[Selector, ...]], ...],
-    min_severity: Severity | None,
-    min_confidence: Confidence | None,
-    fail_on: Severity | None,
-    target: Target,
-) -> Config:
-    """A configuration as the options change it."""
-    old = config.selection
-    return replace(
-        config,
-        selection=Selection(
-            old.select if select is None else select,
-            (old.extend_select if select is None else ()) + extend_select,
-            old.ignore + ignore,
-        ),
-        per_file_ignores=config.per_file_ignores + per_file_ignores,
-        min_severity=min_severity or config.min_severity,
-        min_confidence=min_confidence or config.min_confidence,
-        fail_on=fail_on or config.fail_on,
-        target=target.over(config.target),
-    )
+from accel_advisor.selection import Selector, selectors
 
 
 def chosen(texts: tuple[str, ...], option: str) -> tuple[Selector, ...]:

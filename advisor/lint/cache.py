@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, replace
 from functools import cache, cached_property
 from importlib.util import find_spec
@@ -36,7 +36,7 @@ from accel_advisor.finding import (
 )
 from accel_advisor.lint.report import Program, Result
 from accel_advisor.plugins import entry_points
-from accel_advisor.project.requirement_files import files_that_declare
+from accel_advisor.project.surroundings import Surroundings
 
 FOLDER = ".accel_advisor_cache"
 MOST_ENTRIES = 20_000
@@ -54,14 +54,14 @@ class Cache:
     Args:
         root: the project's root.
         salt: what all of it depends on; what was written under another one counts as empty.
+        contents: bytes by absolute path, which stand instead of what is on disk.
     """
 
-    def __init__(self, root: str, salt: str) -> None:
+    def __init__(self, root: str, salt: str, contents: Mapping[str, bytes]) -> None:
         self._folder = Path(root, FOLDER)
         self._salt = salt
         self._changed = False
-        self._folders: dict[str, str] = {}
-        self._digests: dict[str, str | None] = {}
+        self._surroundings = Surroundings(contents)
         self._entries: dict[str, Any] = {}
         self._index: dict[str, Any] | None = None
         self._now = time.time()
@@ -73,13 +73,13 @@ class Cache:
 
     def get(self, program: Program, digests: Iterable[str]) -> Result | None:
         """What is known of a program whose files have these digests."""
-        entry = self._entries.get(_key(program, digests))
+        entry = self._entries.get(program_key(program, digests))
         if entry is None:
             return None
         try:
-            if any(self._digest(name) != digest for name, digest in entry["consulted"].items()):
+            if any(self._surroundings.digest(name) != digest for name, digest in entry["consulted"].items()):
                 return None
-            if entry["folders"] != self._around(program):
+            if entry["folders"] != self._surroundings.around(program.filenames, program.root):
                 return None
             findings = tuple(_finding(one) for one in entry["findings"])
             seen = tuple(_seen(one) for one in entry["seen"])
@@ -92,10 +92,10 @@ class Cache:
 
     def put(self, result: Result, digests: Iterable[str]) -> None:
         """Remembers what was found in a program whose files have these digests."""
-        self._entries[_key(result.program, digests)] = {
+        self._entries[program_key(result.program, digests)] = {
             "used": self._now,
-            "consulted": {name: self._digest(name) for name in sorted(result.program.consulted)},
-            "folders": self._around(result.program),
+            "consulted": {name: self._surroundings.digest(name) for name in sorted(result.program.consulted)},
+            "folders": self._surroundings.around(result.program.filenames, result.program.root),
             "findings": [_plain(one) for one in result.findings],
             "seen": [astuple(one) for one in result.seen],
         }
@@ -140,48 +140,6 @@ class Cache:
             write_atomically(ignore, b"*\n")
         write_atomically(self._folder / name, json.dumps({"salt": self._salt, **data}, separators=(",", ":")).encode())
 
-    def _digest(self, path: str) -> str | None:
-        if path not in self._digests:
-            try:
-                raw = Path(path).read_bytes()
-            except OSError:
-                if not os.path.isdir(path):  # gone, which is a change like another
-                    self._digests[path] = None
-                    return None
-                raw = repr(files_that_declare(path)).encode(errors="surrogateescape")
-            self._digests[path] = hashlib.blake2b(raw, digest_size=20).hexdigest()
-        return self._digests[path]
-
-    def _around(self, program: Program) -> str:
-        """A digest of the names of the Python files in the folders that imports of a program are looked for in: a new
-        one may change what an import means."""
-        folders = {os.path.join(program.root, "src")}
-        for name in program.filenames:
-            folder = os.path.dirname(os.path.abspath(name))
-            while folder not in folders:
-                folders.add(folder)
-                if folder == program.root or not folder.startswith(program.root):
-                    break
-                folder = os.path.dirname(folder)
-        digest = hashlib.blake2b(digest_size=20)
-        for folder in sorted(folders):
-            if folder not in self._folders:
-                self._folders[folder] = "\n".join(_listing(folder))
-            digest.update(f"{folder}\n{self._folders[folder]}\n".encode(errors="surrogateescape"))
-        return digest.hexdigest()
-
-
-def _listing(folder: str) -> Iterator[str]:
-    try:
-        with os.scandir(folder) as entries:
-            for entry in sorted(entries, key=lambda one: one.name):
-                if entry.name.endswith(".py"):
-                    yield entry.name
-                elif "." not in entry.name and os.path.exists(os.path.join(entry.path, "__init__.py")):
-                    yield entry.name + "/"
-    except OSError:
-        return
-
 
 class Caches:
     """The caches of the projects of a run."""
@@ -189,10 +147,14 @@ class Caches:
     def __init__(self) -> None:
         self._of: dict[str, Cache] = {}
 
-    def of(self, root: str) -> Cache:
-        """That of the project with a root."""
+    def of(self, root: str, contents: Mapping[str, bytes]) -> Cache:
+        """That of the project with a root.
+
+        Args:
+            contents: bytes by absolute path, which stand instead of what is on disk; the same in all of a run.
+        """
         if root not in self._of:
-            self._of[root] = Cache(root, self._salt)
+            self._of[root] = Cache(root, self._salt, contents)
         return self._of[root]
 
     @cached_property
@@ -205,7 +167,8 @@ class Caches:
             one.save()
 
 
-def _key(program: Program, digests: Iterable[str]) -> str:
+def program_key(program: Program, digests: Iterable[str]) -> str:
+    """What stands for a program whose files have these digests, seen from the working directory."""
     digest = hashlib.blake2b(repr((os.getcwd(), program.root)).encode(errors="surrogateescape"), digest_size=20)
     for name, config, own in zip(program.filenames, program.configs, digests, strict=True):
         calls = name in program.callers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,6 +34,10 @@ class Checker:
     def __reduce__(self) -> tuple[type[Checker], tuple[()]]:
         return Checker, ()
 
+    def look_again(self) -> None:
+        """Forgets what projects declare that they run on: files may have changed since another program was checked."""
+        self._requirements = None
+
     def ruleset(self, config: Config) -> Ruleset:
         """The rules that a configuration selects."""
         return self._rulesets.setdefault(config, Ruleset(config))
@@ -42,7 +47,7 @@ class Checker:
 
         Args:
             contents: the bytes of its files; one without any is left out.
-            sources: bytes by filename of other files, which stand instead of what is on disk.
+            sources: bytes by filename, which stand instead of what is on disk.
         """
         with garbage_collection.paused():
             result = self._check(program, contents, sources)
@@ -65,11 +70,7 @@ class Checker:
                 documents.append(document)
                 if filename not in program.callers:
                     findings += broken_cells(document)
-        unsaved = [
-            Document.from_bytes(filename, raw)
-            for filename, raw in sources.items()
-            if filename not in program.filenames and _parses(filename, raw)
-        ]
+        unsaved = {os.path.realpath(filename): raw for filename, raw in sources.items()}
         rulesets = {
             filename: self.ruleset(config) for filename, config in zip(program.filenames, program.configs, strict=True)
         }
@@ -99,7 +100,7 @@ class Checker:
         return replace(found, target=config.target.over(found.target))
 
     def _run(
-        self, root: Path, documents: Sequence[Document], unsaved: Sequence[Document], rulesets: Mapping[str, Ruleset]
+        self, root: Path, documents: Sequence[Document], unsaved: Mapping[str, bytes], rulesets: Mapping[str, Ruleset]
     ) -> _Found:
         found = _Found()
         if not any(rulesets[one.filename].rules for one in documents):
@@ -189,11 +190,3 @@ def _silenced(document: Document, findings: Iterable[Finding], ruleset: Ruleset)
         complete = not ruleset.config.selection.narrowed and not off
         kept += suppressions.unused(ruleset.known, ruleset.on - off, complete=complete, code=UNUSED_SUPPRESSION)
     return kept
-
-
-def _parses(filename: str, raw: bytes) -> bool:
-    try:
-        _ = Document.from_bytes(filename, raw).tree
-    except DocumentError:
-        return False
-    return True

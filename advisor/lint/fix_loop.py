@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -30,6 +30,7 @@ class FixOutcome:
         before: the documents that change, as they are on disk.
         read: their bytes, as they were linted.
         after: their new bytes.
+        unsaved: bytes by absolute path that stand instead of what is on disk.
     """
 
     report: Report
@@ -37,6 +38,7 @@ class FixOutcome:
     before: dict[str, Document] = field(default_factory=dict)
     read: dict[str, bytes] = field(default_factory=dict)
     after: dict[str, bytes] = field(default_factory=dict)
+    unsaved: dict[str, bytes] = field(default_factory=dict)
 
     def document_after(self, filename: str) -> Document:
         """A document that changes, with its new text."""
@@ -47,17 +49,19 @@ def fix(
     report: Report,
     allow: Collection[Applicability],
     shown: Callable[[Report], list[Finding]] = lambda report: report.findings,
+    unsaved: Mapping[str, bytes] | None = None,
 ) -> FixOutcome:
     """Makes the fixes of a report, and those that they make possible, in memory.
 
     A fix after which a file would no longer parse is not made; it is reported as an error of its rule.
 
     Args:
-        report: of the files as they are on disk.
+        report: of the files as they are on disk, but for those that are not saved.
         allow: which fixes may be made.
         shown: which findings of a report are to be fixed.
+        unsaved: bytes by filename that stood instead of what is on disk.
     """
-    outcome = FixOutcome(report)
+    outcome = FixOutcome(report, unsaved={os.path.realpath(name): raw for name, raw in (unsaved or {}).items()})
     checker = Checker()
     errors: list[Finding] = []
     broken: set[tuple[str, str, str]] = set()
@@ -131,7 +135,7 @@ def _again(outcome: FixOutcome, checker: Checker, changed: Collection[str]) -> R
     """The report on the new texts: the programs in which a file changed are checked again."""
     old = outcome.report
     report = Report(checked=old.checked, asked=old.asked, notes=old.notes, failures=old.failures)
-    after = {os.path.realpath(name): raw for name, raw in outcome.after.items()}
+    after = {**outcome.unsaved, **{os.path.realpath(name): raw for name, raw in outcome.after.items()}}
     paths = {os.path.realpath(name) for name in changed}
     again: set[str] = set()
     for program in old.programs:
@@ -146,7 +150,7 @@ def _again(outcome: FixOutcome, checker: Checker, changed: Collection[str]) -> R
             with suppress(OSError):  # it vanished, so that nothing can be said about it
                 contents[name] = report.sources[shown] = _bytes(outcome, shown)
             again.add(shown)
-        sources = {shown_path(path): raw for path, raw in after.items() if path in consulted}
+        sources = {shown_path(path): raw for path, raw in after.items()}
         result = checker.check(program, contents, sources)
         found = replace(result.program, consulted=result.program.consulted | consulted)
         report.take(replace(result, program=found))
@@ -158,6 +162,7 @@ def _again(outcome: FixOutcome, checker: Checker, changed: Collection[str]) -> R
 
 def _bytes(outcome: FixOutcome, filename: str) -> bytes:
     raw = outcome.after.get(filename, outcome.report.sources.get(filename))
+    raw = raw if raw is not None else outcome.unsaved.get(os.path.realpath(filename))
     return raw if raw is not None else Path(filename).read_bytes()
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Protocol
 
 from accel_advisor.config import Config
 from accel_advisor.configurations import Configurations
-from accel_advisor.lint.cache import Caches
 from accel_advisor.lint.checker import Checker
 from accel_advisor.lint.report import Program, Report, Result
 from accel_advisor.lint.ruleset import Ruleset, failures
@@ -22,13 +22,38 @@ POOL_BYTES = 400_000
 """Source that one process goes through in less time than a second one takes to start."""
 
 
+class Known(Protocol):
+    """What is known of one project from before."""
+
+    @property
+    def index(self) -> Any:
+        """The data of its index; None where there is none."""
+
+    def keep_index(self, data: dict[str, Any]) -> None:
+        """Remembers the data of its index."""
+
+    def get(self, program: Program, digests: Iterable[str]) -> Result | None:
+        """What is known of a program whose files have these digests."""
+
+    def put(self, result: Result, digests: Iterable[str]) -> None:
+        """Remembers what was found in a program whose files have these digests."""
+
+
+class Memory(Protocol):
+    """What is known of projects from before."""
+
+    def of(self, root: str, contents: Mapping[str, bytes]) -> Known:
+        """Of the project with a root, where these bytes by absolute path stand instead of what is on disk."""
+
+
 def lint(
     files: Sequence[Found],
     configurations: Configurations,
     *,
     jobs: int = 1,
-    caches: Caches | None = None,
+    memory: Memory | None = None,
     sources: Mapping[str, bytes] | None = None,
+    checker: Checker | None = None,
 ) -> Report:
     """Lints files. What is found in a file depends on its project and on its configuration, and not on which other
     files are linted beside it; findings of every severity are reported.
@@ -37,8 +62,9 @@ def lint(
         files: what :class:`~accel_advisor.project.discovery.Discoverer` found.
         configurations: which rules run where.
         jobs: processes at most; more than one is started only where there is enough to do.
-        caches: what is known from earlier runs.
+        memory: what is known from earlier runs.
         sources: bytes by filename that stand instead of what is on disk.
+        checker: one that has checked other programs before.
 
     Raises:
         ConfigError: a configuration in one of the projects cannot be used.
@@ -52,26 +78,27 @@ def lint(
     selected = configurations.known
     todo: list[Program] = []
     for root, paths in _by_root(contents, configurations).items():
-        cache = caches.of(root) if caches else None
-        index = ProjectIndex(root, configurations.files(root), unsaved, cache.index if cache else None)
-        if cache and index.changed and not unsaved:
-            cache.keep_index(index.data)
+        known = memory.of(root, unsaved) if memory else None
+        index = ProjectIndex(root, configurations.files(root), unsaved, known.index if known else None)
+        if known and index.changed:
+            known.keep_index(index.data)
         for group in dict.fromkeys(index.program(path) for path in paths):
             program = _program(group, root, report.asked, configurations)
-            known = cache.get(program, [index.digest(path) for path in group.files]) if cache else None
-            if known is None:
+            result = known.get(program, [index.digest(path) for path in group.files]) if known else None
+            if result is None:
                 todo.append(program)
             else:
-                report.take(known)
+                report.take(result)
     if _selectors_hold(selected, report.programs, todo):
         report.failures = failures()
     shown = {shown_path(path): raw for path, raw in unsaved.items()}
     texts = {name: raw for one in todo for name in one.filenames if (raw := _bytes(name, contents, shown)) is not None}
-    for result in _check(todo, texts, shown, jobs):
+    for result in _check(checker or Checker(), todo, texts, shown, jobs):
         report.take(result)
-        if caches and not report.failures and not unsaved:
+        if memory and not report.failures:
             program = result.program
-            caches.of(program.root).put(result, [digest_of(texts.get(name, b"")) for name in program.filenames])
+            digests = [digest_of(texts.get(name, b"")) for name in program.filenames]
+            memory.of(program.root, unsaved).put(result, digests)
     report.findings.sort(key=lambda one: one.sort_key)
     report.seen.sort(key=lambda one: one.filename)
     at = {name: path for path, name in report.asked.items()}
@@ -145,9 +172,12 @@ def _bytes(filename: str, contents: Mapping[str, bytes], unsaved: Mapping[str, b
 
 
 def _check(
-    todo: Sequence[Program], contents: Mapping[str, bytes], sources: Mapping[str, bytes], jobs: int
+    checker: Checker,
+    todo: Sequence[Program],
+    contents: Mapping[str, bytes],
+    sources: Mapping[str, bytes],
+    jobs: int,
 ) -> Iterable[Result]:
-    checker = Checker()
     size = sum(len(contents.get(filename, b"")) for program in todo for filename in program.filenames)
     jobs = min(jobs, len(todo), size // POOL_BYTES)
     if jobs <= 1:

@@ -171,7 +171,7 @@ class Discoverer:
                 found: Iterable[str] = self.walk(path, discovery.notes)
                 named = False
             elif os.path.isfile(path):
-                found = [path] if not self.force_exclude or self._wanted_when_forced(path) else []
+                found = [path] if not self.force_exclude or self.wants(path) else []
                 named = True
             elif os.path.lexists(path):
                 kind = "a broken link" if os.path.islink(path) else "neither a file nor a folder"
@@ -185,7 +185,9 @@ class Discoverer:
                     discovery.files.append(Found(filename, named))
         return discovery
 
-    def _wanted_when_forced(self, path: str) -> bool:
+    def wants(self, path: str) -> bool:
+        """Whether a file would be found below the root of its configuration, there or not: by its name, by the folders
+        that it lies in, and by what excludes it."""
         patterns = self._patterns(os.path.dirname(os.path.abspath(path)))
         relative = patterns.relative(path)
         if relative is None:

@@ -25,7 +25,7 @@ class TestCache:
         caches = Caches()
         report = linted("train.py", caches=caches)
         caches.save()
-        return report, not caches.of(os.getcwd())._changed
+        return report, not caches.of(os.getcwd(), {})._changed
 
     def test_the_same_again(self) -> None:
         first, known = self.cached()
@@ -48,7 +48,7 @@ class TestCache:
         self.cached()
         caches = Caches()
         assert {one.filename for one in linted("loaders.py", caches=caches).findings} == {"loaders.py"}
-        assert not caches.of(os.getcwd())._changed
+        assert not caches.of(os.getcwd(), {})._changed
 
     @pytest.mark.parametrize(
         ("name", "text"),

@@ -22,7 +22,7 @@ PIN = "DataLoader(data, batch_size=4, num_workers=2, pin_memory=True)"
 
 
 def linted(path: Path, caches: Caches | None = None) -> Report:
-    return lint([Found(str(path), named=True)], Configurations(), caches=caches)
+    return lint([Found(str(path), named=True)], Configurations(), memory=caches)
 
 
 def found(path: Path) -> list[tuple[str, str]]:
@@ -105,7 +105,7 @@ class TestLint:
         first = linted(train, caches)
         caches.save()
         (program,) = first.programs
-        known = Caches().of(program.root).get(program, [digest_of(train.read_bytes())])
+        known = Caches().of(program.root, {}).get(program, [digest_of(train.read_bytes())])
         assert known is not None
         assert [one.span.start.cell for one in known.findings] == [one.span.start.cell for one in first.findings]
         assert first.findings[0].span.start.cell is not None

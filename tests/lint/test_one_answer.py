@@ -87,7 +87,7 @@ def ask(root: Path, folder: str, names: Iterable[str], *, jobs: int = 1, caching
     with chdir(root / folder):
         configurations, caches = Configurations(), Caches() if caching else None
         files = Discoverer(configurations.patterns).discover(names).files
-        report = lint(files, configurations, jobs=jobs, caches=caches)
+        report = lint(files, configurations, jobs=jobs, memory=caches)
         if caches:
             caches.save()
         return answer(root, files, report)
@@ -151,7 +151,7 @@ class TestEightFiles:
             caches = Caches()
             for pair in itertools.permutations(EIGHT, 2):
                 files = [Found(name, named=True) for name in pair]
-                found = answer(root, files, lint(files, Configurations(), caches=caches))
+                found = answer(root, files, lint(files, Configurations(), memory=caches))
                 assert found == {name: expected[name] for name in pair}
 
     def test_pairs_without_what_is_known_from_others(self, root: Path, expected: Answer) -> None:

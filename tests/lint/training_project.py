@@ -39,7 +39,7 @@ for x in build_loader(["a.jpg"]):
 
 
 def linted(*names: str, caches: Caches | None = None, jobs: int = 1) -> Report:
-    return lint([Found(name, named=True) for name in names], Configurations(), caches=caches, jobs=jobs)
+    return lint([Found(name, named=True) for name in names], Configurations(), memory=caches, jobs=jobs)
 
 
 def listed(report: Report) -> list[tuple[str, int, str]]:

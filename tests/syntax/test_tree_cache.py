@@ -30,6 +30,16 @@ def test_forgets_the_text_that_was_not_asked_for_the_longest(monkeypatch: pytest
     assert kept.of("b = 1\n", "a.py") is not b
 
 
+def test_keeps_two_texts_of_a_file_that_is_edited_and_all_of_those_that_are_not() -> None:
+    kept = Recent(cst.parse_module)
+    other = kept.of("b = 1\n", "b.py")
+    trees = [kept.of(f"a = {number}\n", "a.py") for number in range(4)]
+    again = [kept.of(f"a = {number}\n", "a.py") for number in (3, 2)]
+    assert again == [trees[3], trees[2]]
+    assert kept.of("a = 1\n", "a.py") is not trees[1]
+    assert kept.of("b = 1\n", "b.py") is other
+
+
 def test_does_not_keep_what_would_fill_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree_cache, "MOST_CHARACTERS", 12)
     kept = Recent(cst.parse_module)

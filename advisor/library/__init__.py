@@ -1,0 +1,1 @@
+"""What other programs use: the linter in memory, and the trial, as functions and a class."""

@@ -1,0 +1,202 @@
+"""The linter in memory: texts change, and what is found in them is known again after as little work as possible."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+import tokenize
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from accel_advisor.configurations import Configurations
+from accel_advisor.finding import Applicability, Confidence, Edit, Finding, Severity
+from accel_advisor.library.choices import Choices, shown
+from accel_advisor.library.kept_results import KeptResults
+from accel_advisor.lint.checker import Checker
+from accel_advisor.lint.fix_loop import fix
+from accel_advisor.lint.joining import joined
+from accel_advisor.lint.linter import lint
+from accel_advisor.lint.report import Report
+from accel_advisor.project.discovery import SUFFIXES, Discoverer, Found
+from accel_advisor.selection import TOOL_CODES
+from accel_advisor.source.document import Document
+from accel_advisor.source.ignore_comments import Form, Ignorer
+from accel_advisor.source.parsing import DocumentError
+
+_ONE_AT_A_TIME = threading.RLock()
+"""Held while something is parsed or analysed: both change settings of the process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found in one file.
+
+    Attributes:
+        findings: as the command line shows them: those that are one remark are one finding.
+        places: the same, each place by itself.
+        document: the text that they are about; None where it cannot be read.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    places: tuple[Finding, ...] = ()
+    document: Document | None = None
+
+
+class Engine:
+    """The linter, kept in memory between edits. It finds what ``accel-advisor lint --force-exclude FILE`` finds when
+    all texts are on disk as they were given; what changes on disk, configuration included, is seen with the next
+    question.
+
+    Trees of the files that were read last, the imports of each project and what was found in each of its programs are
+    kept; all of it is bounded. One program is checked at a time, and any thread may ask.
+
+    Args:
+        root: the folder that relative paths are relative to.
+        select: the only rules that run: codes, names or prefixes, as on the command line; None for what is configured.
+        extend_select: rules that run besides.
+        ignore: rules that do not run.
+        min_severity: the least that is shown, such as ``"warning"``; None for what is configured.
+        min_confidence: the same, ``"evident"`` or ``"proven"``.
+
+    Raises:
+        ValueError: a severity or confidence is none.
+
+    Example:
+        >>> engine = Engine()
+        >>> engine.update("train.py", "import torch\\nloader = torch.utils.data.DataLoader(range(9), timeout=5)\\n")
+        >>> engine.findings("train.py")
+        []
+        >>> engine.close("train.py")
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] = ".",
+        *,
+        select: Iterable[str] | None = None,
+        extend_select: Iterable[str] = (),
+        ignore: Iterable[str] = (),
+        min_severity: Severity | str | None = None,
+        min_confidence: Confidence | str | None = None,
+    ) -> None:
+        self.root = os.path.abspath(root)
+        self._choices = Choices.of(select, extend_select, ignore, min_severity, min_confidence)
+        self._texts: dict[str, bytes] = {}
+        self._kept = KeptResults()
+        self._checker = Checker()
+
+    def update(self, path: str | os.PathLike[str], text: str) -> None:
+        """Lets a text stand instead of what a file holds, until it is closed. The file need not be there.
+
+        Args:
+            path: of a Python file or a notebook.
+            text: all of it; of a notebook, its JSON.
+
+        Raises:
+            ValueError: the file is neither.
+        """
+        if not os.fspath(path).endswith(SUFFIXES):
+            raise ValueError(f"{os.fspath(path)}: is neither a Python file nor a notebook ({', '.join(SUFFIXES)})")
+        raw = encoded(text)
+        with _ONE_AT_A_TIME:
+            self._texts[self._real(path)] = raw
+
+    def close(self, path: str | os.PathLike[str]) -> None:
+        """Lets what is on disk count again; nothing happens where it does."""
+        with _ONE_AT_A_TIME:
+            self._texts.pop(self._real(path), None)
+
+    def findings(self, path: str | os.PathLike[str]) -> list[Finding]:
+        """What is found in a file, in the order of its places; nothing in one that is excluded, or not there.
+
+        Raises:
+            ConfigError: a configuration or a baseline cannot be used.
+            SelectorError: a selector means no rule.
+        """
+        return list(self.check([path])[0].findings)
+
+    def check(self, paths: Sequence[str | os.PathLike[str]]) -> list[Checked]:
+        """What is found in each of several files, for the work of one look at their projects.
+
+        Raises:
+            ConfigError, SelectorError: as :meth:`findings`.
+        """
+        names = [self._absolute(path) for path in paths]
+        with _ONE_AT_A_TIME:
+            configurations, report = self._linted(names)
+            found = shown(report, configurations)
+            return [self._checked(name, [one for one in found if one.filename == name]) for name in names]
+
+    def fixed(self, path: str | os.PathLike[str], *, unsafe: bool = False) -> dict[str, str]:
+        """The new texts, by absolute path, after every safe fix of a file was made, and those that they make possible.
+        Nothing is written, and no text of this engine changes.
+
+        Args:
+            unsafe: make those that may change what a run does, too.
+
+        Raises:
+            ConfigError, SelectorError: as :meth:`findings`.
+        """
+        name = self._absolute(path)
+        allow = {Applicability.SAFE, *([Applicability.UNSAFE] if unsafe else [])}
+        with _ONE_AT_A_TIME:
+            configurations, report = self._linted([name])
+            outcome = fix(report, allow, partial(shown, configurations=configurations), dict(self._texts))
+        return {os.path.abspath(one): decoded(one, raw) for one, raw in outcome.after.items()}
+
+    def silencing(self, path: str | os.PathLike[str], finding: Finding) -> list[Edit]:
+        """The edits that silence a finding with a comment, in each of its places; none where there is no room for one,
+        or where the tool speaks of itself.
+
+        Raises:
+            ConfigError, SelectorError: as :meth:`findings`.
+        """
+        [checked] = self.check([path])
+        spans = {finding.span, *(one.span for one in finding.related if one.filename == finding.filename)}
+        meant = [one for one in checked.places if one.code == finding.code and one.span in spans]
+        if checked.document is None or finding.code in TOOL_CODES:
+            return []
+        with _ONE_AT_A_TIME:
+            edits, left = Ignorer(checked.document, Form.ACCEL).edits(meant)
+        return [] if left else edits
+
+    def _linted(self, names: Iterable[str]) -> tuple[Configurations, Report]:
+        configurations = Configurations(self._choices.change)
+        texts = dict(self._texts)
+        self._kept.look_again()
+        self._checker.look_again()
+        discoverer = Discoverer(configurations.patterns)
+        files = [Found(name, named=True) for name in dict.fromkeys(names) if discoverer.wants(name)]
+        return configurations, lint(files, configurations, memory=self._kept, sources=texts, checker=self._checker)
+
+    def _checked(self, name: str, findings: list[Finding]) -> Checked:
+        try:
+            raw = self._texts.get(os.path.realpath(name))
+            document = Document.read(name) if raw is None else Document.from_bytes(name, raw)
+        except DocumentError:
+            return Checked(tuple(joined(findings)), tuple(findings))
+        return Checked(tuple(joined(findings)), tuple(findings), document)
+
+    def _absolute(self, path: str | os.PathLike[str]) -> str:
+        return os.path.abspath(os.path.join(self.root, path))
+
+    def _real(self, path: str | os.PathLike[str]) -> str:
+        return os.path.realpath(os.path.join(self.root, path))
+
+
+def encoded(text: str) -> bytes:
+    """A text as it would be saved: in the encoding that it declares, as far as that has all of its characters."""
+    raw = text.encode(errors="surrogatepass")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+        return raw if encoding.startswith("utf-8") else text.encode(encoding)
+    except (SyntaxError, UnicodeEncodeError):
+        return raw
+
+
+def decoded(filename: str, raw: bytes) -> str:
+    """The text that :func:`encoded` made bytes of: of a notebook, its JSON."""
+    document = Document.from_bytes(filename, raw)
+    return document.text if document.notebook is None else raw.decode()

@@ -1,0 +1,76 @@
+"""What an analysis depends on beside the files of its program: what it consults, and which names imports could mean."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from accel_advisor.project.requirement_files import files_that_declare
+
+
+class Surroundings:
+    """Digests of files and folders, each of which is looked at once.
+
+    Args:
+        contents: bytes by absolute path, which stand instead of what is on disk.
+    """
+
+    def __init__(self, contents: Mapping[str, bytes]) -> None:
+        self._contents = contents
+        self._digests: dict[str, str | None] = {}
+        self._folders: dict[str, str] = {}
+
+    def digest(self, path: str) -> str | None:
+        """That of the bytes of a file, or of the names of the requirements files in a folder; None for what is gone,
+        which is a change like another."""
+        if path not in self._digests:
+            raw = self._bytes(path)
+            self._digests[path] = None if raw is None else hashlib.blake2b(raw, digest_size=20).hexdigest()
+        return self._digests[path]
+
+    def _bytes(self, path: str) -> bytes | None:
+        if path in self._contents:
+            return self._contents[path]
+        try:
+            return Path(path).read_bytes()
+        except OSError:
+            return repr(files_that_declare(path)).encode(errors="surrogateescape") if os.path.isdir(path) else None
+
+    def around(self, filenames: Iterable[str], root: str) -> str:
+        """That of the names of the Python files in the folders that imports of some files of a project are looked for
+        in: a new one may change what an import means."""
+        folders = {os.path.join(root, "src")}
+        for name in filenames:
+            folder = os.path.dirname(os.path.abspath(name))
+            while folder not in folders:
+                folders.add(folder)
+                if folder == root or not folder.startswith(root):
+                    break
+                folder = os.path.dirname(folder)
+        digest = hashlib.blake2b(digest_size=20)
+        for folder in sorted(folders):
+            if folder not in self._folders:
+                self._folders[folder] = "\n".join(sorted({*_listed(folder), *self._unsaved(folder)}))
+            digest.update(f"{folder}\n{self._folders[folder]}\n".encode(errors="surrogateescape"))
+        return digest.hexdigest()
+
+    def _unsaved(self, folder: str) -> Iterator[str]:
+        for path in self._contents:
+            if os.path.dirname(path) == folder and path.endswith(".py"):
+                yield os.path.basename(path)
+            elif os.path.basename(path) == "__init__.py" and os.path.dirname(os.path.dirname(path)) == folder:
+                yield os.path.basename(os.path.dirname(path)) + "/"
+
+
+def _listed(folder: str) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    yield entry.name
+                elif "." not in entry.name and os.path.exists(os.path.join(entry.path, "__init__.py")):
+                    yield entry.name + "/"
+    except OSError:
+        return
