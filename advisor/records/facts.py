@@ -271,6 +271,13 @@ class Program(tuple[Facts, ...]):
         return any(loop.backward for facts in self for loop in facts.loops)
 
     @cached_property
+    def first_training(self) -> Loop | None:
+        """The first loop, in the order of files, that trains: of those that take batches, where there are any."""
+        learning = [loop for facts in self for loop in facts.loops if loop.learns]
+        fed = [loop for loop in learning if loop.loaders] or learning
+        return min(fed, key=lambda one: (one.document.filename, one.document.span(one.node).start.offset), default=None)
+
+    @cached_property
     def placed(self) -> bool:
         """Whether anything is, or may be, put on an accelerator."""
         if self.frameworks or not self.done.isdisjoint(calls(*SETS_DEFAULT_DEVICE)):

@@ -191,6 +191,8 @@ class ModuleCallContext:
     """The wrapper that copies the inputs to where the module is, and waits for each copy; empty where none does."""
     graphs: bool = True
     """Whether autograd certainly records what it computes."""
+    nested: bool = False
+    """Whether it happens in the ``forward`` of a module."""
 
     @property
     def called(self) -> Given:

@@ -14,9 +14,9 @@ class NoMixedPrecision(Rule):
     """A model is trained on the GPU in float32 throughout.
 
     What it does
-        Finds the first training loop of a program that names a GPU, builds a deep model (four convolutions, attention
-        or recurrent layers or more, lists of them, or a model of torchvision or timm) and never mentions a precision:
-        no autocast, half, bfloat16 or float64, and none for float32 products.
+        Finds the first step, in a training loop, of a program that names a GPU, builds a deep model (four convolutions,
+        attention or recurrent layers or more, lists of them, or a model of torchvision, timm or the like) and never
+        mentions a precision: no autocast, half, bfloat16 or float64, and none for float32 products.
 
     Why it costs time
         Tensor cores multiply matrices in half precision several times as fast as in float32, and activations take half
@@ -68,11 +68,15 @@ class NoMixedPrecision(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a program once, at the model in its first such loop."""
         training = full_precision(facts)
-        if training is not None:
-            message = (
-                f"this loop trains in float32 throughout, past what tensor cores do best{training.basis.clause}; "
-                'compute the model and the loss under `torch.autocast("cuda", torch.bfloat16)`'
-            )
-            node, loop = training.node, training.loop.node
-            related = [also_at(facts.document, loop, "the loop of the training")] if node is not loop else []
-            yield self.finding(facts, node, message, related=related, basis=training.basis, since=SINCE)
+        if training is None:
+            return
+        node, loop = training.node, training.loop
+        subject = "this loop trains" if loop.holds(training.document, node) else "the training runs"
+        message = (
+            f"{subject} in float32 throughout, past what tensor cores do best{training.basis.clause}; "
+            'compute the model and the loss under `torch.autocast("cuda", torch.bfloat16)`'
+        )
+        related = [also_at(loop.document, loop.node, "the loop of the training")] if node is not loop.node else []
+        if training.loss is not None:
+            related.append(also_at(loop.document, training.loss, "the loss is computed here"))
+        yield self.finding(facts, node, message, related=related, basis=training.basis, since=SINCE)

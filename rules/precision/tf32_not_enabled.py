@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.queries.models.float32_products import SINCE, moved_in_float32
-from accel_advisor.rule import Rule, indentation_at, newline_of
+from accel_advisor.records.queries.training_loops import first_step
+from accel_advisor.rule import Rule, also_at, indentation_at, newline_of
 
 
 class Tf32NotEnabled(Rule):
@@ -82,4 +83,6 @@ class Tf32NotEnabled(Rule):
         if torch is not None and document.line(location.row)[: location.column - 1].strip() == "":
             text = f"{call}{newline_of(document)}{indentation_at(document, start)}"
             fix = Fix(f"Call `{call}`", (document.edit(start, start, text),), Applicability.UNSAFE)
-        return self.finding(facts, move.node, message, fix=fix, since=SINCE)
+        step = first_step(facts)
+        related = [also_at(step.document, step.node, "the step computes it here")] if step is not None else []
+        return self.finding(facts, move.node, message, fix=fix, related=related, since=SINCE)

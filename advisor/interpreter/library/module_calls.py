@@ -49,13 +49,7 @@ _OWN_CALL = ("__call__", "to", "cuda", "_apply")
 def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
     """A module's forward: its result lives where the module lives."""
     modules = [one for one in options_of(callee) if isinstance(one, Module)]
-    place: Place = frozenset()
-    for module in modules:
-        place |= machine.place_of(module)
     module = modules[0]
-    wrapper = next((one.kind for one in modules if one.kind in WRAPPERS_THAT_MOVE_INPUTS), None)
-    moves = [one for one in modules if one.kind in WRAPPERS_THAT_MOVE_INPUTS]
-    moves = [one for one in moves if machine.store.get(one, TAKES_AS_GIVEN) is None]
     escaped = any(machine.store.get(one, ESCAPED) is not None for one in modules)
     touches = any(machine.recorder.touches_devices(one.cls) for one in modules if one.cls is not None)
     given = tuple(_given(machine, modules, arguments))
@@ -67,25 +61,13 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
         around, graphs = machine.recorder.called.step_around(machine.frame), machine.frame.graphs
         if around.loops and machine.recorder.called.is_new(one, around.loops[-1], graphs=graphs):
             _note_called(machine, one, around)
-    if machine.frame.loops and not moves:
+    context = _context(machine, modules, given)
+    place, wrapper = context.place, context.wrapper
+    if machine.frame.loops and not context.moves_inputs:
         machine.recorder.inputs.given(given)
     machine.frame.run.clock.work(place, machine.frame.loops)
     if any(map(may_be_batch, arguments.values())):
         machine.recorder.model_called(machine.frame)
-    context = ModuleCallContext(
-        module=module,
-        place=place,
-        escaped=escaped or len(modules) > 1,
-        wrapper=wrapper,
-        moves_inputs=bool(moves),
-        copied_by=next((one.kind for one in moves if one.kind in WRAPPERS_THAT_WAIT), ""),
-        arguments=given,
-        loop=machine.frame.batch_loop,
-        evaluating=all(machine.store.get(one, "\0evaluating") == Constant(True) for one in modules),
-        around=machine.frame.around,
-        inner=machine.frame.loop,
-        graphs=machine.frame.graphs,
-    )
     loss = module.kind.startswith("torch.nn.") and module.kind.endswith("Loss")
     machine.recorder.module_call(machine.frame, node, loss, context)
     if loss:
@@ -107,8 +89,37 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
     return Tensor(place if stays else SOMEWHERE, proven=False, grown=machine.grown(node), basis=basis)
 
 
-def enter(machine: Machine, module: Module, method: Function) -> None:
-    """A module is entered by a method of its own: what that does is a part of the step, as a ``forward`` is."""
+def _context(machine: Machine, modules: list[Module], given: tuple[ArgumentPlace, ...]) -> ModuleCallContext:
+    """How one of these modules is called here."""
+    place: Place = frozenset()
+    for one in modules:
+        place |= machine.place_of(one)
+    wrapper = next((one.kind for one in modules if one.kind in WRAPPERS_THAT_MOVE_INPUTS), None)
+    moves = [one for one in modules if one.kind in WRAPPERS_THAT_MOVE_INPUTS]
+    moves = [one for one in moves if machine.store.get(one, TAKES_AS_GIVEN) is None]
+    escaped = any(machine.store.get(one, ESCAPED) is not None for one in modules)
+    return ModuleCallContext(
+        module=modules[0],
+        place=place,
+        escaped=escaped or len(modules) > 1,
+        wrapper=wrapper,
+        moves_inputs=bool(moves),
+        copied_by=next((one.kind for one in moves if one.kind in WRAPPERS_THAT_WAIT), ""),
+        arguments=given,
+        loop=machine.frame.batch_loop,
+        evaluating=all(machine.store.get(one, "\0evaluating") == Constant(True) for one in modules),
+        around=machine.frame.around,
+        inner=machine.frame.loop,
+        graphs=machine.frame.graphs,
+        nested="forward" in machine.frame.function_names,
+    )
+
+
+def enter(machine: Machine, module: Module, method: Function, node: cst.Call) -> None:
+    """A module is entered by a method of its own: what that does is a part of the step, as a ``forward`` is. To call
+    ``forward`` by its name, from elsewhere, is to call the module."""
+    if method.name == "forward" and "forward" not in machine.frame.function_names:
+        machine.recorder.module_call(machine.frame, node, False, _context(machine, [module], ()))
     around = machine.recorder.called.step_around(machine.frame)
     if around.loops and module.cls is not None and machine.store.get(module, BUILT) is None:
         called = machine.recorder.called

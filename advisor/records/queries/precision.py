@@ -31,7 +31,8 @@ _EXACT = (
     *calls("torch.autograd.grad", "torch.autograd.functional.hessian", "torch.autograd.functional.jacobian"),
     *calls("torch.func.hessian", "torch.func.jacrev", "torch.func.jacfwd", "torch.optim.LBFGS"),
     *calls("torch.cholesky", "torch.inverse", "torch.svd", "torch.det", "torch.logdet", "torch.complex"),
-    *within("torch.linalg", "torch.fft", "gpytorch", "botorch", "torchdiffeq", "scipy", "sympy", "ase", "e3nn"),
+    *within("torch.linalg", "torch.fft", "gpytorch", "botorch", "torchdiffeq", "sympy", "ase", "e3nn"),
+    *within("scipy.integrate", "scipy.linalg", "scipy.sparse.linalg", "scipy.special"),
 )
 _SUBJECTS = re.compile(
     r"phys|pinn|(?<![a-z])(?:ode|pde)s?(?![a-z])|geometr|solver|hess|kalman|orbit|molec|chem|quantum|simulat|gauss|energy",
@@ -51,12 +52,14 @@ def is_on(facts: Facts, made: Given) -> bool:
     return bool(made.made_by) and (enabled.absent or enabled.is_literal(True)) and not unseen
 
 
-def speaks_of(facts: Facts, dtypes: Collection[str]) -> bool:
-    """Whether any call of the program is given one of these dtypes."""
+def speaks_of(facts: Facts, dtypes: Collection[str], besides: Collection[str] = ()) -> bool:
+    """Whether any call of the program is given one of these dtypes; ``besides`` are functions whose dtype says nothing
+    of what a model computes in."""
     return any(
         value.named in dtypes
         for each in facts.program
         for operation in each.operations
+        if operation.what.full not in besides
         for context in operation.contexts
         for argument in context.values
         for value in argument.alternatives

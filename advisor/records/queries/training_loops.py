@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from accel_advisor.records.conditions import Condition
     from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.operations import Operation, OperationContext
+    from accel_advisor.records.transfers import ModuleCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,17 @@ def trainings(facts: Facts) -> Iterator[Training]:
         graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loaders_in(loop))
         if loop.loaders and loop.backward and not graphs and loop in models:
             yield Training(loop, models[loop], facts.layers.of(models[loop]))
+
+
+def first_step(facts: Facts) -> ModuleCall | None:
+    """The first call of a model, outside of models, in the first loop of the program that trains: one in the loop's own
+    text, where there is any."""
+    first = facts.program.first_training
+    if first is None:
+        return None
+    found = [call for call, context in facts.program.calls_in.get(first, ()) if not call.loss and not context.nested]
+    inside = (call for call in found if first.holds(call.document, call.node))
+    return next(inside, found[0] if found else None)
 
 
 def happens_often(facts: Facts, *operations: Operation) -> bool:

@@ -111,7 +111,75 @@ def test_reports_a_loop_beside_which_other_things_are_computed(line: str, tmp_pa
     check_one("ACC417", program("net.cuda()", line, mark=MARK), tmp_path)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "total = torch.tensor([1, 2], dtype=torch.float64, device='cuda')",
+        "betas = torch.linspace(1e-4, 2e-2, 1000, dtype=torch.float64)",
+        "torch.set_default_tensor_type('torch.cuda.FloatTensor')",
+        "torch.set_default_tensor_type(torch.FloatTensor)",
+    ],
+)
+def test_reports_beside_numbers_in_float64_and_float32_on_the_gpu(line: str, tmp_path: Path) -> None:
+    check_one("ACC417", program("net.cuda()", line, mark=MARK), tmp_path)
+    check_one("ACC417", program("net.cuda()", "torch.set_default_tensor_type(torch.DoubleTensor)"), tmp_path)
+    check_one("ACC417", program("net.cuda()", "x = conf.x.to(torch.float64)"), tmp_path)
+
+
+IN_A_CLASS = (
+    IMPORTS
+    + IMAGE_LOADER
+    + """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Conv2d(3, 3, 3) for _ in range(8))
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+class Trainer:
+    def __init__(self):
+        self.net = Net().cuda()
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+    def step(self, x):
+        loss = self.net{forward}(x).sum(){mark}
+        loss.backward()
+        self.optimizer.step()
+trainer = Trainer()
+for (x,) in loader:
+    trainer.step(x.cuda())
+"""
+)
+
+
+@pytest.mark.parametrize("forward", ["", ".forward"])
+def test_reports_where_the_step_calls_the_model(forward: str, tmp_path: Path) -> None:
+    (found,) = check_one("ACC417", IN_A_CLASS.format(forward=forward, mark=MARK), tmp_path)
+    assert found.message.startswith("the training runs in float32")
+    assert [one.message for one in found.related] == ["the loop of the training"]
+
+
+def test_names_the_loss_that_belongs_under_autocast_too(tmp_path: Path) -> None:
+    loss = program("net.cuda()", "criterion = nn.MSELoss()", mark=MARK).replace(
+        "    net(x.cuda()).sum().backward()", "    criterion(net(x.cuda()), x).backward()", 1
+    )
+    (found,) = check_one("ACC417", loss, tmp_path)
+    assert [one.message for one in found.related] == ["the loop of the training", "the loss is computed here"]
+
+
 NETS = {
+    "layers of the project": """
+class Padded(nn.Conv2d):
+    def forward(self, x):
+        return super().forward(nn.functional.pad(x, (1, 1)))
+class Net(nn.Module):
+    def __init__(self, n, make):
+        super().__init__()
+        self.blocks = nn.ModuleList(make(3, 3, 3) for _ in range(n))
+net = Net(conf.n, Padded)
+""",
+    "torch's hub": "net = torch.hub.load('pytorch/vision', 'resnet50')\n",
     "convolutions in a list": DEEP,
     "four convolutions": f"net = nn.Sequential({', '.join(['nn.Conv2d(3, 3, 3)'] * 4)})\n",
     "recurrent layers in a list": "net = nn.ModuleList([nn.LSTM(8, 8) for _ in range(4)])[0]\n",

@@ -12,11 +12,15 @@ from accel_advisor.records.actions import AnyCall, AnySets, Call, calls, methods
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.models.float32_products import moved_in_float32
 from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, speaks_of
-from accel_advisor.records.queries.training_loops import trainings
+from accel_advisor.records.queries.training_loops import first_step, trainings
+from accel_advisor.syntax.imports import full_name
+from accel_advisor.tables.canonical_names import canonical
+from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
+    from accel_advisor.source.document import Document
 
 SINCE = (1, 10)
 """The version of torch that brought ``torch.autocast``."""
@@ -25,8 +29,7 @@ _DECIDES = (
     *calls("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.set_float32_matmul_precision"),
     *methods("Module", "half", "bfloat16", "double"),
     *methods("Tensor", "half", "bfloat16", "double"),
-    *calls("torch.set_default_dtype", "torch.set_default_tensor_type", "torch.view_as_complex", "torch.complex"),
-    Call("torch.optim.LBFGS"),
+    *calls("torch.set_default_dtype", "torch.view_as_complex", "torch.complex", "torch.optim.LBFGS"),
     *within("torch.fft", "gym", "gymnasium", "stable_baselines3", "ray.rllib", "torchrl"),
 )
 _DIFFERENTIATES = (Call("torch.autograd.grad"), *methods("Tensor", "backward"), *methods("?", "backward"))
@@ -42,7 +45,11 @@ _LAYERS = calls(
 )
 _SOFTMAX = calls("torch.softmax", "torch.nn.functional.softmax", "torch.nn.Softmax")
 _PRODUCTS = calls("torch.matmul", "torch.bmm", "torch.einsum")
-_FACTORIES = (Call("timm.create_model"), *within("torchvision.models", "timm.models", "segmentation_models_pytorch"))
+_FACTORIES = (
+    *calls("timm.create_model", "torch.hub.load"),
+    *within("torchvision.models", "timm.models", "segmentation_models_pytorch", "monai.networks.nets"),
+    *within("efficientnet_pytorch", "pretrainedmodels", "diffusers.models"),
+)
 _SMALL = calls(*(f"torchvision.datasets.{name}MNIST" for name in ("", "Fashion", "K", "E", "Q")))
 _MANY = 4
 """Places that build convolutions, from which on a model is no exercise."""
@@ -54,43 +61,60 @@ class FullPrecision:
 
     Attributes:
         loop: the first one of its program.
-        node: the first call of a model in it, where one is seen in its own text; otherwise the loop.
+        document, node: the first call of a model in its steps, outside of models, where one is seen; otherwise the
+            loop.
+        loss: the last call of a loss in the loop's own text.
         basis: what shows that it trains such a model on a GPU.
     """
 
     loop: Loop
+    document: Document
     node: cst.CSTNode
+    loss: cst.Call | None
     basis: Evidence
 
 
 def full_precision(facts: Facts) -> FullPrecision | None:
-    """The loop of this document that trains a deep model on a GPU in float32, if the program never mentions another
-    precision; None where another loop of the program stands for it, or the move of its attention layers."""
-    if not facts.supports(SINCE) or not any(loop.learns for loop in facts.loops) or not _may(facts):
+    """The loop that trains a deep model on a GPU in float32 and calls it in this document, if the program never
+    mentions another precision; None where another loop of the program stands for it, or the move of its attention
+    layers."""
+    first = facts.program.first_training
+    if first is None or not facts.supports(SINCE):
         return None
-    learning = [loop for each in facts.program for loop in each.loops if loop.learns]
-    fed = [loop for loop in learning if loop.loaders] or learning
-    first = min(fed, key=lambda loop: (loop.document.filename, loop.document.span(loop.node).start.offset))
+    model = first_step(facts)
+    document, node = (model.document, model.node) if model is not None else (first.document, first.node)
+    if document is not facts.document or not _may(facts):
+        return None
     graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loaders_in(first))
-    if first.document is not facts.document or graphs or not _is_deep(facts) or moved_in_float32(facts) is not None:
-        return None
-    if _differentiates_twice(facts, first):
+    if graphs or not _is_deep(facts) or moved_in_float32(facts) is not None or _differentiates_twice(facts, first):
         return None
     if not first.loaders and facts.does(*_FACTORIES):
         return None  # a pretrained model is looked at, as in the transfer of a style
-    proven = any(one.loop is first and (one.convolves or one.attends) for one in trainings(facts))
-    models = [call.node for call, _ in facts.program.calls_in.get(first, ()) if not call.loss]
-    node = next((one for one in models if first.holds(facts.document, one)), first.node)
-    return FullPrecision(first, node, PROVEN if proven else Evidence.of(Ground.GPU, Ground.LAYERS))
+    home = next(one for one in facts.program if one.document is first.document)
+    proven = any(one.loop is first and (one.convolves or one.attends) for one in trainings(home))
+    called = facts.program.calls_in.get(first, ())
+    losses = [call.node for call, _ in called if call.loss and first.holds(call.document, call.node)]
+    basis = PROVEN if proven else Evidence.of(Ground.GPU, Ground.LAYERS)
+    return FullPrecision(first, document, node, losses[-1] if losses else None, basis)
 
 
 def _may(facts: Facts) -> bool:
     """Whether a program trains on a GPU, and nothing in it decides about precision."""
     if facts.frameworks or not facts.names_gpu_anywhere or not facts.placed or facts.does(*_DECIDES, *_SMALL):
         return False
-    if any(_SPEAKS.search(each.document.text) for each in facts.program):
+    if _changes_default(facts) or any(_SPEAKS.search(each.document.text) for each in facts.program):
         return False
-    return not speaks_of(facts, HALVES | DOUBLES | COMPLEX)
+    return not speaks_of(facts, HALVES | COMPLEX) and not speaks_of(facts, DOUBLES, TENSOR_FACTORIES)
+
+
+def _changes_default(facts: Facts) -> bool:
+    """Whether tensors are made in another precision than float32 by default; on a GPU is none."""
+    for operation in facts.program.operations_of(Call("torch.set_default_tensor_type")):
+        for one in (one for context in operation.contexts for one in context.given("t", 0).alternatives):
+            name = one.named or (one.literal if isinstance(one.literal, str) else "")
+            if name.rpartition(".")[2] != "FloatTensor":
+                return True
+    return False
 
 
 def _differentiates_twice(facts: Facts, loop: Loop) -> bool:
@@ -107,9 +131,20 @@ def _is_deep(facts: Facts) -> bool:
     program = facts.program
     if facts.does(*_FACTORIES):
         return True
-    layers = len(program.operations_of(*_LAYERS))
+    layers = len(program.operations_of(*_LAYERS)) or _derives(facts)
     attends = bool(program.operations_of(*_SOFTMAX) and program.operations_of(*_PRODUCTS))
     return layers >= _MANY or ((layers > 0 or attends) and _stacks(facts))
+
+
+def _derives(facts: Facts) -> bool:
+    """Whether the program has layers of its own that are made of such a layer of torch."""
+    names = {one.full for one in _LAYERS}
+    for document in (one.document for one in facts.program):
+        for cls in document.tree.body:
+            bases = [one.value for one in cls.bases] if isinstance(cls, cst.ClassDef) else []
+            if any(canonical(full_name(document.imported, base)) in names for base in bases):
+                return True
+    return False
 
 
 def _stacks(facts: Facts) -> bool:
