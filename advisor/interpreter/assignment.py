@@ -11,7 +11,9 @@ from accel_advisor.interpreter.library.evident_models import as_model
 from accel_advisor.interpreter.library.settings_classes import field_default
 from accel_advisor.interpreter.loader_batches import loaders_of, may_rewrite, mutates_in_place, refills
 from accel_advisor.records.actions import Act, Sets, SetsItem
+from accel_advisor.tables.torch_modules import PARAMETERS
 from accel_advisor.values.devices import device_kinds
+from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 from accel_advisor.values.places import HOST, SOMEWHERE, WITH_MODEL, Place, is_host
 from accel_advisor.values.store import ANY, ESCAPED, OPEN
 from accel_advisor.values.values import (
@@ -93,6 +95,8 @@ def _assign_attribute(machine: Machine, target: cst.Attribute, value: Value) -> 
                 adopt(machine, value, WITH_MODEL if machine.place_of(one) == WITH_MODEL else SOMEWHERE)
             if isinstance(value, Constant):
                 value = value.at("class attribute", name)
+            if isinstance(one, Module) and isinstance(value, Opaque) and value.name in PARAMETERS:
+                value = of_module(machine, one, value)
             before = machine.store.get(one, name)
             certain = not isinstance(owner, Choice)
             machine.store.set(one, name, value if certain or before is None else join(before, value))
@@ -136,6 +140,18 @@ def adopt(machine: Machine, value: Value, place: Place) -> None:
                 adopt(machine, item, SOMEWHERE)
         elif isinstance(one, Iterated):
             adopt(machine, one.element, SOMEWHERE)
+
+
+def of_module(machine: Machine, module: Module, value: Value) -> Value:
+    """What a module holds that is given a parameter, or registers a tensor: a tensor that lives where it does."""
+    place = WITH_MODEL if machine.place_of(module) == WITH_MODEL else SOMEWHERE
+    parameter = isinstance(value, Opaque) and value.name in PARAMETERS
+    if isinstance(value, Constant) or (parameter and place == SOMEWHERE):
+        return value
+    held = next(iter(value.arguments), value) if isinstance(value, Opaque) and parameter else value
+    basis = PROVEN if parameter or isinstance(held, Tensor) else Evidence.of(Ground.METHOD)
+    known = held if isinstance(held, Tensor) else Tensor()
+    return Tensor(place, scalar=known.scalar, mask=known.mask, basis=basis)
 
 
 def _inside(machine: Machine, cls: Class) -> bool:

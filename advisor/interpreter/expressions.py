@@ -18,6 +18,7 @@ from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.external_settings import settings_in
 from accel_advisor.interpreter.library.loader_construction import combined
 from accel_advisor.interpreter.library.texts import formatted_text, text
+from accel_advisor.interpreter.parameters import parameter_defaults
 from accel_advisor.records.actions import Act, Reads
 from accel_advisor.records.clock import Moment
 from accel_advisor.syntax.shapes import dotted, self_attribute
@@ -157,6 +158,8 @@ def _holds_no_tensor(index: cst.SubscriptElement) -> bool:
 
 def truth(machine: Machine, node: cst.BaseExpression) -> Value:
     """The value of an expression whose truth decides what happens next: that of a tensor has to be read."""
+    if isinstance(node, cst.BooleanOperation):
+        return _either(machine, node, truth)
     value = machine.evaluate(node)
     if isinstance(value, Tensor):
         machine.recorder.operation(machine.frame, node, Act.TRUTH, value)
@@ -173,10 +176,17 @@ def _conditional(machine: Machine, node: cst.IfExp) -> Value:
 
 
 def _boolean(machine: Machine, node: cst.BooleanOperation) -> Value:
+    return _either(machine, node, lambda machine, last: machine.evaluate(last))
+
+
+def _either(
+    machine: Machine, node: cst.BooleanOperation, last: Callable[[Machine, cst.BaseExpression], Value]
+) -> Value:
+    """What ``and`` or ``or`` gives, where ``last`` evaluates what stands behind it."""
     left = truth(machine, node.left)
     # what stands behind `and` and `or` happens on a condition
     with machine.under(machine.frame.condition(node, node.left)):
-        right = machine.evaluate(node.right)
+        right = last(machine, node.right)
     if isinstance(left, Constant) and left.value is None and isinstance(node.operator, cst.Or):
         return right
     if isinstance(left, Configured) and isinstance(node.operator, cst.Or):
@@ -304,18 +314,6 @@ def _lambda(machine: Machine, node: cst.Lambda) -> Value:
     return function
 
 
-def parameter_defaults(machine: Machine, params: cst.Parameters) -> tuple[tuple[str, Value], ...]:
-    """The defaults of a function's parameters, which Python evaluates once, where it is defined."""
-    defaults: list[tuple[str, Value]] = []
-    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
-        if param.default is not None:
-            value = machine.evaluate(param.default)
-            if isinstance(value, Constant):
-                value = value.at("parameter default", param.name.value)
-            defaults.append((param.name.value, value))
-    return tuple(defaults)
-
-
 def _comprehension(machine: Machine, node: cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) -> Value:
     part: cst.CompFor | None = node.for_in
     assert part is not None
@@ -329,7 +327,7 @@ def _comprehension(machine: Machine, node: cst.ListComp | cst.SetComp | cst.Gene
             machine.recorder.go_over(machine.frame, loop, element)
             assign(machine, part.target, element)
             for condition in part.ifs:
-                machine.evaluate(condition.test)
+                truth(machine, condition.test)
             part = part.inner_for_in
             if part is not None:
                 iterable = iterated(machine, part.iter, machine.evaluate(part.iter))

@@ -50,6 +50,18 @@ from accel_advisor.interpreter.arguments import Arguments
 _INNER: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef})
 
 
+def parameter_defaults(machine: Machine, params: cst.Parameters) -> tuple[tuple[str, Value], ...]:
+    """The defaults of a function's parameters, which Python evaluates once, where it is defined."""
+    defaults: list[tuple[str, Value]] = []
+    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+        if param.default is not None:
+            value = machine.evaluate(param.default)
+            if isinstance(value, Constant):
+                value = value.at("parameter default", param.name.value)
+            defaults.append((param.name.value, value))
+    return tuple(defaults)
+
+
 def evaluate_arguments(machine: Machine, node: cst.Call) -> Arguments:
     """Evaluates the arguments of a call, taking known dicts and tuples apart."""
     arguments = Arguments(node)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.assignment import assign
-from accel_advisor.interpreter.expressions import parameter_defaults, truth
+from accel_advisor.interpreter.expressions import truth
 from accel_advisor.interpreter.frames import may_stop_autograd
 from accel_advisor.interpreter.import_statements import import_module, import_names
 from accel_advisor.interpreter.iteration import element_of
@@ -18,7 +18,7 @@ from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.evident_models import rebound
 from accel_advisor.interpreter.library.external_settings import command_options
 from accel_advisor.interpreter.loader_batches import mutates_in_place
-from accel_advisor.interpreter.parameters import answer_by_arguments, hands_back, register
+from accel_advisor.interpreter.parameters import answer_by_arguments, hands_back, parameter_defaults, register
 from accel_advisor.records.actions import Act, Call, Decorates
 from accel_advisor.syntax.exits import Left
 from accel_advisor.syntax.shapes import devices_asked_for, modulus_in, names_epoch

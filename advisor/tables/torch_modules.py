@@ -43,6 +43,12 @@ KEEPS = frozenset(
 )
 """Methods of a module that return the module and leave it where it is."""
 
+PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+"""What makes a tensor a parameter of the module that it is assigned to."""
+
+REGISTERS = frozenset({"register_buffer", "register_parameter"})
+"""Methods with which a module takes in a tensor under a name."""
+
 READS_MODULE = frozenset(
     {"parameters", "named_parameters", "state_dict", "load_state_dict", "zero_grad", "modules", "named_modules"}
     | {"children", "named_children", "buffers", "named_buffers", "register_forward_hook", "apply", "__len__"}

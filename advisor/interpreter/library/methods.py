@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.interpreter.assignment import of_module
 from accel_advisor.interpreter.iteration import element_at, element_of
 from accel_advisor.interpreter.library.device_moves import arrives_later, copies_into, transfer
 from accel_advisor.interpreter.library.dicts import mapping_method
@@ -28,7 +29,7 @@ from accel_advisor.tables.tensor_methods import (
     TELLTALE,
     TENSOR_METHODS,
 )
-from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE
+from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE, REGISTERS
 from accel_advisor.values.composed_texts import formatted
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.fillings import filled_by
@@ -260,6 +261,9 @@ def _module_method(machine: Machine, receiver: Module, name: str, arguments: Arg
             stays = isinstance(mode, Constant) and mode.value is False
             machine.store.set(receiver, "\0evaluating", Constant(stays))
         return receiver
+    if name in REGISTERS:
+        _register(machine, receiver, arguments)
+        return Constant(None)
     if name in READS_MODULE:
         for value in arguments.values():
             if isinstance(value, Module):
@@ -271,6 +275,13 @@ def _module_method(machine: Machine, receiver: Module, name: str, arguments: Arg
         return UNKNOWN
     machine.store.set(receiver, ESCAPED, Constant(True))
     return call_unknown(machine, arguments.values())
+
+
+def _register(machine: Machine, module: Module, arguments: Arguments) -> None:
+    """A module has a buffer or parameter from now on, which lives where it does."""
+    name, value = arguments.get("name", 0), arguments.get("tensor", 1) or arguments.get("param")
+    if isinstance(name, Constant) and value is not None:
+        machine.store.set(module, name.value, of_module(machine, module, value))
 
 
 # -- lists

@@ -1,0 +1,60 @@
+"""ACC208 host-sync-every-step for what a module holds: buffers, parameters and other modules; silent cases first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import findings_of
+from ..programs import IMPORTS
+
+NET = (
+    IMPORTS
+    + """
+class Net(nn.Module):
+    def __init__(self, found=None):
+        super().__init__()
+        self.l = nn.Linear(8, 2)
+        self.register_buffer("at", torch.zeros(1))
+        self.register_buffer("begun", tensor=torch.tensor(0))
+        self.register_buffer("found", found)
+        self.register_buffer("late", None)
+        self.scale = nn.Parameter(torch.ones(8))
+        self.count = 0
+    def forward(self, x):
+        BODY
+        return self.l(x)
+model = Net().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for (x,) in DataLoader(TensorDataset(torch.zeros(8, 8)), batch_size=8):
+    loss = model(x.cuda()).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+)
+"""A model whose steps do not wait, but for what its ``forward`` does."""
+
+PAIRS = {
+    "a counter of Python": ("at = int(self.count)", "at = int(self.at)"),
+    "a flag of Python": ("if self.count == 0: self.count = 1", "if self.begun == 0: self.begun.fill_(1)"),
+    "what is not there yet": ("if self.late: x = x + 1", "if self.begun: x = x + 1"),
+    "whether it is there": ("if self.found is None: x = x + 1", "if self.found.sum() > 0: x = x + 1"),
+    "how many a buffer has": ("at = int(len(self.at))", "at = int(self.at[0])"),
+    "the length of a slice": ("x = x[:self.count]", "x = x[:self.begun]"),
+    "a condition on a size": ("while self.at.numel() > 9: x = x + 1", "while self.at.sum() > 9: x = x + 1"),
+    "a parameter's size": ("if self.scale.size(0) > 3: x = x + 1", "if self.scale.norm() > 3: x = x + 1"),
+    "a mode alone": ("if self.training and self.count: x = x + 1", "if self.training and self.begun: x = x + 1"),
+    "one behind another": ("if self.count or self.late: x = x + 1", "if self.count or (x > 9).any(): x = x + 1"),
+    "not for the truth": ("a = self.count or x.sum()", "a = not (self.count or x.sum())"),
+    "a comprehension": ("a = [i for i in (1, 2) if i > 1]", "a = [i for i in (1, 2) if x.sum() > i]"),
+}
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_reports_tensors_that_a_module_holds(case: str, tmp_path: Path) -> None:
+    silent, spoken = (NET.replace("BODY", one) for one in PAIRS[case])
+    assert findings_of("ACC208", silent, tmp_path) == []
+    (found,) = findings_of("ACC208", spoken, tmp_path)
+    assert "at every step" in found.message
