@@ -22,6 +22,7 @@ from typing import Any
 
 from accel_advisor.editing.fixer import write_atomically
 
+from ..checkouts import folder_of
 from ..recording import commit, today
 from .records import (
     FINDINGS,
@@ -105,7 +106,7 @@ def run(chosen: Round, rounds: dict[str, Round], folder: Path, worklist: Path, s
     everything: list[tuple[str, dict[str, Any]]] = []
     read: dict[str, list[Place]] = {}
     for repository in chosen.repositories:
-        root = folder / repository.replace("/", "+", 1)
+        root = folder_of(repository, folder)
         if not root.is_dir():
             sys.exit(f"{root} is missing: clone {repository}")
         found = lint(root, ".")
@@ -130,7 +131,7 @@ def run(chosen: Round, rounds: dict[str, Round], folder: Path, worklist: Path, s
         for repository, one in drawn
     ]
     chosen.run = {"date": today(), "commit": commit(), "findings": len(everything), "drawn": len(drawn)}
-    shown = [excerpt(folder / repository.replace("/", "+", 1), repository, one) for repository, one in drawn]
+    shown = [excerpt(folder_of(repository, folder), repository, one) for repository, one in drawn]
     write_atomically(worklist, "\n".join(shown).encode())
     write_rows(Remark, scored, REMARKS)
     write_rows(Verdict, [*read_rows(Verdict, FINDINGS), *verdicts], FINDINGS)

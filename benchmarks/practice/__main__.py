@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -20,6 +19,7 @@ from typing import NamedTuple
 
 from accel_advisor.editing.fixer import write_atomically
 
+from ..checkouts import clone, folder_of
 from ..first_contact.__main__ import lint, places
 from ..first_contact.records import Remark, met_by, read_rows, recall_table
 from ..recording import machine
@@ -57,7 +57,7 @@ def practise(name: str, folder: Path) -> Practised:
     scored: list[Remark] = []
     findings: Counter[str] = Counter()
     for repository in dict.fromkeys(one.repository for one in remarks):
-        root = folder / repository.replace("/", "+", 1)
+        root = folder_of(repository, folder)
         if not root.is_dir():
             sys.exit(f"{root} is missing: `python -m benchmarks.practice clone {folder}` fetches it")
         own = [one for one in remarks if one.repository == repository]
@@ -80,14 +80,6 @@ def record(done: dict[str, Practised]) -> None:
         for name, one in done.items()
     }
     write_atomically(RESULTS, (json.dumps({**machine(), "sets": sets}, indent=1) + "\n").encode())
-
-
-def clone(folder: Path) -> None:
-    """Fetches the repositories at their commits."""
-    for repository, commit in json.loads(TREES.read_text(encoding="utf-8")).items():
-        root = folder / repository.replace("/", "+", 1)
-        subprocess.run(["git", "clone", "--quiet", f"https://github.com/{repository}", str(root)], check=True)
-        subprocess.run(["git", "-C", str(root), "checkout", "--quiet", commit], check=True)
 
 
 def shown(name: str, one: Practised, missed: bool) -> Iterable[str]:
@@ -117,7 +109,8 @@ def main() -> None:
     scores.add_argument("--record", action="store_true")
     args = parser.parse_args()
     if args.command == "clone":
-        clone(args.folder)
+        for repository, commit in json.loads(TREES.read_text(encoding="utf-8")).items():
+            clone(repository, commit, args.folder)
         return
     done = {name: practise(name, args.folder) for name in args.set or SETS}
     for name, one in done.items():

@@ -22,6 +22,7 @@ from typing import Any
 
 from accel_advisor.editing.fixer import write_atomically
 
+from ..checkouts import clone
 from ..recording import machine
 from .labels import CORE, RULES, Label, Score, Tree, read_labels, read_trees, scored, spots
 
@@ -85,16 +86,6 @@ def record(scores: Mapping[str, Score], trees: list[Tree]) -> dict[str, Any]:
     }
 
 
-def clone(folder: Path) -> None:
-    """Fetches the labelled repositories, each at its commit."""
-    for tree in read_trees():
-        root = tree.folder(folder)
-        if root.exists():
-            continue
-        subprocess.run(["git", "clone", "--quiet", f"https://github.com/{tree.repository}", root], check=True)
-        subprocess.run(["git", "-C", root, "checkout", "--quiet", tree.commit], check=True)
-
-
 def write_page(kept: Mapping[str, Any], lines: list[str]) -> None:
     """Puts the table of a run into the page."""
     page = (HERE / "README.md").read_text(encoding="utf-8")
@@ -144,7 +135,8 @@ def main() -> None:
     scores.add_argument("--record", action="store_true", help="keep the table in results/recall.json and README.md")
     args = parser.parse_args()
     if args.command == "clone":
-        clone(args.folder)
+        for tree in read_trees():
+            clone(tree.repository, tree.commit, args.folder)
     else:
         score(args.folder, args.missed, args.record)
 

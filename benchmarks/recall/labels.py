@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..checkouts import folder_of
+
 HERE = Path(__file__).resolve().parent
 
 RULES: dict[str, frozenset[str]] = {
@@ -68,7 +70,7 @@ class Tree(NamedTuple):
 
     def folder(self, checkouts: Path) -> Path:
         """Where its checkout is expected: ``owner+name``."""
-        return checkouts / self.repository.replace("/", "+", 1)
+        return folder_of(self.repository, checkouts)
 
     def differing(self, checkouts: Path) -> list[str]:
         """The labelled files that are missing in the checkout, or others than those that were read."""
