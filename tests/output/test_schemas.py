@@ -1,0 +1,85 @@
+"""Each format that has a schema, held against it by a validator that is not ours: what the real command writes of files
+in awkward places, of a notebook, of nothing at all."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+import xmlschema
+
+from ..commands.scripts import HEALTHY, SLOW
+
+SCHEMAS = Path(__file__).parent / "schemas"
+NOTEBOOK = {
+    "cells": [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": SLOW}],
+    "metadata": {"language_info": {"name": "python"}},
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
+FORMATS = ("gitlab", "junit", "sarif")
+
+
+def written(folder: Path, name: str, *paths: str) -> str:
+    """What ``lint`` writes of these paths, seen from this folder."""
+    command = [sys.executable, "-m", "accel_advisor", "lint", "--output-format", name, "--no-cache", *paths]
+    done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8")
+    assert done.returncode < 2, done.stderr
+    return done.stdout
+
+
+def check(name: str, text: str) -> None:
+    """Raises where a text is not what the schema of its format allows."""
+    if name == "junit":
+        xmlschema.XMLSchema(str(SCHEMAS / "junit-10.xsd")).validate(text)
+        return
+    file = {"sarif": "sarif-2.1.0.json", "gitlab": "gitlab-code-quality.json"}[name]
+    schema = json.loads((SCHEMAS / file).read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker()).validate(json.loads(text))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("formats")
+    (folder / "train.py").write_text(SLOW)
+    (folder / "healthy.py").write_text(HEALTHY)
+    (folder / 'odd <&"> 表 name.py').write_text(SLOW.replace("loader = ", "def broken(:\nloader = "))
+    (folder / "notes.ipynb").write_text(json.dumps(NOTEBOOK))
+    return folder
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_found_is_valid(files: Path, name: str) -> None:
+    text = written(files, name, ".")
+    for expected in ("ACC102", "train.py", "notes.ipynb"):
+        assert expected in text
+    check(name, text)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_nothing_found_is_valid(files: Path, name: str) -> None:
+    check(name, written(files, name, "healthy.py"))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_outside_the_working_directory_is_valid(files: Path, tmp_path: Path, name: str) -> None:
+    if name == "gitlab":
+        pytest.skip("GitLab knows files of its repository only; what lies outside has no path there")
+    check(name, written(tmp_path, name, str(files / "train.py")))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("sarif", '{"version": "2.1.0", "runs": [{"results": []}]}'),
+        ("gitlab", '[{"description": "x", "check_name": "x", "fingerprint": "x", "severity": "minor"}]'),
+        ("junit", '<testsuites><testsuite name="x"/></testsuites>'),
+    ],
+)
+def test_the_schemas_see_what_is_wrong(name: str, text: str) -> None:
+    with pytest.raises((jsonschema.ValidationError, xmlschema.XMLSchemaValidationError)):
+        check(name, text)
