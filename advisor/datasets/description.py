@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ from accel_advisor.tables.known_datasets import (
 from accel_advisor.values.values import (
     UNKNOWN,
     Choice,
+    Class,
     Constant,
     Instance,
     Iterated,
@@ -49,25 +51,27 @@ _ENCODES = re.compile(r"tokeni[sz]er|^tok$|processor|extractor", re.IGNORECASE)
 
 def describe_dataset(machine: Machine, value: Value) -> DatasetFacts:
     """What a data set's value says about its samples."""
-    found = _described(machine, value)
-    return replace(found, changes=found.changes or _changes(machine, value))
+    found, recorder = _described(machine, value), machine.recorder
+    changes = _is_one_of(machine, value, recorder.written.keys() | recorder.changed)
+    adjusted = _is_one_of(machine, value, recorder.adjusted)
+    return replace(found, changes=found.changes or changes, adjusted=found.adjusted or adjusted)
 
 
-def _changes(machine: Machine, value: Value, depth: int = 0) -> bool:
-    """Whether the program changes an object, or one that it is made with, while it is in use."""
-    if depth > 4:
+def _is_one_of(machine: Machine, value: Value, classes: Set[Class], depth: int = 0) -> bool:
+    """Whether an object, or one that it is made with, is of one of these classes."""
+    if depth > 4 or not classes:
         return False
     parts: list[Value] = []
     for one in options_of(value):
         if isinstance(one, Instance):
-            if one.cls in machine.recorder.written or one.cls in machine.recorder.changed:
+            if one.cls in classes:
                 return True
             parts += machine.store.entries(one).values()
         elif isinstance(one, Opaque):
             parts += [*one.arguments, *(held for _, held in one.keywords)]
         elif isinstance(one, Sequence):
             parts += one.items
-    return any(_changes(machine, one, depth + 1) for one in parts)
+    return any(_is_one_of(machine, one, classes, depth + 1) for one in parts)
 
 
 def _described(machine: Machine, value: Value) -> DatasetFacts:
@@ -96,6 +100,7 @@ def _described(machine: Machine, value: Value) -> DatasetFacts:
             any(one.on_device for one in found),
             iterable=any(one.iterable for one in found),
             changes=any(one.changes for one in found),
+            adjusted=any(one.adjusted for one in found),
             on_host=all(one.on_host for one in found),
         )
     if isinstance(value, Opaque):

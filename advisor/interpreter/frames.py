@@ -232,6 +232,12 @@ class Frame:
         return any(one.within is loop for one in self.conditions)
 
     @property
+    def happens_once(self) -> bool:
+        """Whether the statement is in no loop, and stands at the top of a module or in a function that is called: one
+        that nothing in sight calls may be called again and again."""
+        return not self.loops and (bool(self.chain) or not self.functions)
+
+    @property
     def passes(self) -> Passes:
         """The loops around the statement, as the text shows them."""
         if self._passes is None or self._passes[0] is not self.loops:

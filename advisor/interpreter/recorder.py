@@ -68,7 +68,8 @@ class Recorder:
         inputs: what becomes of the inputs of each module.
         call_graph: which function is called from where.
         called: the modules that were called.
-        written: attributes of data sets (or any instance) that code outside the class assigns.
+        written: attributes of data sets (or any instance) that code outside the class assigns, perhaps again and again.
+        adjusted: the classes of those whose attributes it assigns once.
         changed: classes whose own methods assign attributes in a loop, after ``__init__``.
         asked: attributes of the objects of a class that code asks for by another name than ``self``; under None, those
             of what may be such an object.
@@ -85,6 +86,7 @@ class Recorder:
         self.call_graph = CallGraph()
         self.called = CalledModules()
         self.written: dict[Class, set[str]] = {}
+        self.adjusted: set[Class] = set()
         self.changed: set[Class] = set()
         self.asked: dict[Class | None, set[str]] = {}
         self.handed_over: set[Birth] = set()
@@ -202,7 +204,9 @@ class Recorder:
             self.facts[frame.document.filename].loops.append(known)
         known.parent = known.parent or frame.loop
         known.function = frame.function.node if frame.function is not None else None
-        known.guarded |= any(one.varies is not None and one.varies is frame.loop for one in frame.conditions)
+        guarded = any(one.varies is not None and one.varies is frame.loop for one in frame.conditions)
+        known.guarded |= guarded
+        known.periodic |= guarded and frame.every is not None
         return known
 
     def take(self, loop: Loop, loaders: list[LoaderCall]) -> None:
@@ -220,11 +224,13 @@ class Recorder:
         for loader in loaders_of(element, whole=True):
             if loop not in loader.passes:
                 loader.passes.append(loop)
+            turns = loader.around
             for inner, outer in pairwise(reversed(frame.loops)):
-                if inner.guarded:
+                if inner.guarded and not inner.periodic:
                     break
-                if outer not in loader.around:
-                    loader.around.append(outer)
+                turns = loader.now_and_then if inner.guarded else turns
+                if outer not in turns:
+                    turns.append(outer)
 
     def take_one(self, frame: Frame, element: Value) -> None:
         """``next(iterator)``: the loop around it takes batches."""

@@ -21,6 +21,10 @@ class CallGraph:
         """A call of a function stands in another one, or at the top of a module."""
         self._callers.setdefault(id(called), {})[id(site.node)] = caller.node if caller is not None else None
 
+    def is_called(self, function: cst.CSTNode) -> bool:
+        """Whether a call of a function stands in the program."""
+        return id(function) in self._callers
+
     def reaches_once(self, outer: cst.CSTNode | None, inner: cst.CSTNode | None) -> bool:
         """Whether the code of one function reaches another, or itself, in a single place; None is the top of a
         module."""

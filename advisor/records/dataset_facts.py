@@ -67,6 +67,7 @@ class DatasetFacts:
         whole: whether it is a stream that is seen to give every process the same samples.
         objects: the lists and dicts of Python objects that it makes its samples from.
         changes: whether the program changes it, or may change it, while it is in use.
+        adjusted: whether the program assigns an attribute of it once, as before the first epoch.
     """
 
     value: Value
@@ -78,6 +79,7 @@ class DatasetFacts:
     tensors: bool = True
     iterable: bool = False
     changes: bool = False
+    adjusted: bool = False
     ranked: bool = True
     whole: bool = False
     objects: tuple[Hold, ...] = ()

@@ -84,6 +84,7 @@ class LoaderCall(BatchSource):
         loops: where its batches are taken.
         passes: those of the loops that go over all of its batches.
         around: the loops around those in every turn of which a pass begins.
+        now_and_then: the loops around those of which one turn in so many begins a pass.
         transfers: moves of its batches to a device.
         moved_by: the framework that moves its batches, if one does.
         mutated: the loops that change a batch in place while it is on the host; None where the loop is not known.
@@ -107,6 +108,7 @@ class LoaderCall(BatchSource):
     loops: list[Loop] = field(default_factory=list)
     passes: list[Loop] = field(default_factory=list)
     around: list[Loop] = field(default_factory=list)
+    now_and_then: list[Loop] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
     moved_by: str | None = None
     mutated: set[Loop | None] = field(default_factory=set)
@@ -183,8 +185,17 @@ class LoaderCall(BatchSource):
     @property
     def epoch_loops(self) -> list[Loop]:
         """Loops over numbers that it is not built in, and in which all of its batches are taken again and again."""
+        return self._counting(self.around)
+
+    @property
+    def periodic_loops(self) -> list[Loop]:
+        """Loops over numbers that it is not built in, and in which all of its batches are taken once in so many
+        turns."""
+        return self._counting(self.now_and_then)
+
+    def _counting(self, loops: list[Loop]) -> list[Loop]:
         built = [loop for context in self.contexts for loop in context.loops]
-        return [outer for outer in self.around if outer.counts and self not in outer.loaders and outer not in built]
+        return [outer for outer in loops if outer.counts and self not in outer.loaders and outer not in built]
 
     @property
     def label(self) -> str:

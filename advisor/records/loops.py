@@ -34,6 +34,7 @@ class Loop:
         function: the innermost function that it stands in; None at the top of a module.
         functions: names of the functions that it was reached through, outermost first.
         guarded: whether some passes of the loop around it skip it, as a condition says that varies there.
+        periodic: whether that condition takes one of so many passes.
         counts: whether it goes over numbers (``while``, ``range``), as a loop over epochs does, more than once, or
             calls what it goes over an epoch.
         repeats: whether a second pass may follow the first: its body does not end in ``break`` whatever happens.
@@ -54,6 +55,7 @@ class Loop:
     rows_of: Tensor | None = None
     function: cst.CSTNode | None = None
     guarded: bool = False
+    periodic: bool = False
     repeats: bool = False
     _inside: frozenset[int] | None = field(default=None, init=False, repr=False)
 

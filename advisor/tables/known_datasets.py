@@ -51,6 +51,11 @@ MEMORY_DATASETS = frozenset(
 )
 """Library vision data sets that are held in memory: only the transform costs time for each sample."""
 
+STEADY_BASES = (
+    DATASET_BASES | DISK_DATASETS | MEMORY_DATASETS | {"object", "torchvision.datasets.VisionDataset", "typing.Generic"}
+)
+"""Classes that have no method which changes their objects, so that what is called is a function that they hold."""
+
 
 @dataclass(frozen=True, slots=True)
 class TransformingDataset:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.records.queries.loaders.epochs import (
+    epochs_of,
     evidence_of_workers,
     restarted_loaders,
     spelled_workers,
@@ -22,8 +23,8 @@ class DataLoaderMissingPersistentWorkers(Rule):
     """A DataLoader starts its worker processes again in every epoch.
 
     What it does
-        Finds a DataLoader with workers but without `persistent_workers` that is iterated again and again. It is `info`
-        where the number of workers is decided elsewhere, as by an option, or nothing is known of the data set.
+        Finds a DataLoader with workers but without `persistent_workers` that is iterated in every epoch, and beside it
+        those of some epochs. It is `info` where the number of workers is decided elsewhere, or the data are unknown.
 
     Why it costs time
         At the end of each epoch the workers end, and the next one starts others: each is a process that imports torch
@@ -67,8 +68,8 @@ class DataLoaderMissingPersistentWorkers(Rule):
     When to ignore it
         Where the data set is changed between epochs: workers that live on keep the copy that they began with. The rule
         is silent where it sees that, where the loop over epochs names an unknown data set, where samples are in memory,
-        so that no workers are better, in programs with pipelines of torchrec, and where many loaders are made in a
-        loop: workers that live on also keep their memory.
+        so that no workers are better, in programs with pipelines of torchrec, and where a loop makes many loaders: they
+        keep their memory.
 
     Fix safety
         Unsafe: random generators and caches of the workers live on from one epoch to the next.
@@ -89,14 +90,14 @@ class DataLoaderMissingPersistentWorkers(Rule):
             yield self._report(facts, loader)
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
-        loop = loader.epoch_loops[0]
+        loop, turns = epochs_of(loader)[0], "every pass" if loader.epoch_loops else "some passes"
         line = loop.document.span(loop.node).start.line
         where = "" if loop.document is facts.document else f" of {loop.document.filename}"
         starts, granted = start_methods(facts, loader), what_epochs_grant(loader)
         cost = f", by {starts.fresh}, which imports torch in each of them" if starts.fresh else ""
         basis, keep = evidence_of_workers(loader), where_workers(loader)
-        restarted = f"{_restarted(facts, loader)} started anew in every pass of the loop in {line}{where}{cost}"
-        message = f"{restarted}{granted}; pass `persistent_workers={keep}`"
+        when = f"in {turns} of the loop in {line}{where}{cost}{granted}"
+        message = f"{_restarted(facts, loader)} started anew {when}; pass `persistent_workers={keep}`"
         return self.finding(
             facts,
             loader.node,
@@ -116,5 +117,4 @@ def _restarted(facts: Facts, loader: LoaderCall) -> str:
     if count is not None or spelled is None:
         return f"the worker of `{loader.label}` is" if count == 1 else f"the {count} workers of `{loader.label}` are"
     default, code = loader.default_count("num_workers"), facts.document.code(spelled)
-    decided = f"`{code}`, {default} by default" if default else f"`{code}`"
-    return f"the workers of `{loader.label}` ({decided}) are"
+    return f"the workers of `{loader.label}` (`{code}`{f', {default} by default' if default else ''}) are"

@@ -15,6 +15,7 @@ from accel_advisor.interpreter.library.loader_subclasses import build_base
 from accel_advisor.interpreter.library.settings_classes import is_record
 from accel_advisor.interpreter.library.unknown_code import call_unknown
 from accel_advisor.tables.frameworks import PREPARES, TAKERS
+from accel_advisor.tables.known_datasets import STEADY_BASES
 from accel_advisor.tables.tensor_methods import MOVES
 from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.store import ESCAPED
@@ -115,7 +116,8 @@ def call_inherited_method(
     if name == "parse_args" and is_record(receiver.cls):
         return receiver
     if machine.frame.loops:
-        machine.recorder.changed.add(receiver.cls)
+        if name.startswith("set_") or not receiver.cls.library_bases() <= STEADY_BASES:
+            machine.recorder.changed.add(receiver.cls)
         # perhaps: a library's trainer looks after that by itself
         machine.recorder.autograd_stopped(machine.frame.loops)
     return call_unknown(machine, arguments.values())

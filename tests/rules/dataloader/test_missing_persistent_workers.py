@@ -394,3 +394,56 @@ def test_the_fix_holds_for_callers_who_want_no_workers(tmp_path: Path) -> None:
     text = fixed("ACC106", FILES + GIVEN + EPOCHS, tmp_path)
     assert "num_workers=workers, persistent_workers=workers > 0)" in text
     assert "num_workers=2, persistent_workers=True)" in fixed("ACC106", FILES + LOADER + EPOCHS, tmp_path)
+
+
+@pytest.mark.parametrize("data", ["files = Held()\n", FOLDER + "files = d\n"], ids=["own", "of torchvision"])
+def test_what_is_set_once_before_the_epochs_is_known_to_all_workers(data: str, tmp_path: Path) -> None:
+    once = STAGED_FILES + HELD + data + LOADER + "  # -> info unsafe\nloader.dataset.stage = 1\n"
+    epochs = EPOCHS if "Held" in data else BATCHES
+    check_one("ACC106", once + epochs, tmp_path)
+    check_one(
+        "ACC106", (once + epochs + "loader.dataset.stage = 2" + epochs).replace("  # -> info unsafe", ""), tmp_path
+    )
+
+
+def test_a_function_that_the_data_holds_changes_nothing_in_it(tmp_path: Path) -> None:
+    source = (
+        FILES + HELD + "held = Held(conf.clean)\n" + LOADER.replace("files", "held") + EPOCHS + "    held.held('a')\n"
+    )
+    check_pair(
+        "ACC106", Pair(source.replace("held.held('a')", "held.set_stage(1)"), "set_stage(1)", "held('a')"), tmp_path
+    )
+
+
+def test_epochs_of_each_run_are_epochs(tmp_path: Path) -> None:
+    run = "    loader = DataLoader(files, num_workers=2)  # -> info unsafe\n    for epoch in range(9):\n"
+    run += "        for x in loader:\n            model(x).sum().backward()\n"
+    check_one("ACC106", f"{STAGED_FILES}for run in range(3):\n{run}", tmp_path)
+    kept = f"{STAGED_FILES}loaders = []\nfor run in range(3):\n    loaders.append(DataLoader(files, num_workers=2))\n"
+    check_one("ACC106", kept + "for epoch in range(9):\n    for x in loaders[epoch]:\n        model(x)\n", tmp_path)
+
+
+PERIODIC = """
+test = DataLoader(files, num_workers=2)  # -> info unsafe
+loader = DataLoader(files, num_workers=2)  # -> info unsafe
+for epoch in range(9):
+    for x in loader:
+        model(x).sum().backward()
+    if epoch % 3 == 0:
+        for x in test:
+            model(x)
+"""
+
+
+def test_joins_a_loader_of_some_epochs_to_one_of_all(tmp_path: Path) -> None:
+    first, second = check_one("ACC106", STAGED_FILES + PERIODIC, tmp_path)
+    assert "in some passes of the loop" in first.message
+    assert "in every pass of the loop" in second.message
+    assert first.group == second.group != ""
+
+
+def test_silent_where_workers_start_in_some_epochs_only(tmp_path: Path) -> None:
+    alone = PERIODIC.replace("  # -> info unsafe", "").replace(
+        "loader = DataLoader(files, num_workers=2)", "loader = conf"
+    )
+    check_one("ACC106", STAGED_FILES + alone, tmp_path)

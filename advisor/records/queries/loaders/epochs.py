@@ -16,7 +16,7 @@ from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 if TYPE_CHECKING:
     from accel_advisor.project.target import Version
     from accel_advisor.records.facts import Facts, LoaderCall, Loop
-    from accel_advisor.records.operations import Operation
+    from accel_advisor.records.operations import Operation, OperationContext
 
 _RUNS = re.compile(r"fold|seed|trial|run|split|repeat|experiment|config|cfg", re.IGNORECASE)
 """What the variable of a loop is called whose passes are trainings of their own."""
@@ -31,22 +31,33 @@ _COUNTS_CORES = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "os.proc
 
 def restarted_loaders(facts: Facts) -> Iterator[LoaderCall]:
     """The loaders of a document that are built once, have workers, and start them for every epoch, where workers can
-    live on."""
+    live on; beside these, in the order in which they were met, those that do so once in so many epochs or steps."""
     if facts.does(Within("torchrec.distributed")):
         return  # whose pipelines fetch ahead, and were seen to hang on workers that live on
-    for loader in facts.loaders:
-        if not loader.constructor.advises or not _has_workers(loader):
-            continue
-        if not loader.gives("persistent_workers", None) or loader.moved_by == "lightning":
-            continue
-        if any(context.loops for context in loader.contexts) or not loader.epoch_loops:
-            continue
-        if _is_at_hand(loader):
-            continue  # where no workers are better than workers that live on
-        if not facts.supports(workers_live_on_since(loader)):
-            continue
-        if not loader.suffers("changed") and not _may_change(facts, loader):
-            yield loader
+    found = [one for one in facts.loaders if epochs_of(one) and _starts_anew(facts, one)]
+    if any(one.epoch_loops for one in found):
+        yield from found
+
+
+def epochs_of(loader: LoaderCall) -> list[Loop]:
+    """The loops in each turn of which the workers of a loader are started; those in some turns where there are none.
+    None where a loop that takes no batches builds loaders one after the other, as that over runs does not."""
+    built = {id(loop) for context in loader.contexts for loop in context.loops}
+    if not built <= {id(loop) for loop in (*loader.around, *loader.now_and_then)}:
+        return []
+    return loader.epoch_loops or loader.periodic_loops
+
+
+def _starts_anew(facts: Facts, loader: LoaderCall) -> bool:
+    if not loader.constructor.advises or not _has_workers(loader):
+        return False
+    if not loader.gives("persistent_workers", None) or loader.moved_by == "lightning":
+        return False
+    if _is_at_hand(loader):
+        return False  # where no workers are better than workers that live on
+    if not facts.supports(workers_live_on_since(loader)):
+        return False
+    return not loader.suffers("changed") and not _may_change(facts, loader)
 
 
 def spelled_workers(loader: LoaderCall) -> cst.BaseExpression | None:
@@ -103,8 +114,11 @@ def _may_change(facts: Facts, loader: LoaderCall) -> bool:
         return True
     if _has_unknown_data(loader):
         return _is_at_hand_in_epochs(loader)
+    single = len(epochs_of(loader)) == 1
+    if dataset.adjusted and not single:
+        return True
     return any(
-        context.subject == dataset.given and (context.inner is not None or not _stands_above(operation, loader))
+        context.subject == dataset.given and not (single and _is_settled(facts, loader, operation, context))
         for one in facts.program
         for operation in one.operations
         if _assigns(operation.what)
@@ -123,7 +137,7 @@ def _is_at_hand_in_epochs(loader: LoaderCall) -> bool:
         (one.value for one in loader.node.args if one.keyword is None or one.keyword.value == "dataset"), None
     )
     names = {"dataset", dotted(spelled).rpartition(".")[2]} - {""}
-    for loop in loader.epoch_loops:
+    for loop in epochs_of(loader):
         counted = [one for one in descendants(loop.node, cst.Call) if dotted(one.func) == "len"]
         harmless = {id(name) for one in counted for name in descendants(one, cst.Name)}
         if any(one.value in names and id(one) not in harmless for one in descendants(loop.node, cst.Name)):
@@ -131,10 +145,15 @@ def _is_at_hand_in_epochs(loader: LoaderCall) -> bool:
     return False
 
 
-def _stands_above(operation: Operation, loader: LoaderCall) -> bool:
+def _is_settled(facts: Facts, loader: LoaderCall, operation: Operation, context: OperationContext) -> bool:
+    """Whether something happens in no loop, and above the loader, at the top of a module or in a function that the
+    program calls: workers that start afterwards have it, too."""
+    if context.inner is not None:
+        return False
     document = operation.document
     above = document.span(operation.node).start < document.span(loader.node).start
-    return document is loader.document and above
+    called = operation.function is None or facts.call_graph.is_called(operation.function)
+    return called or (document is loader.document and above)
 
 
 def _has_workers(loader: LoaderCall) -> bool:
