@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from accel_advisor.output import DEFAULT, Screen, formats, rendered
 if TYPE_CHECKING:
     from accel_advisor.finding import Finding
     from accel_advisor.lint.adoption import Held
+    from accel_advisor.lint.changed_findings import ChangedFindings
     from accel_advisor.lint.fix_loop import FixOutcome
     from accel_advisor.lint.report import Report
     from accel_advisor.project.discovery import Found
@@ -41,6 +42,7 @@ CONFIDENCES = click.Choice([one.value for one in Confidence])
 @click.option("--baseline", metavar="FILE", help="Hide the findings that FILE holds.")
 @click.option("--no-baseline", is_flag=True, help="Hide none, whatever the configuration says.")
 @click.option("--write-baseline", metavar="FILE", help="Write what is found to FILE, for --baseline.")
+@click.option("--diff-base", metavar="REF", help="Show findings on lines that changed since this branch or commit.")
 @click.option("--select", multiple=True, metavar="RULE", help="Run these rules only: codes, names or prefixes.")
 @click.option("--ignore", "--extend-ignore", multiple=True, metavar="RULE", help="Do not run these rules.")
 @click.option("--extend-select", multiple=True, metavar="RULE", help="Run these rules besides the others.")
@@ -74,6 +76,7 @@ def lint(
     baseline: str | None,
     no_baseline: bool,
     write_baseline: str | None,
+    diff_base: str | None,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     extend_select: tuple[str, ...],
@@ -120,6 +123,7 @@ def lint(
     )
     known = {"--baseline": baseline is not None, "--no-baseline": no_baseline}
     _refuse_both({**known, "--write-baseline": write_baseline is not None})
+    _refuse_both({"--diff-base": diff_base is not None, "--write-baseline": write_baseline is not None})
     if write_baseline is not None and STDIN in paths:
         raise click.UsageError("--write-baseline cannot be used with '-': name the files")
     change = partial(
@@ -152,6 +156,9 @@ def lint(
         files, notes = discovery.files, discovery.notes
     for note in notes:
         click.echo(f"Warning: {note}", err=True)
+    changes = _changes(diff_base, files, sources)
+    if changes is not None:
+        files = changes.files
     if show_files:
         click.echo("".join(f"{one.filename}\n" for one in files), nl=False)
         return 0
@@ -168,6 +175,8 @@ def lint(
 
         return 0 if write(report, write_baseline, filenames, configurations) else 2
     new = held.new if held is not None else partial(_shown, configurations)
+    if changes is not None:
+        new = partial(_new_on_changed_lines, new, changes)
     if make_fixes or diff:
         from accel_advisor.lint.fix_loop import fix
 
@@ -191,6 +200,8 @@ def lint(
         report = held.without_known(report, filenames)
     else:
         report = replace(report, findings=_shown(configurations, report))
+    if changes is not None:
+        report = changes.only(report)
     report = replace(report, findings=joined(report.findings))
     if statistics:
         from accel_advisor.commands import rule_counts
@@ -224,6 +235,25 @@ def _show_settings(configurations: Configurations, named: Iterable[str]) -> None
 def _shown(configurations: Configurations, report: Report) -> list[Finding]:
     """The findings of a report that are severe enough to be shown."""
     return [one for one in report.findings if configurations.shows(one)]
+
+
+def _changes(ref: str | None, files: Sequence[Found], sources: Mapping[str, bytes]) -> ChangedFindings | None:
+    """What changed since a commit; None where that was not asked."""
+    if ref is None:
+        return None
+    from accel_advisor.lint.changed_findings import ChangedFindings
+    from accel_advisor.project.changed_lines import ChangedLines
+
+    changes = ChangedFindings(ChangedLines(ref), files, sources)
+    if files and not changes.files:
+        click.echo(f"Nothing that is linted changed since {ref}.", err=True)
+    return changes
+
+
+def _new_on_changed_lines(
+    new: Callable[[Report], list[Finding]], changes: ChangedFindings, report: Report
+) -> list[Finding]:
+    return changes.on_changed_lines(report, new(report))
 
 
 def _refuse_both(given: Mapping[str, bool]) -> None:

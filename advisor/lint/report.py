@@ -47,6 +47,7 @@ class Report:
         notes: sentences about what could not be looked at.
         failures: sentences about rules that did not run, because they cannot be loaded.
         hidden: how many findings a baseline holds, which are not among the others.
+        unchanged: how many findings stand on lines that did not change, and are left out for that.
         fixed: how many findings were fixed before.
     """
 
@@ -59,6 +60,7 @@ class Report:
     notes: list[str] = field(default_factory=list)
     failures: tuple[str, ...] = ()
     hidden: int = 0
+    unchanged: int = 0
     fixed: int = 0
 
     @property

@@ -61,10 +61,12 @@ def render(report: Report, screen: Screen) -> str:
 def summary(report: Report) -> str:
     """One line: how much was found, and how much of it can be fixed."""
     done = f"Fixed {_count(report.fixed, 'finding')}. " if report.fixed else ""
-    end = f"; {_count(report.hidden, 'finding')} in the baseline." if report.hidden else "."
+    held = [f"{_count(report.hidden, 'finding')} in the baseline"] if report.hidden else []
+    held += [f"{_count(report.unchanged, 'finding')} on lines that did not change"] if report.unchanged else []
+    end = "; ".join(["", *held]) + "."
     findings = report.findings
     if not findings:
-        found = "left" if report.fixed else "new" if report.hidden else "found"
+        found = "left" if report.fixed else "new" if held else "found"
         return f"{done}{_count(report.checked, 'file')} checked, nothing {found}{end}"
     severities = Counter(one.severity for one in findings)
     counted = ", ".join(

@@ -65,10 +65,8 @@ def test_nothing_found_is_valid(files: Path, name: str) -> None:
     check(name, written(files, name, "healthy.py"))
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", ["junit", "sarif"])
 def test_a_file_outside_the_working_directory_is_valid(files: Path, tmp_path: Path, name: str) -> None:
-    if name == "gitlab":
-        pytest.skip("GitLab knows files of its repository only; what lies outside has no path there")
     check(name, written(tmp_path, name, str(files / "train.py")))
 
 
