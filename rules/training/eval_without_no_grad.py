@@ -12,6 +12,8 @@ from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.evaluation import Evaluation, evaluations_with_graphs
 from accel_advisor.rule import Rule, also_at, indentation_at, insert_after, newline_of
 
+_COST = ", and keeps every activation for a backward pass that never comes"
+
 
 class EvalWithoutNoGrad(Rule):
     """A model is evaluated while autograd records everything that it computes.
@@ -20,9 +22,9 @@ class EvalWithoutNoGrad(Rule):
         Finds loops over a DataLoader that call a model, never call `backward()`, are clearly an evaluation (the model
         is in `eval()` mode, or the function is named for it), and run under neither `torch.no_grad()` nor
         `torch.inference_mode()`, in themselves, in their callers or in the model. Loops over single samples are found
-        where the model is in `eval()` mode; loops that train and evaluate, where a parameter decides whether
-        `backward()` is called, and a call gives False for it. Where all that is seen of the model is its `eval()` and
-        its call, this is reported as information.
+        where the model is in `eval()` mode, and so are calls beside the training step; loops that train and evaluate
+        where a parameter (`train`, `optimizer is not None`) decides on `backward()`, and a call against it. Where all
+        that is seen of the model is its `eval()` and its call, this is reported as information.
 
     Why it costs time
         Every activation is kept for a backward pass that never comes: memory that would allow far larger batches, and
@@ -85,27 +87,26 @@ class EvalWithoutNoGrad(Rule):
             yield self._report(facts, evaluation)
 
     def _report(self, facts: Facts, evaluation: Evaluation) -> Finding:
-        torch, loop, basis = facts.torch_name or "torch", evaluation.loop, evaluation.basis
-        severity = Severity.WARNING if basis.proven else Severity.INFO
+        torch, loop, basis, choice = facts.torch_name or "torch", evaluation.loop, evaluation.basis, evaluation.choice
+        model = f"`{evaluation.model}`" if evaluation.model else "a model"
+        if evaluation.in_step and evaluation.call is not None:
+            message = f"the training evaluates {model} in each step{_COST}; compute it under `with {torch}.no_grad():`"
+            return self.finding(facts, evaluation.call, message)
         loaders = loaders_in(loop)
         over = f" over `{loaders[0].label}`" if loaders else ""
-        if evaluation.flag:
-            over = f" where `{evaluation.flag}` is False"
-        model = f"`{evaluation.model}`" if evaluation.model else "a model"
-        what = f"evaluates {model}{over}{basis.clause}"
-        cost = "keeps every activation for a backward pass that never comes"
-        manager = f"set_grad_enabled({evaluation.flag})" if evaluation.flag else "no_grad()"
+        if choice is not None:
+            over = f" where `{choice.name}` is {choice.value!r}"
+        what = f"evaluates {model}{over}{basis.clause}{_COST}"
+        manager = f"set_grad_enabled({choice.trains})" if choice is not None else "no_grad()"
         apart = f"put the loop under `with {torch}.{manager}:`"
-        fix = None
-        if not isinstance(loop.function, cst.FunctionDef):
-            message = f"this loop {what}, and {cost}; {apart}"
-        else:
+        message, fix = f"this loop {what}; {apart}", None
+        if isinstance(loop.function, cst.FunctionDef):
             name = loop.function.name.value
             trains = any(name in other.functions for one in facts.program for other in one.loops if other.backward)
             fix = self._fix(facts, loop.function) if not trains and facts.torch_name is not None else None
-            remedy = apart if trains else f"decorate it with `@{torch}.no_grad()`"
-            message = f"`{name}` {what}, and {cost}; {remedy}"
+            message = f"`{name}` {what}; {apart if trains else f'decorate it with `@{torch}.no_grad()`'}"
         called = [also_at(evaluation.document, evaluation.call, "the model is called here")] if evaluation.call else []
+        severity = Severity.WARNING if basis.proven else Severity.INFO
         return self.finding(facts, loop.node, message, severity=severity, fix=fix, related=called, basis=basis)
 
     def _fix(self, facts: Facts, function: cst.FunctionDef) -> Fix:

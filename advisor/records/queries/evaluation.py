@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, AnySets, Call, any_calls, calls, within
-from accel_advisor.syntax.shapes import dotted, methods_of, names_read_in
+from accel_advisor.records.queries.models.chosen_training import Choice, told_to_evaluate
+from accel_advisor.syntax.shapes import methods_of, names_read_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
@@ -54,15 +55,16 @@ class Evaluation:
     Attributes:
         document, call: where the model is called; no call where that is no plain one.
         basis: what shows that it is a model in evaluation.
-        flag: the parameter of the function that says, where it is false, that the same loop evaluates; empty where the
-            loop never trains.
+        choice: what tells the same loop that it evaluates; None where it never trains.
+        in_step: whether the loop trains, too, and evaluates in each of its passes.
     """
 
     loop: Loop
     document: Document
     call: cst.Call | None
     basis: Evidence = PROVEN
-    flag: str = ""
+    choice: Choice | None = None
+    in_step: bool = False
 
     @property
     def model(self) -> str:
@@ -80,8 +82,10 @@ def evaluations_with_graphs(facts: Facts) -> Iterator[Evaluation]:
     for loop in facts.loops:
         if loop.graph_free or id(loop.function) in seen:
             continue
-        evaluation = _by_a_flag(facts, loop) if loop.backward else _evaluation(facts, loop)
-        needed = evaluation is not None and not evaluation.flag and _needs_gradients(facts, loop)
+        evaluation = _evaluation(facts, loop)
+        if loop.backward:
+            evaluation = _by_choice(facts, loop) or _in_a_step(facts, loop)
+        needed = evaluation is not None and not loop.backward and _needs_gradients(facts, loop)
         if evaluation is None or needed or any(loop.is_within(one) for one in found):
             continue
         if loop.function is not None:
@@ -113,50 +117,48 @@ def _evaluation(facts: Facts, loop: Loop) -> Evaluation | None:
     return Evaluation(loop, facts.document, called, basis) if called is not None else None
 
 
-def _by_a_flag(facts: Facts, loop: Loop) -> Evaluation | None:
-    """How a loop that trains evaluates as well: a parameter of its function decides alone whether there is a backward
-    pass, and some call of the function gives a literal False for it."""
-    function = loop.function
-    if not (loop.learns and loop.graphs and loop.loaders and isinstance(function, cst.FunctionDef)):
+def _by_choice(facts: Facts, loop: Loop) -> Evaluation | None:
+    """How a loop that trains evaluates as well, where it is told to."""
+    if not (loop.learns and loop.graphs and loop.loaders):
         return None
-    words = _words(function.name.value)
-    stops = any(one.value in _STOPS for one in descendants(function, cst.Name))
+    words = _words(loop.functions[-1]) if loop.functions else frozenset[str]()
+    stops = any(one.value in _STOPS for one in descendants(loop.function or loop.node, cst.Name))
     if stops or words & _DIFFERENTIATES or facts.frameworks or facts.does(*_GRADIENTS):
         return None
-    learning = [
-        context
+    choice = told_to_evaluate(facts, loop)
+    if choice is None:
+        return None
+    called = facts.program.calls_in.get(loop, ())
+    made = [call for call, one in called if not (call.loss or one.nested) and one.model is not None]
+    document, node = (made[0].document, made[0].node) if made else (facts.document, None)
+    return Evaluation(loop, document, node, choice=choice)
+
+
+def _in_a_step(facts: Facts, loop: Loop) -> Evaluation | None:
+    """How a loop that trains evaluates in each of its passes, as where an epoch is one step: it puts the model that it
+    trains in evaluation mode and calls it once more, and no backward pass may start from that."""
+    if not loop.learns or loop.loaders or facts.frameworks or facts.does(*_GRADIENTS):
+        return None
+    losses = [
+        loss
         for operation in facts.program.operations_of(_BACKWARD)
         for context in operation.contexts
         if loop in context.loops
+        for loss in _losses(operation, context)
     ]
-    flags = [
-        {one.test.value for one in context.conditions if isinstance(one.test, cst.Name) and one.branch == 0}
-        for context in learning
-    ]
-    parameters = [one.name.value for one in function.params.params]
-    for at, flag in enumerate(parameters):
-        if flags and all(flag in names for names in flags) and _is_given_false(facts, function, at, flag):
-            made = [
-                call for call, one in facts.program.calls_in.get(loop, ()) if not call.loss and one.model is not None
-            ]
-            document, node = (made[0].document, made[0].node) if made else (facts.document, None)
-            return Evaluation(loop, document, node, flag=flag)
-    return None
-
-
-def _is_given_false(facts: Facts, function: cst.FunctionDef, at: int, flag: str) -> bool:
-    """Whether a call by the name of a function gives a literal False for one of its parameters."""
-    name = function.name.value
-    for call in (call for one in facts.program for call in descendants(one.document.tree, cst.Call)):
-        callee = dotted(call.func)
-        if callee.rpartition(".")[2] != name:
+    learnt = [_computed_by(facts, loss) for loss in losses]
+    if not all(learnt):
+        return None
+    made = [(call, one) for call, one in facts.program.calls_in.get(loop, ()) if one.inner is loop and not one.nested]
+    trained = [one.model for call, one in made if not one.evaluating and any(call.node in known for known in learnt)]
+    for call, context in made:
+        model = context.model
+        unused = call.document is facts.document and not any(call.node in known for known in learnt)
+        if model not in trained or model is None or call.loss or not model.has_state or _records_nothing(model):
             continue
-        bound = bool(function.params.params) and function.params.params[0].name.value == "self" and "." in callee
-        for place, argument in enumerate(call.args):
-            meant = argument.keyword.value == flag if argument.keyword is not None else place == at - bound
-            if meant and isinstance(argument.value, cst.Name) and argument.value.value == "False":
-                return True
-    return False
+        if context.evaluating and context.graphs and unused:
+            return Evaluation(loop, call.document, call.node, in_step=True)
+    return None
 
 
 def _over_samples(facts: Facts, loop: Loop, models: _Calls) -> Evaluation | None:
@@ -214,12 +216,18 @@ def _needs_gradients(facts: Facts, loop: Loop) -> bool:
         inside = any(loop in context.loops for context in operation.contexts)
         if inside and (operation.framework or operation.does(*_GRADIENTS) or operation.gives("requires_grad", True)):
             return True
-        if inside and operation.what is _VARIABLE and not operation.lacks("volatile") and not facts.does(*_SINCE_0_4):
+        if inside and operation.what is _VARIABLE and not operation.lacks("volatile") and _may_heed_volatile(facts):
             return True
         beside = loop.functions and any(context.functions == loop.functions for context in operation.contexts)
         if beside and operation.does(*_EXPORTS):
             return True
     return any(call.framework for call, _ in facts.program.calls_in.get(loop, ()))
+
+
+def _may_heed_volatile(facts: Facts) -> bool:
+    """Whether a program may run with a torch that does not ignore ``volatile``: its project says so, and nothing that
+    it does needs a newer one."""
+    return facts.allows_before((0, 4)) and not facts.does(*_SINCE_0_4)
 
 
 def _wants_gradients(facts: Facts, loop: Loop) -> bool:
@@ -274,9 +282,19 @@ def _losses(operation: Operation, context: OperationContext) -> list[Given]:
 
 def _is_explained(facts: Facts, loss: Given) -> bool:
     """Whether the calls of models are known that a loss was computed by."""
+    return bool(_computed_by(facts, loss))
+
+
+def _computed_by(facts: Facts, loss: Given) -> frozenset[cst.CSTNode]:
+    """The calls of models and losses that a loss was computed by; empty where they are not all known."""
     made = [call for one in facts.program for call in one.module_calls if call.node in loss.graph]
-    inputs = [argument.given for call in made if call.loss for one in call.contexts for argument in one.arguments[:1]]
-    return bool(made) and all(one.is_tensor and _is_explained(facts, one) for one in inputs)
+    found = loss.graph if made else frozenset[cst.CSTNode]()
+    for given in (one.arguments[0].given for call in made if call.loss for one in call.contexts if one.arguments):
+        before = _computed_by(facts, given) if given.is_tensor else frozenset[cst.CSTNode]()
+        if not before:
+            return before
+        found |= before
+    return found
 
 
 def _happens_around(context: OperationContext, loop: Loop) -> bool:

@@ -428,7 +428,12 @@ BY_ITSELF = {
         "for net in parts:",
         "for i in range(9):\n        net = parts[0]",
     ),
-    "volatile": loop("x = torch.autograd.Variable(x, volatile=True)"),
+    "a torch that heeds volatile": Pair(
+        PAIR_HEAD + EVALUATION.replace("model(x)", "model(torch.autograd.Variable(x, volatile=True))"),
+        "torch==0.3.1",
+        "torch",
+        {"requirements.txt": "torch==0.3.1\n"},
+    ),
     "another model is called than the one in evaluation mode": Pair(
         PAIR_HEAD + "def fit(net):\n    net.eval()\n    for (x,) in loader:\n        conf.show(x)\n", "conf.show", "net"
     ),
@@ -558,7 +563,7 @@ model = nn.Linear(8, 2)
 def test(loader):
     model.eval()
     for (x,) in loader:  # -> warning unsafe
-        print(model(torch.autograd.Variable(x, volatile=True)).sum().item())
+        print(model(torch.autograd.Variable(x, volatile=True)).sum())
 test(DataLoader(TensorDataset(torch.zeros(8, 8))))
 """,
     "a validation phase of a function that trains": """
@@ -693,6 +698,93 @@ loader = DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16)
 iteration(loader)
 iteration(loader, train=False)
 """
+TOLD = {
+    "a negated flag": ("train=True", "validate=False", "if train:", "if not validate:", "train=False", "validate=True"),
+    "beside another": ("train=True", "val=False", "if train:", "if not val and conf.x:", "train=False", "val=True"),
+    "an optimizer or none": ("train=True", "opt=None", "if train:", "if opt is not None:", "train=False", "opt=None"),
+    "a phase": ("train=True", "phase='train'", "if train:", "if phase == 'train':", "train=False", "phase='val'"),
+}
+
+
+@pytest.mark.parametrize("words", TOLD.values(), ids=TOLD.keys())
+def test_reports_one_loop_that_is_told_to_evaluate(words: tuple[str, ...], tmp_path: Path) -> None:
+    source = BY_A_FLAG.replace(words[0], words[1]).replace(words[2], words[3]).replace(words[4], words[5])
+    check_one("ACC401", IMPORTS + source, tmp_path)
+    trains = source.replace(f", {words[5]})", ")").replace("  # -> warning none", "")
+    check_one("ACC401", IMPORTS + trains, tmp_path)
+
+
+def test_reports_what_the_default_means_beside_calls_that_train(tmp_path: Path) -> None:
+    source = BY_A_FLAG.replace("train=True", "opt=None").replace("if train:", "if opt:")
+    source = source.replace("iteration(loader, train=False)", "iteration(loader, optimizer)")
+    (found,) = check_one("ACC401", IMPORTS + source, tmp_path)
+    assert "where `opt` is None" in found.message
+    assert "set_grad_enabled(opt is not None)" in found.message
+
+
+def test_reports_a_chain_of_branches_that_all_train(tmp_path: Path) -> None:
+    source = BY_A_FLAG.replace("train=True", "val=False").replace("train=False", "val=True")
+    chain = "if not val and conf.fp16:\n            loss.backward()\n        elif not val:"
+    check_one("ACC401", IMPORTS + source.replace("if train:", chain), tmp_path)
+    other = "if not val and conf.fp16:\n            loss.backward()\n        elif conf.more:"
+    silent = source.replace("if train:", other).replace("  # -> warning none", "")
+    check_one("ACC401", IMPORTS + silent, tmp_path)
+
+
+PHASES = """
+model = nn.Linear(8, 2)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+loader = DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16)
+for phase in ["train", "val"]:
+    for (x,) in loader:  # -> warning none
+        loss = model(x).sum()
+        if phase == "train":
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+"""
+
+
+def test_reports_the_phase_of_a_loop_around_that_does_not_train(tmp_path: Path) -> None:
+    check_one("ACC401", IMPORTS + PHASES, tmp_path)
+    check_one(
+        "ACC401", IMPORTS + PHASES.replace('"train", "val"', '"train"').replace("  # -> warning none", ""), tmp_path
+    )
+
+
+WHOLE_GRAPH = """
+x, y, train, val = torch.zeros(8, 8), torch.zeros(8).long(), torch.arange(4), torch.arange(4, 8)
+model = nn.Linear(8, 2)
+optimizer = torch.optim.Adam(model.parameters())
+def epoch():
+    model.train()
+    optimizer.zero_grad()
+    loss = nn.functional.nll_loss(model(x)[train], y[train])
+    loss.backward()
+    optimizer.step()
+    {switch}
+    out = model(x){mark}
+    print(nn.functional.nll_loss(out[val], y[val]).item())
+for _ in range(200):
+    epoch()
+"""
+
+
+def test_reports_an_evaluation_within_a_step_that_trains(tmp_path: Path) -> None:
+    (found,) = check_one(
+        "ACC401", IMPORTS + WHOLE_GRAPH.format(switch="model.eval()", mark="  # -> warning none"), tmp_path
+    )
+    assert "in each step" in found.message
+    check_one("ACC401", IMPORTS + WHOLE_GRAPH.format(switch="pass", mark=""), tmp_path)
+    guarded = WHOLE_GRAPH.format(switch="model.eval()", mark="").replace("def epoch", "@torch.no_grad()\ndef epoch")
+    check_one("ACC401", IMPORTS + guarded, tmp_path)
+
+
+def test_silent_about_a_model_in_evaluation_mode_that_the_loss_goes_through(tmp_path: Path) -> None:
+    source = WHOLE_GRAPH.format(switch="pass", mark="").replace("    out = model(x)\n", "    out = loss[None]\n")
+    check_one("ACC401", IMPORTS + source.replace("    model.train()\n", "    model.eval()\n"), tmp_path)
+
+
 ONE_LOOP_FOR_BOTH = [
     ("iteration(loader, train=False)", "iteration(loader, train=True)"),
     ("if train:", "if len(x):"),

@@ -1,0 +1,146 @@
+"""Loops that train or only evaluate, as their function is told: by a flag, by an optimizer that is there or not, by the
+name of a phase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.actions import AnyCall
+from accel_advisor.syntax.shapes import dotted, names_read_in
+from accel_advisor.syntax.walking import descendants
+
+if TYPE_CHECKING:
+    from accel_advisor.records.conditions import Condition
+    from accel_advisor.records.facts import Facts, Loop
+
+_Literal = bool | str | None
+_Known = tuple[_Literal]
+"""The value of a literal."""
+_Branches = list[list[tuple[cst.BaseExpression, bool]]]
+"""For each backward pass of a loop, the tests that lead to it, and what each of them comes to there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a loop is told so that it evaluates.
+
+    Attributes:
+        name: the parameter, or the target of a loop around it.
+        value: its value where the loop evaluates.
+    """
+
+    name: str
+    value: _Literal
+
+    @property
+    def trains(self) -> str:
+        """The code that is true where the loop trains."""
+        if self.value is False:
+            return self.name
+        if self.value is True:
+            return f"not {self.name}"
+        return f"{self.name} is not None" if self.value is None else f"{self.name} != {self.value!r}"
+
+
+def told_to_evaluate(facts: Facts, loop: Loop) -> Choice | None:
+    """What keeps every backward pass of a loop from happening, if something in the program tells it so: a call of its
+    function gives a literal, or leaves the parameter's default, or a loop around it goes over literals."""
+    function = loop.function
+    learning: _Branches = [
+        [one for condition in context.conditions for one in _tests(condition)]
+        for operation in facts.program.operations_of(AnyCall("backward"))
+        for context in operation.contexts
+        if loop in context.loops
+    ]
+    asked = [{name for test, _ in tests for name in names_read_in(test)} for tests in learning]
+    names = set.intersection(*asked) if asked else set[str]()
+    for outer in loop.outer if names else ():
+        node = outer.node
+        if isinstance(node, cst.For) and isinstance(node.target, cst.Name) and node.target.value in names:
+            items = node.iter.elements if isinstance(node.iter, (cst.List, cst.Tuple)) else ()
+            for known in (_literal(one.value) for one in items):
+                if known and _never_trains(learning, node.target.value, known[0]):
+                    return Choice(node.target.value, known[0])
+    if not isinstance(function, cst.FunctionDef):
+        return None
+    parameters = [*function.params.params, *function.params.kwonly_params]
+    flags = {one.name.value: one for one in parameters if one.name.value in names}
+    for name, parameter in flags.items():
+        at = parameters.index(parameter) if parameter in function.params.params else None
+        given = list(_given(facts, function, at, parameter)) if _may_stop(learning, name) else []
+        evaluating = [(known, said) for known, said in given if known and _never_trains(learning, name, known[0])]
+        for known, said in evaluating:
+            if said or len(evaluating) < len(given):
+                return Choice(name, known[0])
+    return None
+
+
+def _tests(condition: Condition) -> Iterator[tuple[cst.BaseExpression, bool]]:
+    """The tests that a branch stands behind: its own, and those of the branches before it, which failed."""
+    node, branch = condition.node, condition.branch
+    while isinstance(node, cst.If) and branch is not None and branch >= 0:
+        yield node.test, branch == 0
+        node, branch = node.orelse, branch - 1
+
+
+def _may_stop(learning: _Branches, name: str) -> bool:
+    return any(_never_trains(learning, name, value) for value in (True, False, None)) or any(
+        isinstance(one, cst.SimpleString) for tests in learning for test, _ in tests for one in descendants(test)
+    )
+
+
+def _never_trains(learning: _Branches, name: str, value: _Literal) -> bool:
+    """Whether none of the backward passes happens where a name has a value."""
+    return bool(learning) and all(
+        any(_truth(test, name, value) is (not taken) for test, taken in tests) for tests in learning
+    )
+
+
+def _truth(test: cst.BaseExpression, name: str, value: _Literal) -> bool | None:
+    """What a test comes to where a name has a value; None where that does not decide it."""
+    if isinstance(test, cst.Name):
+        return bool(value) if test.value == name else None
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        inner = _truth(test.expression, name, value)
+        return None if inner is None else not inner
+    if isinstance(test, cst.BooleanOperation):
+        sides = {_truth(test.left, name, value), _truth(test.right, name, value)}
+        decisive = isinstance(test.operator, cst.Or)
+        return decisive if decisive in sides else None if None in sides else not decisive
+    if isinstance(test, cst.Comparison) and len(test.comparisons) == 1 and dotted(test.left) == name:
+        compared = test.comparisons[0]
+        other = _literal(compared.comparator)
+        if other and isinstance(compared.operator, (cst.Equal, cst.Is)):
+            return value == other[0]
+        if other and isinstance(compared.operator, (cst.NotEqual, cst.IsNot)):
+            return value != other[0]
+    return None
+
+
+def _literal(node: cst.BaseExpression | None) -> _Known | None:
+    """The value of a literal; None where it is none of True, False, None and a string."""
+    if isinstance(node, cst.Name) and node.value in ("True", "False", "None"):
+        return ({"True": True, "False": False, "None": None}[node.value],)
+    text = node.evaluated_value if isinstance(node, cst.SimpleString) else None
+    return (text,) if isinstance(text, str) else None
+
+
+def _given(
+    facts: Facts, function: cst.FunctionDef, at: int | None, parameter: cst.Param
+) -> Iterator[tuple[_Known | None, bool]]:
+    """What each call by the name of a function gives for one of its parameters, and whether it says so itself."""
+    name, flag = function.name.value, parameter.name.value
+    for call in (call for one in facts.program for call in descendants(one.document.tree, cst.Call)):
+        callee = dotted(call.func)
+        if callee.rpartition(".")[2] != name or any(one.star for one in call.args):
+            continue
+        bound = bool(function.params.params) and function.params.params[0].name.value == "self" and "." in callee
+        places = [place for place, one in enumerate(call.args) if one.keyword is None]
+        named = next((one.value for one in call.args if one.keyword is not None and one.keyword.value == flag), None)
+        positional = call.args[at - bound].value if at is not None and at - bound in places else None
+        said = named or positional
+        yield _literal(said or parameter.default), said is not None
