@@ -34,7 +34,8 @@ def _joined(findings: list[Finding]) -> Finding:
     first, *others = findings
     if not others:
         return first
-    related = (*first.related, *(place for one in others for place in (_place(one), *one.related)))
+    places = (*first.related, *(place for one in others for place in (_place(one), *one.related)))
+    related = tuple(dict.fromkeys(places))
     return replace(first, fix=_fix([one.fix for one in findings if one.fix is not None]), related=related)
 
 

@@ -9,7 +9,7 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.old_precision_names import OldName, old_names
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 _POSITIONS = ("enabled", "dtype", "cache_enabled")
 
@@ -67,7 +67,8 @@ class AmpDeprecatedApi(Rule):
             message = f"`{code}` uses a name that torch is taking away, and warns each time; use `{found.remedy}`"
             together = [one for one in names if one.moved == found.moved] if found.moved is not None else []
             fix = self._moved(facts, found, together) or self._renamed(facts, found)
-            yield self.finding(facts, found.operation.node, message, fix=fix, since=found.since)
+            come = [also_at(facts.document, found.source, "the name comes from here")] if found.source else []
+            yield self.finding(facts, found.operation.node, message, fix=fix, since=found.since, related=come)
 
     def _moved(self, facts: Facts, found: OldName, together: list[OldName]) -> Fix | None:
         """The fix that changes the import, and with it every call of what is imported there; None where they need

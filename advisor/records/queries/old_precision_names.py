@@ -10,6 +10,9 @@ import libcst as cst
 
 from accel_advisor.editing.moved_imports import moved_imports
 from accel_advisor.records.actions import Asked, Call, Decorates, Sets
+from accel_advisor.syntax.imports import full_name
+from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from accel_advisor.finding import Edit
@@ -39,6 +42,7 @@ class OldName:
         since: the torch that the new name came with.
         moved: the edit that imports the name, and all others of the statement, from ``torch.amp``: each of them is used
             only as another :class:`OldName` with the same edit. None where that is not so, or nothing is imported.
+        source: the statement that brings the name into the file, where a plain name is called.
     """
 
     operation: Operation
@@ -46,6 +50,7 @@ class OldName:
     device: str
     since: Version
     moved: Edit | None = None
+    source: cst.CSTNode | None = None
 
     @property
     def remedy(self) -> str:
@@ -81,11 +86,26 @@ def _found(facts: Facts) -> Iterator[OldName]:
         if not facts.supports(_SINCE[name]) or facts.does(Call(f"torch.amp.{name}")):
             continue
         if operation.node not in new_ones and not _leaves_torch(facts, package, name):
-            yield OldName(operation, name, package.split(".")[1], _SINCE[name])
+            yield OldName(operation, name, package.split(".")[1], _SINCE[name], source=_source(facts, operation))
 
 
 def _callee(operation: Operation) -> cst.CSTNode:
     return operation.node.func if isinstance(operation.node, cst.Call) else operation.node
+
+
+def _source(facts: Facts, operation: Operation) -> cst.CSTNode | None:
+    """The import, or the assignment, of the plain name that is called."""
+    callee, what, document = _callee(operation), operation.what, facts.document
+    if not isinstance(callee, cst.Name):
+        return None
+    for node in descendants(document.tree, cst.ImportFrom, cst.Assign):
+        if isinstance(node, cst.Assign) and full_name(document.imported, node.value) == f"{what.owner}.{what.name}":
+            return node
+        if isinstance(node, cst.ImportFrom) and node.module is not None and dotted(node.module) == what.owner:
+            names = () if isinstance(node.names, cst.ImportStar) else node.names
+            if any(dotted(one.name) == what.name for one in names):
+                return node
+    return None
 
 
 def _leaves_torch(facts: Facts, package: str, name: str) -> bool:

@@ -238,3 +238,15 @@ VARIABLES = {
 @pytest.mark.parametrize("source", VARIABLES.values(), ids=VARIABLES.keys())
 def test_a_call_through_a_variable_is_never_rewritten(source: str, tmp_path: Path) -> None:
     check_one("ACC402", f"import torch\nfrom contextlib import suppress\n{source}\n", tmp_path)
+
+
+@pytest.mark.parametrize("source", ["from torch.cuda.amp import autocast", "autocast = torch.cuda.amp.autocast"])
+def test_names_where_the_old_name_comes_from(source: str, tmp_path: Path) -> None:
+    text = f"try:\n    {source}\nexcept Exception:\n    autocast = None\nwith autocast():  # -> info none\n    pass\n"
+    (found,) = check_one("ACC402", IMPORTS + text, tmp_path)
+    assert [(one.span.start.row, one.message) for one in found.related] == [(6, "the name comes from here")]
+
+
+def test_names_nothing_beside_a_whole_name(tmp_path: Path) -> None:
+    (found,) = check_one("ACC402", IMPORTS + "with torch.cuda.amp.autocast():  # -> info safe\n    pass\n", tmp_path)
+    assert found.related == ()

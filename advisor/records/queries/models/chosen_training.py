@@ -81,7 +81,8 @@ def told_to_evaluate(facts: Facts, loop: Loop) -> Choice | None:
 
 def _tests(condition: Condition) -> Iterator[tuple[cst.BaseExpression, bool]]:
     """The tests that a branch stands behind: its own, and those of the branches before it, which failed."""
-    node, branch = condition.node, condition.branch
+    node: cst.CSTNode | None = condition.node
+    branch = condition.branch
     while isinstance(node, cst.If) and branch is not None and branch >= 0:
         yield node.test, branch == 0
         node, branch = node.orelse, branch - 1
