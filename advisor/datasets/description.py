@@ -53,7 +53,7 @@ def describe_dataset(machine: Machine, value: Value) -> DatasetFacts:
     """What a data set's value says about its samples."""
     found, recorder = _described(machine, value), machine.recorder
     changes = _is_one_of(machine, value, recorder.written.keys() | recorder.changed)
-    adjusted = _is_one_of(machine, value, recorder.adjusted)
+    adjusted = _is_one_of(machine, value, recorder.adjusted.keys())
     return replace(found, changes=found.changes or changes, adjusted=found.adjusted or adjusted)
 
 

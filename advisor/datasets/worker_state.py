@@ -55,7 +55,8 @@ def _held_vetoes(machine: Machine, cls: Class) -> list[Veto]:
         else:
             continue
         certain = _used_as_it_is(cls, held.name) and not _is_shared_on_purpose(held)
-        certain &= held.name not in machine.recorder.written.get(cls, ())
+        outside = (machine.recorder.written, machine.recorder.adjusted)
+        certain &= not any(held.name in assigned.get(cls, ()) for assigned in outside)
         found.append(Veto(kind, words, held.name, certain, held.cls.document, held.node))
     return found
 

@@ -101,10 +101,9 @@ def _assign_attribute(machine: Machine, target: cst.Attribute, value: Value) -> 
             certain = not isinstance(owner, Choice)
             machine.store.set(one, name, value if certain or before is None else join(before, value))
             if isinstance(one, Instance) and not _inside(machine, one.cls):
-                if machine.frame.happens_once:
-                    machine.recorder.adjusted.add(one.cls)
-                else:
-                    machine.recorder.written.setdefault(one.cls, set()).add(name)
+                recorder = machine.recorder
+                written = recorder.adjusted if machine.frame.happens_once else recorder.written
+                written.setdefault(one.cls, set()).add(name)
             elif isinstance(one, Instance) and machine.frame.loops and not _building(machine, one.cls):
                 machine.recorder.changed.add(one.cls)
         elif isinstance(one, SourceModule):

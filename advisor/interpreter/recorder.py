@@ -69,7 +69,7 @@ class Recorder:
         call_graph: which function is called from where.
         called: the modules that were called.
         written: attributes of data sets (or any instance) that code outside the class assigns, perhaps again and again.
-        adjusted: the classes of those whose attributes it assigns once.
+        adjusted: attributes that it assigns once.
         changed: classes whose own methods assign attributes in a loop, after ``__init__``.
         asked: attributes of the objects of a class that code asks for by another name than ``self``; under None, those
             of what may be such an object.
@@ -86,7 +86,7 @@ class Recorder:
         self.call_graph = CallGraph()
         self.called = CalledModules()
         self.written: dict[Class, set[str]] = {}
-        self.adjusted: set[Class] = set()
+        self.adjusted: dict[Class, set[str]] = {}
         self.changed: set[Class] = set()
         self.asked: dict[Class | None, set[str]] = {}
         self.handed_over: set[Birth] = set()
