@@ -280,3 +280,12 @@ def _is_amount(node: cst.BaseExpression) -> bool:
     if not isinstance(node, cst.Call):
         return False
     return dotted(node.func).rpartition(".")[2] in ("len", "numel", "size", "nelement")
+
+
+def is_written(node: cst.BaseExpression) -> bool:
+    """Whether a number, or a list or tuple of such, at any depth, is written out."""
+    if isinstance(node, cst.UnaryOperation):
+        node = node.expression
+    if isinstance(node, (cst.List, cst.Tuple)):
+        return bool(node.elements) and all(is_written(one.value) for one in node.elements)
+    return isinstance(node, (cst.Integer, cst.Float))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from accel_advisor.finding import Finding, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.steps.literal_copies import literal_copies
-from accel_advisor.rule import Rule
+from accel_advisor.rule import Rule, also_at
 
 
 class LiteralCopiedEveryStep(Rule):
@@ -15,7 +15,9 @@ class LiteralCopiedEveryStep(Rule):
 
     What it does
         Finds `torch.tensor([0.1, 0.2]).to(device)`, `torch.FloatTensor([0.1, 0.2]).cuda()` and the like in `forward` or
-        in a loop that trains or goes over a loader, where all of the numbers are literals.
+        in a loop that trains or goes over a loader, where all of the numbers are literals, also those of an array of
+        numpy: moved at once, or by name before anything else happens to them, or given to the GPU, as by
+        `torch.tensor([0.1, 0.2], device=device)`, `x.new_tensor([0.1, 0.2])` and the default type of tensors.
 
     Why it costs time
         Each step puts the same numbers into memory of the host and waits while they are copied.
@@ -57,9 +59,12 @@ class LiteralCopiedEveryStep(Rule):
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each copy once."""
         for copy in literal_copies(facts):
-            code = facts.document.code(copy.node)
+            code, made, moved = facts.document.code(copy.node), *map(facts.document.span, (copy.maker, copy.node))
+            apart = made.start.row != moved.start.row
+            where = f" that are written in {made.start.line}" if apart else ""
             message = (
-                f"`{code}` copies the same numbers from the host at every step{copy.basis.clause}; make the tensor "
-                f"once, before the loop or as a buffer of the module"
+                f"`{code}` copies the same numbers{where} from the host at every step{copy.basis.clause}; make the "
+                f"tensor once, before the loop or as a buffer of the module"
             )
-            yield self.finding(facts, copy.node, message, basis=copy.basis)
+            related = [also_at(facts.document, copy.maker, "it is made here")] if apart else []
+            yield self.finding(facts, copy.node, message, related=related, basis=copy.basis)

@@ -65,7 +65,8 @@ class Staged(Dataset):
     def __len__(self): return 2
     def __getitem__(self, i): return np.load(str(self.stage)), 1
 data = Staged()
-data.stage = 1
+for stage in range(3):
+    data.stage = stage
 """,
 }
 

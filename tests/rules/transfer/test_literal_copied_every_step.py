@@ -35,6 +35,25 @@ PAIRS = {
     "a number where a sum begins": Pair(
         made("1\n    if conf.ramps:\n        weight = torch.tensor(0.0).cuda()"), "torch.tensor(0.0)", ONE
     ),
+    "made on the host": Pair(made("torch.tensor([0.1, 0.9], device='cpu')"), "'cpu'", "'cuda'"),
+    "a number that the GPU could fill in": Pair(made("torch.tensor(0.5, device='cuda')"), "(0.5,", "([0.5],"),
+    "numbers of numpy that are not written": Pair(
+        made("torch.from_numpy(np.array(conf.w)).cuda()").replace("import conf", "import conf\nimport numpy as np"),
+        "conf.w",
+        "[0.1, 0.9]",
+    ),
+    "changed before it is moved": Pair(
+        HEAD
+        + "class Net(nn.Module):\n    def forward(self, x):\n"
+        + f"        w = {ONE}\n        w[0] = x.size(0)\n        w = w.cuda()\n        return x * w\n",
+        "        w[0] = x.size(0)\n",
+        "",
+    ),
+    "where no other type is the default": Pair(
+        "import torch\n" + made("torch.Tensor([0.1, 0.9])"),
+        "import torch\n",
+        "import torch\ntorch.set_default_tensor_type('torch.cuda.FloatTensor')\n",
+    ),
     "before the loop": Pair(
         HEAD + f"weight = {ONE}.cuda()\n" + LOOP.format("weight"),
         "    weight = weight\n",
@@ -56,6 +75,9 @@ def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
         "torch.tensor(0.5).cuda()",
         "torch.tensor(0).float().cuda()",
         "torch.FloatTensor([[0, -1, 0]]).cuda().unsqueeze(0)",
+        "torch.tensor([0.1, 0.9], device='cuda')",
+        "torch.cuda.FloatTensor([0.1, 0.9])",
+        "torch.zeros(2, device='cuda').new_tensor([0.1, 0.9])",
     ],
 )
 def test_reported_as_information(code: str, tmp_path: Path) -> None:
@@ -90,3 +112,30 @@ class Net(nn.Module):
 """
     check_one("ACC221", HEAD + source, tmp_path)
     check_one("ACC221", HEAD + source.replace(line, "x = x * n").replace("# MARK", "# -> info none"), tmp_path)
+
+
+def test_says_where_the_numbers_are_that_another_statement_moves(tmp_path: Path) -> None:
+    source = """
+import numpy as np
+model = nn.Linear(8, 8).cuda()
+class Net(nn.Module):
+    def forward(self, x):
+        eye = torch.from_numpy(np.array([1, 0, 0, 1]).astype(np.float32)).view(1, 4).repeat(x.size(0), 1)
+        if x.is_cuda:
+            eye = eye.cuda()  # -> info none
+        return x + eye
+"""
+    (found,) = check_one("ACC221", HEAD + source, tmp_path)
+    assert "the same numbers that are written in line 11 " in found.message
+    assert [one.span.start.row for one in found.related] == [11]
+
+
+def test_follows_the_device_of_a_batch(tmp_path: Path) -> None:
+    source = """
+class Net(nn.Module):
+    def forward(self, x):
+        return x * torch.tensor([1, 2], device=x.device)  # -> info none
+model = Net().cuda()
+"""
+    check_one("ACC221", HEAD + source, tmp_path)
+    check_one("ACC221", HEAD + source.replace(".cuda()", "").replace("  # -> info none", ""), tmp_path)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Call, Method, calls, methods
-from accel_advisor.records.queries.steps.literal_copies import OF_DATA, OF_LISTS, is_literal
+from accel_advisor.records.queries.steps.literal_copies import OF_DATA, OF_LISTS, is_all_that_happens, is_literal
 from accel_advisor.records.queries.training_loops import happens_often
-from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
@@ -74,7 +73,7 @@ def filled_then_moved(facts: Facts) -> Iterator[FilledThenMoved]:
         if not _moves(transfer):
             continue
         fills = _fills([context.moved for context in transfer.contexts], made, literals)
-        if fills and _is_all_that_happens(facts, fills, transfer.node):
+        if fills and is_all_that_happens(facts, fills, transfer.node):
             func = transfer.node.func
             at_once = isinstance(func, cst.Attribute) and func.value is fills[0].node
             known = at_once or not any(one.guarded for one in transfer.contexts)
@@ -85,7 +84,7 @@ def filled_then_moved(facts: Facts) -> Iterator[FilledThenMoved]:
         node = operation.node
         if isinstance(node, cst.Call) and all(_follows_gpu(facts, context) for context in operation.contexts):
             fills = _fills([context.subject for context in operation.contexts], made, literals)
-            if fills and _is_all_that_happens(facts, fills, node):
+            if fills and is_all_that_happens(facts, fills, node):
                 other = facts.document.code(node.args[0].value)
                 yield _found(facts, node, fills, operation, "", f"device={other}.device, dtype={other}.dtype")
 
@@ -137,56 +136,6 @@ def _fills(
         return []
     found = [one for node, one in made.items() if node in fills]
     return [*found, *(one for node, one in literals.items() if node in fills and node not in made)] if found else []
-
-
-def _is_all_that_happens(facts: Facts, fills: list[Operation], move: cst.Call) -> bool:
-    """Whether what these factories make is moved by the expression that makes it, or by names that nothing else
-    mentions before the move, in no loop that begins in between."""
-    inside = {id(one) for one in descendants(move, cst.Call)}
-    if all(id(one.node) in inside for one in fills):
-        return True
-    around = fills[0].function
-    if not isinstance(around, cst.FunctionDef) or any(one.function is not around for one in fills):
-        return False
-    if all(one is not move for one in descendants(around, cst.Call)):
-        return False
-    span = facts.document.span
-    begin, end = min(span(one.node).start.offset for one in fills), span(move).start.offset
-    if begin >= end:
-        return False
-    names, chain = _chain(around, {id(one.node) for one in fills}, move)
-    if any(id(one.node) not in chain for one in fills):
-        return False
-    mentions = (one for one in descendants(around, cst.Name) if one.value in names and id(one) not in chain)
-    if any(begin < span(one).start.offset < end for one in mentions):
-        return False
-    loops = (one for one in descendants(around, cst.For, cst.While) if span(one).start.offset > begin)
-    return not any(span(one).start.offset < end < span(one).end.offset for one in loops)
-
-
-def _chain(around: cst.FunctionDef, fills: set[int], move: cst.Call) -> tuple[set[str], set[int]]:
-    """The names of a function that stand for what these factories make on its way into a move, and all nodes of the
-    assignments that make it, and of the move."""
-    holding: list[tuple[str, cst.Assign]] = []
-    holders: set[str] = set()
-    for one in descendants(around.body, cst.Assign):
-        target = one.targets[0].target
-        if len(one.targets) == 1 and isinstance(target, cst.Name):
-            filled = any(id(part) in fills for part in descendants(one.value, cst.Call))
-            if filled or not holders.isdisjoint(_names(one.value)):
-                holding.append((target.value, one))
-                holders.add(target.value)
-    names = _names(move) & holders
-    chain = {id(part) for part in descendants(move)}
-    for name, one in reversed(holding):
-        if name in names:
-            names |= _names(one.value) & holders
-            chain |= {id(part) for part in descendants(one)}
-    return names, chain
-
-
-def _names(node: cst.CSTNode) -> set[str]:
-    return {one.value for one in descendants(node, cst.Name)}
 
 
 def _moves(transfer: Transfer) -> bool:

@@ -8,23 +8,30 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import calls
+from accel_advisor.records.actions import Call, Method, calls
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.training_loops import runs_often
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, is_written
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.torch_functions import DEVICE_KINDS
+from accel_advisor.values.evidence import Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.given import Given
     from accel_advisor.records.operations import Operation, OperationContext
     from accel_advisor.records.transfers import Transfer
-    from accel_advisor.values.evidence import Evidence
 
 OF_DATA = calls("torch.tensor", "torch.as_tensor")
 """Functions that make a tensor of what they are given."""
 OF_LISTS = calls(*(f"torch.{kind}Tensor" for kind in ("", "Float", "Double", "Half", "Long", "Int", "Byte", "Bool")))
 """Constructors that take a number for a size."""
+OF_ARRAYS = Call("torch.from_numpy")
+_ON_GPU = calls(*(f"torch.cuda.{kind}Tensor" for kind in ("Float", "Double", "Half", "Long", "Int", "Byte", "Bool")))
+_LIKE_TENSOR = Method("Tensor", "new_tensor")
+_DEFAULTS = calls("torch.set_default_tensor_type", "torch.set_default_device")
+_ARRAYS = frozenset(f"{numpy}.{name}" for numpy in ("np", "numpy") for name in ("array", "asarray", "float32"))
+_WITH_GPU = frozenset({"cuda", "cpu"})
 _EXCHANGES = frozenset({"all_reduce", "reduce", "broadcast", "scatter", "reduce_scatter"})
 """Functions by which processes change each other's tensors in place."""
 _KEEPS = frozenset({"float", "double", "half", "long", "int", "bool", "view", "reshape", "unsqueeze"})
@@ -36,31 +43,84 @@ class LiteralCopy:
 
     Attributes:
         node: the whole expression, up to the move.
+        maker: the call that makes the tensor.
         basis: what shows that it goes to a GPU.
     """
 
     node: cst.BaseExpression
+    maker: cst.Call
     basis: Evidence
 
 
 def literal_copies(facts: Facts) -> Iterator[LiteralCopy]:
-    """All such copies of a document that happen in each step or forward pass, in the order in which they were met."""
-    made = {id(one.node): one for one in facts.operations_of(*OF_DATA, *OF_LISTS) if is_literal(one)}
+    """All such copies of a document that happen in each step or forward pass: first those of tensors that are made on
+    the host, then those of numbers that are given to the GPU, each in the order in which they were met."""
+    made = {id(one.node): one for one in facts.operations_of(*OF_DATA, *OF_LISTS, OF_ARRAYS) if is_literal(one)}
     for transfer in facts.transfers if made else ():
-        call = maker_of(transfer, made)
+        call = maker_of(facts, transfer, made)
         factory = made[id(call)] if call is not None else None
-        if factory is None or not all(runs_often(facts, context) for context in factory.contexts):
-            continue
-        if any(_is_small_choice(context) for context in factory.contexts) or _is_changed(transfer, factory):
+        if factory is None or not _is_made_often(facts, factory) or _is_changed(transfer.statement, factory):
             continue
         bases = [reaches_gpu(facts, context) for context in transfer.contexts if context.from_host]
         found = [one for one in bases if one is not None]
-        if found and len(found) == len(transfer.contexts):
-            yield LiteralCopy(transfer.node, min(found, key=lambda one: len(one.grounds)))
+        if call is not None and found and len(found) == len(transfer.contexts):
+            yield LiteralCopy(transfer.node, call, min(found, key=lambda one: len(one.grounds)))
+    for factory in (*made.values(), *_given_to_gpu(facts)):
+        if not _is_made_often(facts, factory) or _is_changed(factory.statement, factory):
+            continue
+        bases = [_makes_on_gpu(facts, factory, context) for context in factory.contexts]
+        found = [one for one in bases if one is not None]
+        if found and len(found) == len(factory.contexts) and isinstance(factory.node, cst.Call):
+            yield LiteralCopy(factory.node, factory.node, min(found, key=lambda one: len(one.grounds)))
 
 
-def maker_of(transfer: Transfer, made: dict[int, Operation]) -> cst.Call | None:
-    """The call that makes what is moved, in the same expression."""
+def _given_to_gpu(facts: Facts) -> Iterator[Operation]:
+    """The calls that make a tensor of literals and always make it on the GPU, or where another tensor is."""
+    for one in facts.operations_of(*_ON_GPU, _LIKE_TENSOR):
+        if one.contexts and all(map(_holds_several, one.contexts)):
+            yield one
+
+
+def _makes_on_gpu(facts: Facts, factory: Operation, context: OperationContext) -> Evidence | None:
+    """What speaks for numbers that are copied to a GPU where a tensor is made of them; None where nothing does."""
+    if factory.does(*_ON_GPU):
+        return context.basis
+    device, basis = context.given("device"), context.basis
+    if factory.does(_LIKE_TENSOR):
+        basis |= context.subject.basis
+        known, maybe = context.subject.on_accelerator, context.subject.may_be_on_gpu
+    elif not _holds_several(context) and not _is_written_array(factory.node):
+        return None
+    else:
+        known = _is_default(facts) if device.absent else "cuda" in device.device_kinds <= _WITH_GPU
+        maybe = device.means_device and not device.device_kinds <= DEVICE_KINDS
+    if known:
+        return basis
+    return basis | Evidence.of(Ground.GPU, Ground.MOVE) if maybe and facts.names_gpu_anywhere else None
+
+
+def _is_default(facts: Facts) -> bool:
+    """Whether the program has tensors made on the GPU that are given no device."""
+    return any(
+        "cuda" in str(one.literal) or "cuda" in one.named or "cuda" in one.device_kinds - {"unknown"}
+        for operation in facts.program.operations_of(*_DEFAULTS)
+        for context in operation.contexts
+        for one in (context.given("t", 0), context.given("device", 0))
+    )
+
+
+def _is_made_often(facts: Facts, factory: Operation) -> bool:
+    """Whether each step makes it, and not only where a condition asks for a single number."""
+    contexts = factory.contexts
+    return all(runs_often(facts, one) for one in contexts) and not any(map(_is_small_choice, contexts))
+
+
+def maker_of(facts: Facts, transfer: Transfer, made: dict[int, Operation]) -> cst.Call | None:
+    """The call that makes what is moved, in the same expression, or under names that nothing else mentions before."""
+    fills = frozenset[cst.Call]().union(*(context.moved.fills for context in transfer.contexts))
+    found = [made[id(one)] for one in fills if id(one) in made]
+    if len(found) == len(fills) == 1 and is_all_that_happens(facts, found, transfer.node):
+        return next(iter(fills))
     node: cst.BaseExpression = transfer.node
     while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
         node = node.func.value
@@ -71,10 +131,10 @@ def maker_of(transfer: Transfer, made: dict[int, Operation]) -> cst.Call | None:
     return None
 
 
-def _is_changed(transfer: Transfer, factory: Operation) -> bool:
+def _is_changed(statement: cst.CSTNode, factory: Operation) -> bool:
     """Whether what is bound to a name is changed in place, so that it has to be made anew: by an assignment to it or to
     a part of it, by a method that says so, or by processes that add up theirs."""
-    statement, around = transfer.statement, factory.function or transfer.document.tree
+    around = factory.function or factory.document.tree
     targets = statement.targets if isinstance(statement, cst.Assign) else ()
     names = {dotted(one.target) for one in targets} - {""}
     changing = descendants(around, cst.AugAssign, cst.AssignTarget, cst.Call) if names else ()
@@ -107,7 +167,13 @@ def _holds_literals(operation: Operation, context: OperationContext) -> bool:
     data = context.given("data", 0)
     if not context.given("requires_grad").absent or (data.items is None and operation.does(*OF_LISTS)):
         return False
-    return _is_number(data)
+    return _is_number(data) or _is_written_array(operation.node)
+
+
+def _holds_several(context: OperationContext) -> bool:
+    """Whether it is a list of numbers, or of such lists, that is written out, and wants no gradient."""
+    data = context.given("data", 0)
+    return context.given("requires_grad").absent and data.items is not None and _is_number(data)
 
 
 def _is_number(given: Given) -> bool:
@@ -115,3 +181,62 @@ def _is_number(given: Given) -> bool:
     if given.items is not None:
         return bool(given.items) and all(map(_is_number, given.items))
     return isinstance(given.literal, (bool, int, float))
+
+
+def _is_written_array(call: cst.CSTNode) -> bool:
+    """Whether a call is given an array of numpy whose numbers are written out: ``np.array([1, 0]).astype(...)``."""
+    node = call.args[0].value if isinstance(call, cst.Call) and call.args else None
+    while isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Call):
+        node = node.func.value
+    made = isinstance(node, cst.Call) and dotted(node.func) in _ARRAYS and bool(node.args)
+    return made and isinstance(node, cst.Call) and is_written(node.args[0].value)
+
+
+def is_all_that_happens(facts: Facts, fills: list[Operation], move: cst.Call) -> bool:
+    """Whether what these factories make is moved by the expression that makes it, or by names that nothing else
+    mentions before the move, in no loop that begins in between."""
+    inside = {id(one) for one in descendants(move, cst.Call)}
+    if all(id(one.node) in inside for one in fills):
+        return True
+    around = fills[0].function
+    if not isinstance(around, cst.FunctionDef) or any(one.function is not around for one in fills):
+        return False
+    if all(one is not move for one in descendants(around, cst.Call)):
+        return False
+    span = facts.document.span
+    begin, end = min(span(one.node).start.offset for one in fills), span(move).start.offset
+    if begin >= end:
+        return False
+    names, chain = _chain(around, {id(one.node) for one in fills}, move)
+    if any(id(one.node) not in chain for one in fills):
+        return False
+    mentions = (one for one in descendants(around, cst.Name) if one.value in names and id(one) not in chain)
+    if any(begin < span(one).start.offset < end for one in mentions):
+        return False
+    loops = (one for one in descendants(around, cst.For, cst.While) if span(one).start.offset > begin)
+    return not any(span(one).start.offset < end < span(one).end.offset for one in loops)
+
+
+def _chain(around: cst.FunctionDef, fills: set[int], move: cst.Call) -> tuple[set[str], set[int]]:
+    """The names of a function that stand for what these factories make on its way into a move, and all nodes of the
+    assignments that make it, and of the move."""
+    holding: list[tuple[str, cst.Assign]] = []
+    holders: set[str] = set()
+    for one in descendants(around.body, cst.Assign):
+        target = one.targets[0].target
+        if len(one.targets) == 1 and isinstance(target, cst.Name):
+            filled = any(id(part) in fills for part in descendants(one.value, cst.Call))
+            if filled or not holders.isdisjoint(_names(one.value)):
+                holding.append((target.value, one))
+                holders.add(target.value)
+    names = _names(move) & holders
+    chain = {id(part) for part in descendants(move)}
+    for name, one in reversed(holding):
+        if name in names:
+            names |= _names(one.value) & holders
+            chain |= {id(part) for part in descendants(one)}
+    return names, chain
+
+
+def _names(node: cst.CSTNode) -> set[str]:
+    return {one.value for one in descendants(node, cst.Name)}

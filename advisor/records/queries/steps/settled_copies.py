@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import Call, Method, methods
+from accel_advisor.records.actions import Method, methods
 from accel_advisor.records.queries.destinations import reaches_gpu
-from accel_advisor.records.queries.steps.literal_copies import OF_DATA, OF_LISTS, is_literal, maker_of
+from accel_advisor.records.queries.steps.literal_copies import OF_ARRAYS, OF_DATA, OF_LISTS, is_literal, maker_of
 from accel_advisor.records.queries.training_loops import happens_often, runs_often
 from accel_advisor.syntax.shapes import dotted, methods_of, names_bound_in, names_read_in, self_attribute
 from accel_advisor.syntax.variation import bindings
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from accel_advisor.records.given import Given
     from accel_advisor.records.operations import Operation, OperationContext
 
-_OF_ARRAYS = Call("torch.from_numpy")
 _MOVES = methods("Tensor", "to", "cuda", "type_as")
 _BINDS = (cst.AssignTarget, cst.AnnAssign, cst.AugAssign, cst.For, cst.NamedExpr, cst.Del)
 _DEEPEST = 8
@@ -48,10 +47,10 @@ def settled_copies(facts: Facts) -> Iterator[SettledCopy]:
     """The copies of a document, in each step or forward pass, of tensors that attributes keep, and of arrays and lists
     that attributes, constants of the module or a configuration keep, in the order in which they were met."""
     yield from _kept_tensors(facts)
-    made = {id(one.node): one for one in facts.operations_of(_OF_ARRAYS, *OF_DATA, *OF_LISTS) if _copies_data(one)}
+    made = {id(one.node): one for one in facts.operations_of(OF_ARRAYS, *OF_DATA, *OF_LISTS) if _copies_data(one)}
     moved: dict[int, tuple[cst.Call, Evidence]] = {}
     for transfer in facts.transfers if made else ():
-        call = maker_of(transfer, made)
+        call = maker_of(facts, transfer, made)
         bases = [reaches_gpu(facts, context) for context in transfer.contexts]
         found = [one for one in bases if one is not None]
         if call is not None and found:
@@ -101,7 +100,7 @@ def _holds_data(operation: Operation, data: Given) -> bool:
     options = data.alternatives
     if any(one.is_tensor for one in options):
         return False
-    if operation.does(_OF_ARRAYS):
+    if operation.does(OF_ARRAYS):
         return True
     several = any(
         one.items is not None or not one.element.absent or one.made_by.startswith("numpy.") for one in options
