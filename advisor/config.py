@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -15,6 +16,12 @@ from accel_advisor.selection import Selection, Selector, selectors
 
 NAME = "accel-advisor"
 TABLE = f"tool.{NAME}"
+
+_OTHER_TABLE = re.compile(
+    rb"^[ \t]*\[[ \t]*((?:tool[ \t]*\.[ \t]*(?:accel_advisor|acceladvisor|accel-adviser)|accel[-_]advisor)[\w.-]*)",
+    re.MULTILINE,
+)
+"""Names of tables that people write when they mean the one that is read."""
 
 
 class ConfigError(ValueError):
@@ -121,6 +128,10 @@ def _table(path: Path) -> dict[str, Any] | None:
         raw = path.read_bytes() if path.is_file() else b""
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
+    other = _OTHER_TABLE.search(raw)
+    if other is not None:
+        line = raw.count(b"\n", 0, other.start(1)) + 1
+        raise ConfigError(f"{path}:{line}: nothing reads the table [{other[1].decode()}]; call it [{TABLE}]")
     if NAME.encode() not in raw:  # templates of projects need not even be TOML
         return None
     import tomllib

@@ -101,6 +101,17 @@ class TestLoad:
             Configurations().of(tmp_path)
         assert str(caught.value).startswith(f"{path}: {sentence}")
 
+    @pytest.mark.parametrize("table", ["tool.accel_advisor", "accel-advisor", "tool.acceladvisor.tune"])
+    def test_a_table_of_another_name_is_reported(self, tmp_path: Path, table: str) -> None:
+        path = write(tmp_path, f"[project]\nname = 'x'\n[{table}]\nignore = []\n")
+        with pytest.raises(ConfigError) as caught:
+            Configurations().of(tmp_path)
+        assert str(caught.value) == f"{path}:3: nothing reads the table [{table}]; call it [tool.accel-advisor]"
+
+    def test_tables_of_others_are_left_alone(self, tmp_path: Path) -> None:
+        write(tmp_path, "[tool.accel]\n[tool.accel_data]\n[tool.ruff]\nextend-exclude = ['accel_advisor']\n")
+        assert Configurations().of(tmp_path).path is None
+
     @pytest.mark.parametrize("raw", [b"[tool.accel-advisor", b"\xff\xfe# accel-advisor"])
     def test_what_is_no_toml_is_named(self, tmp_path: Path, raw: bytes) -> None:
         (tmp_path / "pyproject.toml").write_bytes(raw)

@@ -33,6 +33,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("datasets",),
     ("analysis",),
     ("rule", "rule_page"),
+    ("tool_pages",),
     ("rules",),
     ("lint",),
     ("output",),

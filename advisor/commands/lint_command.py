@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from accel_advisor.commands.failure import Failure
 from accel_advisor.commands.lint_options import chosen, per_file, supported
 from accel_advisor.config import Config
 from accel_advisor.configurations import Configurations
@@ -169,6 +170,10 @@ def lint(
     report = run(sources)
     for failure in report.failures:
         click.echo(f"Error: {failure}", err=True)
+    if not files and not force_exclude:
+        from accel_advisor.commands.nothing_there import nothing_there
+
+        raise Failure(nothing_there(named))
     filenames = [one.filename for one in files]
     if write_baseline is not None:
         from accel_advisor.lint.adoption import write_baseline as write
@@ -186,7 +191,7 @@ def lint(
             return _show_diff(outcome, exit_zero)
         if not _write(outcome.after, outcome.read, sources):
             return 2
-        report = replace(outcome.report, fixed=len(outcome.fixed))
+        report = replace(outcome.report, fixed=outcome.fixed)
     if form is not None:
         from accel_advisor.lint.adoption import silence
 
@@ -291,22 +296,17 @@ def _report(
     files: list[Found], configurations: Configurations, sources: dict[str, bytes], *, jobs: int | None, use_cache: bool
 ) -> Report:
     from accel_advisor.lint.linter import lint as run
+    from accel_advisor.machine.cores import usable_cores
 
     caches = None
     if use_cache:
         from accel_advisor.lint.cache import Caches
 
         caches = Caches()
-    report = run(files, configurations, jobs=jobs or _usable_cores(), memory=caches, sources=sources)
+    report = run(files, configurations, jobs=jobs or usable_cores(), memory=caches, sources=sources)
     if caches is not None and not sources:
         caches.save()
     return report
-
-
-def _usable_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _write(after: Mapping[str, bytes], read: Mapping[str, bytes], sources: Mapping[str, bytes]) -> bool:

@@ -20,6 +20,7 @@ def rule(which: str | None, show_all: bool, output_format: str) -> int:
     from accel_advisor.rule import registry
     from accel_advisor.rule_page import rule_page
     from accel_advisor.selection import Selector, SelectorError
+    from accel_advisor.tool_pages import TOOL_PAGES
 
     if show_all == (which is not None):
         raise click.UsageError("name one rule by its code or name, or say --all")
@@ -27,13 +28,18 @@ def rule(which: str | None, show_all: bool, output_format: str) -> int:
     for failure in rules.failures:
         click.echo(f"Error: {failure}", err=True)
     if show_all:
-        pages = [rule_page(one) for one in rules.values()]
+        pages = [*TOOL_PAGES.values(), *(rule_page(one) for one in rules.values())]
     else:
         assert which is not None
-        codes = Selector(which, "rule").codes({code: one.name for code, one in rules.items()})
+        names = {
+            **{code: page.name for code, page in TOOL_PAGES.items()},
+            **{one.code: one.name for one in rules.values()},
+        }
+        codes = Selector(which, "rule").codes(names)
         if len(codes) > 1 and which.upper() not in codes:
             raise SelectorError(f"rule: '{which}' means {len(codes)} rules: {', '.join(sorted(codes))}")
-        pages = [rule_page(rules[which.upper() if which.upper() in codes else next(iter(codes))])]
+        code = which.upper() if which.upper() in codes else next(iter(codes))
+        pages = [TOOL_PAGES[code] if code in TOOL_PAGES else rule_page(rules[code])]
     if output_format == "json":
         click.echo(json.dumps([_plain(page) for page in pages], indent=2, ensure_ascii=False))
     elif output_format == "markdown":

@@ -177,7 +177,7 @@ def _silenced(document: Document, findings: Iterable[Finding], ruleset: Ruleset)
     from accel_advisor.source.debug_branches import debug_branches
 
     off = ruleset.off_in(document.filename)
-    suppressions = Suppressions(document)
+    suppressions = Suppressions(document, ruleset.known)
     found = [one for one in findings if one.code not in off]
     idle = debug_branches(document) if found else []
     kept = suppressions.apply(

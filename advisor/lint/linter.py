@@ -12,7 +12,7 @@ from accel_advisor.configurations import Configurations
 from accel_advisor.lint.checker import Checker
 from accel_advisor.lint.report import Program, Report, Result
 from accel_advisor.lint.ruleset import Ruleset, failures
-from accel_advisor.lint.tool_findings import unreadable
+from accel_advisor.lint.tool_findings import is_readable, unreadable
 from accel_advisor.project.discovery import Found, is_generated, mentions_accelerators
 from accel_advisor.project.import_graph import Group
 from accel_advisor.project.project_index import ProjectIndex, digest_of
@@ -107,7 +107,8 @@ def lint(
 
 
 def _read(files: Sequence[Found], unsaved: Mapping[str, bytes], report: Report) -> dict[str, bytes]:
-    """The bytes of the files that were asked for and mention accelerators, by absolute path."""
+    """The bytes of the files that were asked for and mention accelerators, by absolute path; of those that were named,
+    also what cannot be parsed: "nothing found" would not be true of it."""
     contents: dict[str, bytes] = {}
     for one in files:
         path = os.path.realpath(one.filename)
@@ -122,7 +123,7 @@ def _read(files: Sequence[Found], unsaved: Mapping[str, bytes], report: Report) 
         if not one.named and is_generated(raw):
             continue
         report.checked += 1
-        if mentions_accelerators(raw):
+        if mentions_accelerators(raw) or (one.named and not is_readable(one.filename, raw)):
             contents[path] = raw
             report.asked[path] = one.filename
     return contents

@@ -48,7 +48,7 @@ class Report:
         failures: sentences about rules that did not run, because they cannot be loaded.
         hidden: how many findings a baseline holds, which are not among the others.
         unchanged: how many findings stand on lines that did not change, and are left out for that.
-        fixed: how many findings were fixed before.
+        fixed: the findings that were fixed before.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Report:
     failures: tuple[str, ...] = ()
     hidden: int = 0
     unchanged: int = 0
-    fixed: int = 0
+    fixed: list[Finding] = field(default_factory=list)
 
     @property
     def broken(self) -> bool:

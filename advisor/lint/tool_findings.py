@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import warnings
 from collections.abc import Iterable
 
 from accel_advisor.finding import Finding, Location, Severity, Span
 from accel_advisor.selection import INTERNAL_ERROR, SYNTAX_ERROR
-from accel_advisor.source.document import Document
+from accel_advisor.source.document import Document, is_notebook
 from accel_advisor.source.parsing import DocumentError
 
 
@@ -26,6 +27,19 @@ def not_python(filename: str, raw: bytes, error: DocumentError) -> Finding:
         except (ValueError, RecursionError, MemoryError):
             sentence = "syntax error: not even CPython's parser can read it"
     return unreadable(filename, sentence, row, column, syntax=error.syntax)
+
+
+def is_readable(filename: str, raw: bytes) -> bool:
+    """Whether a file can be parsed: a notebook as JSON, another one as Python."""
+    try:
+        if is_notebook(filename):
+            json.loads(raw)
+        else:
+            with warnings.catch_warnings(action="ignore"):
+                ast.parse(raw)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def broken_cells(document: Document) -> Iterable[Finding]:

@@ -8,7 +8,6 @@ from typing import Any
 from accel_advisor.finding import Finding, Location, Span
 from accel_advisor.lint.report import Report
 from accel_advisor.output import Screen
-from accel_advisor.selection import TOOL_CODES
 
 
 def render(report: Report, screen: Screen) -> str:
@@ -50,7 +49,7 @@ def plain(finding: Finding) -> dict[str, Any]:
             }
             for one in finding.related
         ],
-        "help": None if finding.code in TOOL_CODES else f"accel-advisor rule {finding.code}",
+        "help": f"accel-advisor rule {finding.code}",
         "url": None,
     }
 

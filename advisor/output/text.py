@@ -13,7 +13,10 @@ from accel_advisor.finding import Applicability, Finding, Frequency, Severity, S
 from accel_advisor.lint.priorities import Priority, priorities
 from accel_advisor.lint.report import Report
 from accel_advisor.lint.seen_words import seen_lines
+from accel_advisor.machine.cores import usable_cores
 from accel_advisor.output import Screen
+from accel_advisor.output._written_words import written_lines
+from accel_advisor.selection import TOOL_CODES
 from accel_advisor.source.document import Document
 
 TAB = 4
@@ -54,19 +57,26 @@ def render(report: Report, screen: Screen) -> str:
                 ["Files that train, and of which no rule says anything:", *(f"  {printable(one)}" for one in seen), ""]
             )
         )
+    written = list(written_lines(report.fixed, usable_cores()))
+    if written:
+        parts.append("\n".join([*map(printable, written), ""]))
+    if report.findings:
+        parts.append(_page(first[0].finding if first else max(report.findings, key=_matters)))
     parts.append(summary(report))
     return "\n".join(parts) + "\n"
 
 
 def summary(report: Report) -> str:
     """One line: how much was found, and how much of it can be fixed."""
-    done = f"Fixed {_count(report.fixed, 'finding')}. " if report.fixed else ""
+    done = f"Fixed {_count(len(report.fixed), 'finding')}. " if report.fixed else ""
     held = [f"{_count(report.hidden, 'finding')} in the baseline"] if report.hidden else []
     held += [f"{_count(report.unchanged, 'finding')} on lines that did not change"] if report.unchanged else []
     end = "; ".join(["", *held]) + "."
     findings = report.findings
     if not findings:
         found = "left" if report.fixed else "new" if held else "found"
+        if not report.asked and not report.fixed and not held and report.checked:
+            end = f": {'it does not mention' if report.checked == 1 else 'none of them mentions'} torch."
         return f"{done}{_count(report.checked, 'file')} checked, nothing {found}{end}"
     severities = Counter(one.severity for one in findings)
     counted = ", ".join(
@@ -82,6 +92,16 @@ def summary(report: Report) -> str:
     if safe or unsafe:
         return f"{line}; {safe or unsafe} fixable with --fix{'' if safe else ' --unsafe-fixes'}{end}"
     return f"{line}{end}"
+
+
+def _matters(finding: Finding) -> tuple[bool, int]:
+    return finding.code not in TOOL_CODES, finding.severity.rank
+
+
+def _page(finding: Finding) -> str:
+    """Where more is said about a finding."""
+    more = "more about it" if finding.code in TOOL_CODES else "why, what to write instead, and when to ignore it"
+    return f"`accel-advisor rule {finding.code}` says {more}."
 
 
 def _priority(priority: Priority) -> str:

@@ -177,7 +177,7 @@ class Discoverer:
                 kind = "a broken link" if os.path.islink(path) else "neither a file nor a folder"
                 raise DiscoveryError(f"{path}: is {kind}")
             else:
-                raise DiscoveryError(f"{path}: there is no such file or folder")
+                raise DiscoveryError(f"{path}: there is no such file or folder{_near(path)}")
             for filename in found:
                 real = os.path.realpath(filename)
                 if real not in seen:
@@ -273,6 +273,18 @@ class Discoverer:
         for path, narrowed in folders:
             if self._enters(os.path.abspath(path)):
                 yield from self._folder(path, path, patterns, ignores, lifted, narrowed, notes)
+
+
+def _near(path: str) -> str:
+    """What may have been meant by a path that is not there."""
+    import difflib
+
+    folder, name = os.path.split(os.path.normpath(path))
+    try:
+        close = difflib.get_close_matches(name, os.listdir(folder or "."), n=1)
+    except OSError:
+        return ""
+    return f"; did you mean '{os.path.join(folder, close[0])}'?" if close else ""
 
 
 class _Ignores:

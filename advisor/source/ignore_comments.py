@@ -34,7 +34,7 @@ class Ignorer:
         self._form = form
         self._reason = f" {reason}" if reason else ""
         self._lines = Lines(document)
-        self._written = [one for one in Suppressions(document) if one.ours == (form is Form.ACCEL)]
+        self._written = [one for one in Suppressions(document) if one.ours == (form is Form.ACCEL) and not one.spelled]
 
     def edits(self, findings: Iterable[Finding]) -> tuple[list[Edit], list[Finding]]:
         """The edits that silence findings, and the findings that have no place for a comment."""

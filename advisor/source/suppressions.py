@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,12 +12,23 @@ from accel_advisor.finding import Applicability, Finding, Fix, Severity, Span
 from accel_advisor.source.document import Document
 from accel_advisor.source.lines import Comment, Lines
 
-_HINT = re.compile(r"#\s*(?:accel\s*:|noqa)", re.IGNORECASE)
+_HINT = re.compile(r"#\s*(?:accel(?:\b|[-_ ]?advisor)|noqa)", re.IGNORECASE)
 _ACCEL = re.compile(r"#\s*accel\s*:\s*ignore(?P<file>-file)?(?:\s*\[(?P<codes>[^\]\n]*)\])?(?=$|[\s#:,.;-])")
 _NOQA = re.compile(
     r"#\s*noqa(?P<codes>\s*:\s*[A-Z][A-Z0-9-]*(?:[\s,]+[A-Z]+[0-9]+\b|,\s*[A-Z][A-Z0-9-]*)*)?(?=$|[\s#,])",
     re.IGNORECASE,
 )
+_NEAR = re.compile(
+    r"#\s*accel(?:[-_ ]?advisor)?\s*(?P<colon>:?)\s*(?P<word>[A-Za-z]+(?:[-_][A-Za-z]+)*)"
+    r"(?P<mark>\s*[\[({=:]?)(?P<rest>[^#\n]*)",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"ACC\d+")
+_LISTED = re.compile(r"[\s,]*(?P<one>[A-Za-z][\w-]*)")
+_LIKENESS = 0.7
+"""Of a word to ``ignore``, from which on it was meant: ``ignor``, ``ingore``, ``ignores``."""
+_OTHER_WORDS = frozenset({"disable", "noqa", "silence", "skip", "suppress"})
+"""What other tools call it."""
 
 
 class Scope(StrEnum):
@@ -37,6 +49,7 @@ class Suppression:
         rows: the lines that it covers, first and last, counted from 1.
         codes_end: the offset after the last of them.
         ours: whether it is an ``accel:`` comment, whose uselessness is worth reporting.
+        spelled: how a comment must be written that is misspelt and yet says which rules it means; empty for others.
         used: which of its codes silenced something; for None, the empty string.
     """
 
@@ -46,6 +59,7 @@ class Suppression:
     rows: tuple[int, int]
     codes_end: int
     ours: bool
+    spelled: str = ""
     used: set[str] = field(default_factory=set)
 
     def covers(self, finding: Finding, last_row: int) -> bool:
@@ -74,15 +88,21 @@ class Suppression:
         return None
 
 
+_Meant = tuple[int, int, tuple[str, ...], bool, str]
+"""Where a misspelt comment begins, where its codes end, those, whether it is for the file, and how it is spelled."""
+
+
 class Suppressions:
     """The suppressions of one document.
 
     Args:
         document: whose tokens are read; nothing is parsed.
+        known: names by code of the rules, by which a comment is known that lacks its brackets.
     """
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, known: Mapping[str, str] | None = None) -> None:
         self._document = document
+        self._names = frozenset((known or {}).values())
         self._found: list[Suppression] = []
         self._lines: Lines | None = None
         if _HINT.search(document.text):
@@ -112,7 +132,7 @@ class Suppressions:
     def unused(
         self, known: Mapping[str, str], ran: Collection[str], *, complete: bool, code: tuple[str, str]
     ) -> Iterator[Finding]:
-        """Findings for comments of ours that silenced nothing.
+        """Findings for comments of ours that silenced nothing, or are misspelt.
 
         Args:
             known: names by code of all rules.
@@ -122,6 +142,9 @@ class Suppressions:
         """
         for one in self._found:
             if not one.ours:
+                continue
+            if one.spelled:
+                yield self._misspelt(one, code)
                 continue
             if one.codes is None:
                 if not one.used and complete:
@@ -148,6 +171,22 @@ class Suppressions:
             filename=self._document.filename,
             span=one.span,
             fix=self._removal(one, useless),
+        )
+
+    def _misspelt(self, one: Suppression, code: tuple[str, str]) -> Finding:
+        """A comment that silences nothing, or by good will only what it names."""
+        start, end = one.span.start.offset, one.codes_end
+        written = " ".join(self._document.text[start:end].split())
+        edit = self._document.edit(start, end, one.spelled)
+        means = f"is read as `{one.spelled}`; write it so" if one.codes else f"silences nothing; write `{one.spelled}`"
+        return Finding(
+            code=code[0],
+            name=code[1],
+            message=f"Misspelt suppression: `{written}` {means}.",
+            severity=Severity.WARNING,
+            filename=self._document.filename,
+            span=one.span,
+            fix=Fix(f"Write `{one.spelled}`", (edit,), Applicability.SAFE) if one.codes else None,
         )
 
     def _removal(self, one: Suppression, useless: Collection[str] | None) -> Fix:
@@ -177,26 +216,59 @@ class Suppressions:
         base = self._document.offset(row, comment.column)
         for pattern, ours in ((_ACCEL, True), (_NOQA, False)):
             found = pattern.search(comment.text)
-            if not found:
+            meant = self._meant(comment.text, found) if ours else None
+            codes: tuple[str, ...] | None
+            if meant is not None:
+                start, codes_end, codes, for_file, spelled = meant
+            elif found is not None:
+                start, codes_end, codes = found.start(), found.end(), _codes(found["codes"])
+                for_file, spelled = bool(ours and found["file"]), ""
+            else:
                 continue
-            written = found["codes"]
-            codes: tuple[str, ...] | None = None
-            if written is not None:
-                codes = (
-                    tuple(dict.fromkeys(re.split(r"[\s,]+", written.strip(" \t:")))) if written.strip(" \t:") else ()
-                )
             scope, rows = Scope.LINE, (row, row)
-            if ours and found["file"]:
+            if for_file:
                 scope = Scope.FILE
             elif ours and comment.alone:
                 scope, rows = Scope.STATEMENT, self._target(comment, lines)
             elif comment.alone:
                 continue
-            end = comment.text.find("#", found.end())
+            end = comment.text.find("#", codes_end)
             text_end = len(comment.text) if end < 0 else end
             text_end = len(comment.text[:text_end].rstrip())
-            span = Span(self._document.location(base + found.start()), self._document.location(base + text_end))
-            self._found.append(Suppression(span, codes, scope, rows, base + found.end(), ours))
+            span = Span(self._document.location(base + start), self._document.location(base + text_end))
+            self._found.append(Suppression(span, codes, scope, rows, base + codes_end, ours, spelled))
+
+    def _meant(self, text: str, read: re.Match[str] | None) -> _Meant | None:
+        """What a comment means that is nearly one of ours: without brackets around its rules, with a slip in its word,
+        or as other tools have it. None for one that is right, and for what has nothing to do with this tool."""
+        if read is not None and read["codes"] is not None:
+            return None
+        near = _NEAR.search(text)
+        if near is None:
+            return None
+        word, _, part = near["word"].lower().replace("_", "-").partition("-")
+        like = difflib.SequenceMatcher(None, word, "ignore").ratio() >= _LIKENESS
+        if not like and word not in _OTHER_WORDS:
+            return None
+        codes, end = self._leading(near["rest"])
+        if not codes and (read is not None or not near["colon"] or not like or not near["mark"].strip()):
+            return None
+        at = near.start("rest") + end
+        while codes and text[at : at + 1] in ("]", ")", "}"):
+            at += 1
+        for_file = part == "file"
+        suffix = "-file" if for_file else ""
+        spelled = f"# accel: ignore{suffix}[{', '.join(codes) or 'CODE'}]"
+        return near.start(), at if codes else near.end("word"), codes, for_file, spelled
+
+    def _leading(self, text: str) -> tuple[tuple[str, ...], int]:
+        """The codes and names of rules that a text begins with, and where they end."""
+        found: list[str] = []
+        at = 0
+        while (one := _LISTED.match(text, at)) and (_CODE.fullmatch(one["one"].upper()) or one["one"] in self._names):
+            found.append(one["one"])
+            at = one.end()
+        return tuple(dict.fromkeys(found)), at
 
     def _target(self, comment: Comment, lines: Lines) -> tuple[int, int]:
         """The lines that a comment alone on its line refers to: the statement below it, or within a statement the
@@ -218,6 +290,14 @@ def last_own_row(finding: Finding, lines: Lines) -> int:
     statement or, for a compound one, its header."""
     start, end = finding.span.start.row, finding.span.end.row
     return max(start, min(end, lines.statement(start)[1]))
+
+
+def _codes(written: str | None) -> tuple[str, ...] | None:
+    """The codes and names in a comment; None where it lists none and so means all."""
+    if written is None:
+        return None
+    text = written.strip(" \t:")
+    return tuple(dict.fromkeys(re.split(r"[\s,]+", text))) if text else ()
 
 
 def _meant(text: str, known: Mapping[str, str]) -> bool:

@@ -10,13 +10,29 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.machine.cores import usable_cores
+
 from ..conftest import Done, Install, Run
 from .scripts import HEALTHY, NOT_TORCH, SLOW
 
 
 class TestNothingToSay:
     def test_an_empty_folder(self, run: Run, project: Path) -> None:
-        assert run("lint") == Done(0, "0 files checked, nothing found.\n", "")
+        said = "there is no Python file and no notebook in {}: name the folder that holds the training"
+        assert run("lint") == Done(2, "", f"Error: {said.format('this folder')}\n")
+        (project / "sub").mkdir()
+        assert run("lint", "sub") == Done(2, "", f"Error: {said.format('sub')}\n")
+        assert run("lint", "sub", "--show-files") == Done(0, "", "")
+        assert run("lint", "sbu").err == "Error: sbu: there is no such file or folder; did you mean 'sub'?\n"
+
+    def test_a_folder_of_which_all_is_skipped(self, run: Run, project: Path) -> None:
+        (project / "tests").mkdir()
+        (project / "tests" / "train.py").write_text(SLOW)
+        done = run("lint")
+        assert (done.status, done.out) == (2, "")
+        assert done.err.startswith("Error: the one file in this folder is skipped, as tests, documentation, ")
+        assert run("lint", "tests").status == 1
+        assert run("lint", "--force-exclude", "tests/train.py").status == 0, "hooks name what is excluded"
 
     def test_healthy_code(self, run: Run, project: Path) -> None:
         (project / "train.py").write_text(HEALTHY)
@@ -31,8 +47,20 @@ class TestNothingToSay:
         assert (project / "train.py").read_text() == HEALTHY
 
     def test_files_that_mention_no_accelerator(self, run: Run, project: Path) -> None:
-        (project / "a.py").write_text("def broken(:\n")
-        assert run("lint").status == 0
+        (project / "a.py").write_text("x = 1\n")
+        assert run("lint") == Done(0, "1 file checked, nothing found: it does not mention torch.\n", "")
+
+    def test_a_file_that_was_named_is_parsed_whatever_it_mentions(self, run: Run, project: Path) -> None:
+        (project / "a.py").write_text("def (:\n")
+        done = run("lint", "a.py")
+        assert done.status == 1
+        assert done.out.startswith("a.py:1:5: ACC001 syntax-error (error)\n  Syntax error: invalid syntax.\n")
+        assert run("lint", "a.py") == done, "the cache remembers it"
+        assert run("lint").status == 0, "a template below a folder is nobody's mistake"
+        (project / "a.ipynb").write_text("{")
+        assert run("lint", "a.ipynb").status == 1
+        (project / "a.py").write_text("def f(): ...\n")
+        assert run("lint", "a.py").status == 0
 
 
 class TestFindings:
@@ -80,6 +108,7 @@ class TestFindings:
         assert json.loads((project / "report.json").read_text())
 
     def test_an_unwritable_output_file(self, run: Run, project: Path) -> None:
+        (project / "plain.py").write_text(NOT_TORCH)
         done = run("lint", "--output-file", "nowhere/report.json")
         assert done.status == 2
         assert "--output-file: nowhere/report.json cannot be written: No such file or directory" in done.err
@@ -164,6 +193,15 @@ class TestFixing:
         assert (project / "train.py").stat().st_mode & 0o777 == 0o754
         assert run("lint", "--fix", "--unsafe-fixes").out.endswith("\n1 file checked, nothing found.\n")
         assert (project / "train.py").read_bytes() == after
+
+    def test_what_may_change_a_run_is_announced(self, run: Run, project: Path) -> None:
+        (project / "train.py").write_text(SLOW)
+        done = run("lint", "--fix", "--unsafe-fixes", "--no-cache")
+        few = f"; this machine has {usable_cores()} usable core" if usable_cores() < 4 else ""
+        told = done.out[done.out.index("Written, and it may change what a run does:") :].splitlines()
+        assert told[1].startswith(f"  train.py:19: Pass `num_workers=4` (ACC102){few}")
+        assert "  `accel-advisor tune train.py` measures what is best on this machine." in told
+        assert "Written, and" not in run("lint", "--fix", "--no-cache").out
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write everywhere")
     def test_a_folder_that_may_not_be_written(self, run: Run, project: Path) -> None:

@@ -96,9 +96,11 @@ class TestText:
         assert (project / "bad.py").read_bytes() == raw
         assert "num_workers=" in (project / "train.py").read_text()
 
-    def test_utf_16_says_nothing_to_us(self, run: Run, project: Path) -> None:
+    def test_utf_16_is_no_python(self, run: Run, project: Path) -> None:
         (project / "train.py").write_bytes(SLOW.encode("utf-16"))
-        assert run("lint", "--no-cache", "train.py").status == 0
+        done = run("lint", "--no-cache", "train.py")
+        assert done.status == 1
+        assert "This file cannot be decoded" in done.out
 
     @pytest.mark.parametrize("newline", ["\r\n", "\r"])
     def test_newlines(self, run: Run, project: Path, plain: list[tuple[str, str, int]], newline: str) -> None:

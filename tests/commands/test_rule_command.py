@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from accel_advisor.selection import TOOL_CODES
+
 from ..conftest import Run
 
 
@@ -14,6 +16,13 @@ class TestRulePages:
         assert "## Use instead\n\n```python\n" in page
         assert run("rule", "dataloader-num-workers-zero").out == page
         assert run("rule", "acc102").out == page
+
+    def test_the_codes_of_the_tool_itself(self, run: Run) -> None:
+        for code, name in TOOL_CODES.items():
+            page = run("rule", code)
+            assert page.status == 0
+            assert page.out.startswith(f"# {name} ({code})\n")
+            assert run("rule", name) == page
 
     def test_all(self, run: Run) -> None:
         listed = run("rule", "--all").out

@@ -14,11 +14,18 @@ from .findings import SOURCE, finding, report
 
 class TestText:
     def test_nothing(self) -> None:
-        assert text.render(Report(checked=1), Screen()) == "1 file checked, nothing found.\n"
+        asked = {"/train.py": "train.py"}
+        assert text.render(Report(checked=1, asked=asked), Screen()) == "1 file checked, nothing found.\n"
+        two = [finding("f(a", ")"), finding("b,", ",")]
         assert (
-            text.render(Report(checked=1234, fixed=2), Screen())
+            text.render(Report(checked=1234, asked=asked, fixed=two), Screen())
             == "Fixed 2 findings. 1,234 files checked, nothing left.\n"
         )
+
+    def test_no_file_that_mentions_torch(self) -> None:
+        assert text.render(Report(checked=1), Screen()) == "1 file checked, nothing found: it does not mention torch.\n"
+        shown = text.render(Report(checked=12), Screen())
+        assert shown == "12 files checked, nothing found: none of them mentions torch.\n"
 
     def test_tabs_wide_characters_and_several_lines(self) -> None:
         assert text.render(report(finding("f(a", ")")), Screen()) == (
@@ -34,6 +41,7 @@ class TestText:
             "    = other.py:4:2: the model is moved here\n"
             "    = fix: Do it (safe, --fix makes it)\n"
             "\n"
+            "`accel-advisor rule ACC102` says why, what to write instead, and when to ignore it.\n"
             "1 finding (warning) in 1 of 3 files; 1 fixable with --fix.\n"
         )
 
@@ -73,7 +81,7 @@ class TestText:
 
     def test_the_summary_counts(self) -> None:
         findings = [finding("f(a", ")", severity=one) for one in (Severity.INFO, Severity.ERROR, Severity.ERROR)]
-        assert text.summary(replace(report(*findings), fixed=1)) == (
+        assert text.summary(replace(report(*findings), fixed=findings[:1])) == (
             "Fixed 1 finding. 3 findings (2 errors, 1 info) in 1 of 3 files; 3 fixable with --fix."
         )
 
@@ -86,7 +94,7 @@ class TestText:
             replace(long, code="ACC401", frequency=Frequency.EPOCH, fix=None, related=()),
         ]
         lines = text.render(report(*findings), Screen()).splitlines()
-        assert lines[lines.index("What to do first:") + 1 : -2] == [
+        assert lines[lines.index("What to do first:") + 1 : -3] == [
             "  1. train.py:2:11: Do it (ACC102, at every step, 2 findings)",
             f"  2. train.py:2:11: Say more {'say more ' * 10}... (ACC401, once an epoch)",
             "  3. train.py:2:11: Do it (ACC205)",

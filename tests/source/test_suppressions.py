@@ -25,14 +25,14 @@ def findings(document: Document, code: str = "ACC102") -> list[Finding]:
 
 def kept_rows(text: str, code: str = "ACC102") -> list[int]:
     document = Document("a.py", text)
-    return [one.span.start.row for one in Suppressions(document).apply(findings(document, code))]
+    return [one.span.start.row for one in Suppressions(document, KNOWN).apply(findings(document, code))]
 
 
 def unused(
     text: str, *, code: str = "ACC102", ran: tuple[str, ...] = tuple(KNOWN), complete: bool = True
 ) -> list[Finding]:
     document = Document("a.py", text)
-    suppressions = Suppressions(document)
+    suppressions = Suppressions(document, KNOWN)
     suppressions.apply(findings(document, code))
     return list(suppressions.unused(KNOWN, ran, complete=complete, code=UNUSED_SUPPRESSION))
 
@@ -46,7 +46,6 @@ class TestKept:
             "Loader(a)  # accel: ignore[ACC101]",
             "Loader(a)  # accel: ignore[]",
             "Loader(a)  # accel: ignored",
-            "Loader(a)  # accel: ignore(ACC102)",
             "Loader('# accel: ignore')",
             'x = """\n# accel: ignore\n"""; Loader(a)',
             "Loader(a)  # noqa: E501",
@@ -162,3 +161,73 @@ class TestUnused:
 def test_text_that_cannot_be_tokenized_is_read_as_far_as_it_goes() -> None:
     document = Document("a.py", "x = 1  # accel: ignore\ny = (\n")
     assert [one.rows for one in Suppressions(document)] == [(1, 1)]
+
+
+class TestMisspelt:
+    """A comment that is nearly one of ours silences what it names and no more, and is reported with its spelling."""
+
+    @pytest.mark.parametrize(
+        "comment",
+        [
+            "# accel: ignore ACC102",
+            "# accel: ignore: ACC102",
+            "# accel: ignore=ACC102",
+            "# accel: ignore(ACC102)",
+            "# accel: ignor[ACC102]",
+            "# accel: ingore[ACC102]",
+            "# accel: ignores[ACC102]",
+            "# accel: ignore-line[ACC102]",
+            "# accel ignore[ACC102]",
+            "# accel-advisor: ignore[ACC102]",
+            "# accel: disable=ACC102",
+            "# accel: noqa: ACC102",
+            "# accel: ignore[ACC102",
+        ],
+    )
+    def test_what_it_names_is_silenced_and_nothing_else(self, comment: str) -> None:
+        text = f"Loader(a)  {comment} few samples\n"
+        assert kept_rows(text) == []
+        assert kept_rows(text, "ACC201") == [1]
+        (reported,) = unused(text)
+        means = "is read as `# accel: ignore[ACC102]`; write it so."
+        assert reported.message == f"Misspelt suppression: `{comment}` {means}"
+        assert reported.fix is not None
+        after = apply_edits(text, reported.fix.edits)
+        assert after == "Loader(a)  # accel: ignore[ACC102] few samples\n"
+        assert unused(after) == []
+
+    def test_names_of_rules_and_several(self) -> None:
+        (reported,) = unused("Loader(a)  # accel: ignore workers-zero, ACC201 both\n")
+        assert "write it so" in reported.message
+        assert "`# accel: ignore[workers-zero, ACC201]`" in reported.message
+        assert kept_rows("Loader(a)  # accel: ignore workers-zero, ACC201 both\n") == []
+
+    def test_files(self) -> None:
+        text = "# accel: ignore-file ACC102\nLoader(a)\nLoader(b)\n"
+        assert kept_rows(text) == []
+        assert "`# accel: ignore-file[ACC102]`" in unused(text)[0].message
+
+    def test_one_that_names_nothing_silences_nothing(self) -> None:
+        text = "Loader(a)  # accel: ignor[]\n"
+        assert kept_rows(text) == [1]
+        (reported,) = unused(text)
+        assert reported.message.endswith("silences nothing; write `# accel: ignore[CODE]`.")
+        assert reported.fix is None
+
+    @pytest.mark.parametrize(
+        "comment",
+        [
+            "# accel: ignore",
+            "# accel: ignore one-off script",
+            "# accel: ignore, since ACC102 is wrong here",
+            "# accel: ignore[ACC102] see ACC101",
+        ],
+    )
+    def test_a_reason_is_no_list_of_rules(self, comment: str) -> None:
+        assert kept_rows(f"Loader(a)  {comment}\n") == []
+        assert unused(f"Loader(a)  {comment}\n") == []
+
+    @pytest.mark.parametrize("comment", ["# accel: 9.81", "# accel: forward [m/s^2]", "# accelerate(x)", "# accel = v"])
+    def test_other_comments_about_acceleration_are_left_alone(self, comment: str) -> None:
+        assert kept_rows(f"Loader(a)  {comment}\n") == [1]
+        assert unused(f"Loader(a)  {comment}\n") == []

@@ -17,7 +17,7 @@ from accel_advisor.tune.probe.channel.wire import BASELINE
 from accel_advisor.tune.record.schema import BlockRecord, Record
 from accel_advisor.tune.search.settings import describe
 from accel_advisor.tune.showing import comparison
-from accel_advisor.tune.showing.summary import built, turned, verdict
+from accel_advisor.tune.showing.summary import applying, built, turned, verdict
 from accel_advisor.tune.wording.figures import (
     gibibytes,
     interval_text,
@@ -101,6 +101,7 @@ def trial_view(record: Record) -> dict[str, Any]:
         "answer": charts.answer(record),
         "day": day(record.began),
         "place": place(record),
+        "again": applying(record),
         "verdict": verdict(record, record.verification) if record.verification else "",
         "where": built(record),
         "turned": turned(record.turns) if record.turns else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -75,6 +76,13 @@ def built(record: Record) -> str:
     named = f"{record.name}, " if record.name else ""
     decided = f"; decided by {record.origin}" if record.origin else ""
     return f"{named}built at {record.built.filename}:{record.built.row}{decided}"
+
+
+def applying(record: Record) -> str:
+    """The command that makes a run again and writes what it recommends."""
+    words = record.script.removeprefix("torchrun ").split(" ")
+    arguments = ["--", *record.args] if record.args else []
+    return shlex.join(["accel-advisor", "tune", *words, "--apply", *arguments])
 
 
 def verdict(record: Record, result: VerificationRecord) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import asdict, replace
@@ -218,6 +219,25 @@ def test_functions_are_drawn_on_the_scale_of_their_stages(record: Record) -> Non
     assert [one.width for one in now.stretches] == [100, 75, 25, 25]
     assert (now.stretches[1].low, now.stretches[1].high) == (62.5, 87.5)
     assert now.stretches[0].low is None
+
+
+@pytest.mark.parametrize(
+    ("script", "args", "command"),
+    [
+        ("train.py", (), "accel-advisor tune train.py --apply"),
+        ("-m package.train", ("--epochs", "9"), "accel-advisor tune -m package.train --apply -- --epochs 9"),
+        ("torchrun --nproc-per-node 2 a.py", (), "accel-advisor tune --nproc-per-node 2 a.py --apply"),
+    ],
+)
+def test_a_change_that_is_not_written_names_the_whole_command(
+    record: Record, script: str, args: tuple[str, ...], command: str
+) -> None:
+    page = trial_page(replace(record, script=script, args=args, verification=None))
+    assert f"<code>{command}</code> writes the change" in page
+    if not script.startswith("torchrun"):
+        return
+    named, *_ = CliRunner().invoke(tune, shlex.split(command)[2:]).output.splitlines()[-1:]
+    assert "a.py does not exist" in named, "it is a command that is understood"
 
 
 def test_a_run_with_nothing_to_change_and_one_that_knows_nothing(record: Record) -> None:
