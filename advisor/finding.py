@@ -268,3 +268,24 @@ class Seen:
     def moves(self) -> bool:
         """Whether batches are moved to a device, by the program or by a framework."""
         return bool(self.asynchronous or self.waiting or self.moved_by)
+
+
+class Sight(StrEnum):
+    """What stands at a landmark: where a ``loader`` is built, or a ``loop`` that trains."""
+
+    LOADER = "loader"
+    LOOP = "loop"
+
+
+@dataclass(frozen=True, slots=True)
+class Landmark:
+    """A place that a trial measures.
+
+    Attributes:
+        name: what a loader is called in the source; empty for a loop.
+    """
+
+    sight: Sight
+    filename: str
+    span: Span
+    name: str = ""

@@ -6,12 +6,12 @@ import io
 import os
 import threading
 import tokenize
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from accel_advisor.configurations import Configurations
-from accel_advisor.finding import Applicability, Confidence, Edit, Finding, Severity
+from accel_advisor.finding import Applicability, Confidence, Edit, Finding, Landmark, Severity
 from accel_advisor.library.choices import Choices, shown
 from accel_advisor.library.kept_results import KeptResults
 from accel_advisor.lint.checker import Checker
@@ -27,6 +27,7 @@ from accel_advisor.source.parsing import DocumentError
 
 _ONE_AT_A_TIME = threading.RLock()
 """Held while something is parsed or analysed: both change settings of the process."""
+_Texts = Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,13 @@ class Checked:
     Attributes:
         findings: as the command line shows them: those that are one remark are one finding.
         places: the same, each place by itself.
+        landmarks: the places that a trial measures.
         document: the text that they are about; None where it cannot be read.
     """
 
     findings: tuple[Finding, ...] = ()
     places: tuple[Finding, ...] = ()
+    landmarks: tuple[Landmark, ...] = ()
     document: Document | None = None
 
 
@@ -50,7 +53,8 @@ class Engine:
     question.
 
     Trees of the files that were read last, the imports of each project and what was found in each of its programs are
-    kept; all of it is bounded. One program is checked at a time, and any thread may ask.
+    kept; all of it is bounded. Any thread may ask and change texts: an answer is about the texts as they are when its
+    turn comes, and one is made at a time.
 
     Args:
         root: the folder that relative paths are relative to.
@@ -84,6 +88,7 @@ class Engine:
         self.root = os.path.abspath(root)
         self._choices = Choices.of(select, extend_select, ignore, min_severity, min_confidence)
         self._texts: dict[str, bytes] = {}
+        self._changing = threading.Lock()
         self._kept = KeptResults()
         self._checker = Checker()
 
@@ -100,12 +105,12 @@ class Engine:
         if not os.fspath(path).endswith(SUFFIXES):
             raise ValueError(f"{os.fspath(path)}: is neither a Python file nor a notebook ({', '.join(SUFFIXES)})")
         raw = encoded(text)
-        with _ONE_AT_A_TIME:
+        with self._changing:
             self._texts[self._real(path)] = raw
 
     def close(self, path: str | os.PathLike[str]) -> None:
         """Lets what is on disk count again; nothing happens where it does."""
-        with _ONE_AT_A_TIME:
+        with self._changing:
             self._texts.pop(self._real(path), None)
 
     def findings(self, path: str | os.PathLike[str]) -> list[Finding]:
@@ -125,9 +130,10 @@ class Engine:
         """
         names = [self._absolute(path) for path in paths]
         with _ONE_AT_A_TIME:
-            configurations, report = self._linted(names)
+            texts = self._present()
+            configurations, report = self._linted(names, texts)
             found = shown(report, configurations)
-            return [self._checked(name, [one for one in found if one.filename == name]) for name in names]
+            return [_checked(name, found, report, texts) for name in names]
 
     def fixed(self, path: str | os.PathLike[str], *, unsafe: bool = False) -> dict[str, str]:
         """The new texts, by absolute path, after every safe fix of a file was made, and those that they make possible.
@@ -142,8 +148,9 @@ class Engine:
         name = self._absolute(path)
         allow = {Applicability.SAFE, *([Applicability.UNSAFE] if unsafe else [])}
         with _ONE_AT_A_TIME:
-            configurations, report = self._linted([name])
-            outcome = fix(report, allow, partial(shown, configurations=configurations), dict(self._texts))
+            texts = self._present()
+            configurations, report = self._linted([name], texts)
+            outcome = fix(report, allow, partial(shown, configurations=configurations), texts)
         return {os.path.abspath(one): decoded(one, raw) for one, raw in outcome.after.items()}
 
     def silencing(self, path: str | os.PathLike[str], finding: Finding) -> list[Edit]:
@@ -162,28 +169,34 @@ class Engine:
             edits, left = Ignorer(checked.document, Form.ACCEL).edits(meant)
         return [] if left else edits
 
-    def _linted(self, names: Iterable[str]) -> tuple[Configurations, Report]:
+    def _present(self) -> _Texts:
+        with self._changing:
+            return dict(self._texts)
+
+    def _linted(self, names: Iterable[str], texts: _Texts) -> tuple[Configurations, Report]:
         configurations = Configurations(self._choices.change)
-        texts = dict(self._texts)
         self._kept.look_again()
         self._checker.look_again()
         discoverer = Discoverer(configurations.patterns)
         files = [Found(name, named=True) for name in dict.fromkeys(names) if discoverer.wants(name)]
         return configurations, lint(files, configurations, memory=self._kept, sources=texts, checker=self._checker)
 
-    def _checked(self, name: str, findings: list[Finding]) -> Checked:
-        try:
-            raw = self._texts.get(os.path.realpath(name))
-            document = Document.read(name) if raw is None else Document.from_bytes(name, raw)
-        except DocumentError:
-            return Checked(tuple(joined(findings)), tuple(findings))
-        return Checked(tuple(joined(findings)), tuple(findings), document)
-
     def _absolute(self, path: str | os.PathLike[str]) -> str:
         return os.path.abspath(os.path.join(self.root, path))
 
     def _real(self, path: str | os.PathLike[str]) -> str:
         return os.path.realpath(os.path.join(self.root, path))
+
+
+def _checked(name: str, found: Iterable[Finding], report: Report, texts: _Texts) -> Checked:
+    findings = tuple(one for one in found if one.filename == name)
+    landmarks = tuple(one for one in report.landmarks if one.filename == name)
+    try:
+        raw = texts.get(os.path.realpath(name))
+        document = Document.read(name) if raw is None else Document.from_bytes(name, raw)
+    except DocumentError:
+        document = None
+    return Checked(tuple(joined(findings)), findings, landmarks, document)
 
 
 def encoded(text: str) -> bytes:

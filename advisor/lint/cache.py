@@ -26,12 +26,14 @@ from accel_advisor.finding import (
     Fix,
     Frequency,
     Gap,
+    Landmark,
     Location,
     NotKnown,
     Related,
     Seen,
     SeenLoader,
     Severity,
+    Sight,
     Span,
 )
 from accel_advisor.lint.report import Program, Result
@@ -83,12 +85,13 @@ class Cache:
                 return None
             findings = tuple(_finding(one) for one in entry["findings"])
             seen = tuple(_seen(one) for one in entry["seen"])
+            landmarks = tuple(_landmark(one) for one in entry["landmarks"])
             if self._now - entry["used"] > DAY:
                 entry["used"] = self._now
                 self._changed = True
         except (KeyError, TypeError, ValueError, AttributeError):
             return None
-        return Result(replace(program, consulted=frozenset(entry["consulted"])), findings, seen)
+        return Result(replace(program, consulted=frozenset(entry["consulted"])), findings, seen, landmarks)
 
     def put(self, result: Result, digests: Iterable[str]) -> None:
         """Remembers what was found in a program whose files have these digests."""
@@ -98,6 +101,7 @@ class Cache:
             "folders": self._surroundings.around(result.program.filenames, result.program.root),
             "findings": [_plain(one) for one in result.findings],
             "seen": [astuple(one) for one in result.seen],
+            "landmarks": [[one.sight, one.filename, _plain_span(one.span), one.name] for one in result.landmarks],
         }
         self._changed = True
 
@@ -247,6 +251,11 @@ def _seen(data: list[Any]) -> Seen:
         tuple(moved_by),
         tuple(NotKnown(Gap(gap), line, code) for gap, line, code in gaps),
     )
+
+
+def _landmark(data: list[Any]) -> Landmark:
+    sight, filename, span, name = data
+    return Landmark(Sight(sight), filename, _span(span), name)
 
 
 def _plain_span(span: Span) -> list[list[int]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from accel_advisor.config import Config
-from accel_advisor.finding import Finding, Seen, Severity
+from accel_advisor.finding import Finding, Landmark, Seen, Severity
 from accel_advisor.lint import garbage_collection
 from accel_advisor.lint.report import Program, Result
 from accel_advisor.lint.ruleset import Ruleset
@@ -88,7 +88,8 @@ class Checker:
         shown = tuple(one for one in findings if one.code in rulesets[one.filename].on)
         spoken = {one.filename for one in findings}
         silent = tuple(one for one in found.seen if one.filename in by_file and one.filename not in spoken)
-        return Result(replace(program, consulted=found.consulted), shown, silent)
+        landmarks = tuple(one for one in found.landmarks if one.filename in by_file)
+        return Result(replace(program, consulted=found.consulted), shown, silent, landmarks)
 
     def _declared(self, document: Document, root: Path, config: Config) -> Declared:
         """What a script runs on: what its configuration says, then what the files around it up to the root say."""
@@ -130,10 +131,12 @@ class Checker:
 
 @dataclass(slots=True)
 class _Found:
-    """What rules have to say, what is seen where they are silent, and which files were read to find it out."""
+    """What rules have to say, what is seen where they are silent, what a trial measures, and which files were read to
+    find it out."""
 
     findings: list[Finding] = field(default_factory=list)
     seen: list[Seen] = field(default_factory=list)
+    landmarks: list[Landmark] = field(default_factory=list)
     consulted: frozenset[str] = frozenset()
     failed: Exception | None = None
     """What kept files from being understood together, where each of them could be by itself."""
@@ -141,11 +144,13 @@ class _Found:
     def take(self, other: _Found) -> None:
         self.findings += other.findings
         self.seen += other.seen
+        self.landmarks += other.landmarks
         self.consulted |= other.consulted
 
 
 def _judged(facts: Facts, ruleset: Ruleset) -> _Found:
     """What the rules say about a document; where all of those that are on by default are silent, what is seen there."""
+    from accel_advisor.records.queries.landmarks import landmarks
     from accel_advisor.records.queries.seen_training import seen_training
 
     found = _Found()
@@ -159,6 +164,10 @@ def _judged(facts: Facts, ruleset: Ruleset) -> _Found:
             break
         except Exception as error:
             found.findings.append(internal_error(filename, f"rule {rule.code} ({rule.name})", error))
+    try:
+        found.landmarks += landmarks(facts)
+    except DocumentError:  # a place that is not known is none to go to
+        found.landmarks = []
     narrowed = ruleset.config.selection.narrowed or ruleset.off_in(filename)
     if narrowed or not all(one.minor for one in found.findings):
         return found

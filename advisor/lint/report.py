@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field, replace
 
 from accel_advisor.config import Config
-from accel_advisor.finding import Finding, Seen
+from accel_advisor.finding import Finding, Landmark, Seen
 from accel_advisor.selection import INTERNAL_ERROR
 from accel_advisor.source.document import Document
 from accel_advisor.source.parsing import DocumentError
@@ -43,6 +43,7 @@ class Report:
         asked: how each file that was asked for and mentions accelerators was named, by its absolute path.
         sources: the bytes of each file that has a finding, as they were linted.
         seen: what was seen in files that train and that all rules are silent about.
+        landmarks: the places that a trial measures.
         programs: which files were understood together.
         notes: sentences about what could not be looked at.
         failures: sentences about rules that did not run, because they cannot be loaded.
@@ -56,6 +57,7 @@ class Report:
     asked: dict[str, str] = field(default_factory=dict)
     sources: dict[str, bytes] = field(default_factory=dict)
     seen: list[Seen] = field(default_factory=list)
+    landmarks: list[Landmark] = field(default_factory=list)
     programs: list[Program] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     failures: tuple[str, ...] = ()
@@ -76,6 +78,11 @@ class Report:
         self.seen += [
             replace(one, filename=self._name(one.filename))
             for one in result.seen
+            if names.get(one.filename) is not None
+        ]
+        self.landmarks += [
+            replace(one, filename=self._name(one.filename))
+            for one in result.landmarks
             if names.get(one.filename) is not None
         ]
 
@@ -107,8 +114,10 @@ class Result:
 
     Attributes:
         seen: what was seen in those of its files that train and that all rules are silent about.
+        landmarks: the places that a trial measures.
     """
 
     program: Program
     findings: tuple[Finding, ...]
     seen: tuple[Seen, ...] = ()
+    landmarks: tuple[Landmark, ...] = ()

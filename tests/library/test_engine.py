@@ -257,3 +257,9 @@ def test_random_edits_give_what_a_fresh_lint_gives(done: list[tuple[str, str, in
         save(theirs, on_disk | open_texts)
         for name in asked:
             assert said(engine.findings(name), mine) == fresh(theirs, name)
+
+
+def test_names_what_a_trial_measures(engine: Engine) -> None:
+    [train, loaders] = engine.check(["train.py", "pkg/loaders.py"])
+    assert [(one.sight, one.span.start.row) for one in train.landmarks] == [("loop", 11)]
+    assert [(one.sight, one.span.start.row, one.name) for one in loaders.landmarks] == [("loader", 7, "loader")]
