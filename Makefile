@@ -31,7 +31,7 @@ lint: $(VENV)/installed
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "accel-advisor needs Python 3.11 or newer: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[tune,report,dev]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[tune,report,server,dev]'
 	touch $@
 
 clean:

@@ -30,6 +30,10 @@ LAZY: Mapping[str, tuple[str, str]] = {
         "accel_advisor.commands.doctor_command:doctor",
         "Show what this machine offers, what limits it, and how to lift that.",
     ),
+    "server": (
+        "accel_advisor.commands.server_command:server",
+        "Serve editors: findings, fixes and measured figures as you type.",
+    ),
     "rule": ("accel_advisor.commands.rule_command:rule", "Show the page of a rule."),
     "new-rule": ("accel_advisor.commands.new_rule_command:new_rule", "Start a new rule: its file and its tests."),
 }

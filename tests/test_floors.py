@@ -54,6 +54,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("tune.page",),
     ("tune",),
     ("library",),
+    ("server",),
     ("commands",),
     ("cli",),
     ("__main__",),

@@ -46,6 +46,17 @@ class Checked:
     landmarks: tuple[Landmark, ...] = ()
     document: Document | None = None
 
+    def silencing(self, finding: Finding) -> list[Edit]:
+        """The edits that silence one of the findings with a comment, in each of its places; none where there is no room
+        for one, or where the tool speaks of itself."""
+        spans = {finding.span, *(one.span for one in finding.related if one.filename == finding.filename)}
+        meant = [one for one in self.places if one.code == finding.code and one.span in spans]
+        if self.document is None or finding.code in TOOL_CODES:
+            return []
+        with _ONE_AT_A_TIME:
+            edits, left = Ignorer(self.document, Form.ACCEL).edits(meant)
+        return [] if left else edits
+
 
 class Engine:
     """The linter, kept in memory between edits. It finds what ``accel-advisor lint --force-exclude FILE`` finds when
@@ -152,22 +163,6 @@ class Engine:
             configurations, report = self._linted([name], texts)
             outcome = fix(report, allow, partial(shown, configurations=configurations), texts)
         return {os.path.abspath(one): decoded(one, raw) for one, raw in outcome.after.items()}
-
-    def silencing(self, path: str | os.PathLike[str], finding: Finding) -> list[Edit]:
-        """The edits that silence a finding with a comment, in each of its places; none where there is no room for one,
-        or where the tool speaks of itself.
-
-        Raises:
-            ConfigError, SelectorError: as :meth:`findings`.
-        """
-        [checked] = self.check([path])
-        spans = {finding.span, *(one.span for one in finding.related if one.filename == finding.filename)}
-        meant = [one for one in checked.places if one.code == finding.code and one.span in spans]
-        if checked.document is None or finding.code in TOOL_CODES:
-            return []
-        with _ONE_AT_A_TIME:
-            edits, left = Ignorer(checked.document, Form.ACCEL).edits(meant)
-        return [] if left else edits
 
     def _present(self) -> _Texts:
         with self._changing:

@@ -150,8 +150,7 @@ class _Found:
 
 def _judged(facts: Facts, ruleset: Ruleset) -> _Found:
     """What the rules say about a document; where all of those that are on by default are silent, what is seen there."""
-    from accel_advisor.records.queries.landmarks import landmarks
-    from accel_advisor.records.queries.seen_training import seen_training
+    from accel_advisor.records.queries.seen_training import landmarks, seen_training
 
     found = _Found()
     filename = facts.document.filename

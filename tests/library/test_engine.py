@@ -183,9 +183,11 @@ def test_fixes_are_made_in_memory_only(engine: Engine, project: Path) -> None:
 
 
 def test_a_comment_silences_each_place_of_a_finding(engine: Engine, project: Path) -> None:
-    for finding in engine.findings("train.py"):
+    [checked] = engine.check(["train.py"])
+    assert checked.findings
+    for finding in checked.findings:
         text = TRAIN
-        for edit in sorted(engine.silencing("train.py", finding), key=lambda one: -one.span.start.offset):
+        for edit in sorted(checked.silencing(finding), key=lambda one: -one.span.start.offset):
             text = text[: edit.span.start.offset] + edit.content + text[edit.span.end.offset :]
         assert f"accel: ignore[{finding.code}]" in text
         engine.update("train.py", text)

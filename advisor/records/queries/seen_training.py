@@ -1,4 +1,4 @@
-"""What is seen of the training in a file, where no rule has anything to say about it."""
+"""What is seen of the training in a file: the places that a trial measures, and more where all rules are silent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.finding import Gap, NotKnown, Seen, SeenLoader
+from accel_advisor.finding import Gap, Landmark, NotKnown, Seen, SeenLoader, Sight
 from accel_advisor.records.actions import calls
 from accel_advisor.records.loaders import loaders_in
 from accel_advisor.syntax.walking import descendants
@@ -41,6 +41,17 @@ def seen_training(facts: Facts) -> Seen | None:
         moved_by=tuple(sorted({one.moved_by for one in loaders if one.moved_by} | facts.own_frameworks)),
         gaps=(*_batches(facts), *_devices(facts, copies)),
     )
+
+
+def landmarks(facts: Facts) -> Iterator[Landmark]:
+    """The calls of a document that build loaders, and its loops whose own passes train."""
+    document = facts.document
+    for loader in dict.fromkeys(facts.loaders):
+        if loader.basis.proven and loader.document is document:
+            yield Landmark(Sight.LOADER, document.filename, document.span(loader.node), loader.name)
+    for loop in facts.loops:
+        if loop.learns and isinstance(loop.node, cst.For) and loop.document is document:
+            yield Landmark(Sight.LOOP, document.filename, document.span(loop.node))
 
 
 def _loader(facts: Facts, loader: LoaderCall) -> SeenLoader:

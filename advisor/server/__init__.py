@@ -1,0 +1,1 @@
+"""The language server: findings, fixes, pages and measured figures in an editor."""

@@ -1,0 +1,206 @@
+"""The server of one client: what it has open, and what is sent to it unasked."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from accel_advisor import __version__
+from accel_advisor.config import ConfigError
+from accel_advisor.finding import Finding
+from accel_advisor.rule import registry
+from accel_advisor.rule_page import RulePage, rule_page
+from accel_advisor.selection import SelectorError
+from accel_advisor.server.checking import Checking
+from accel_advisor.server.measured_figures import Trials
+from accel_advisor.server.open_files import OpenFile
+from accel_advisor.server.protocol_findings import Translator
+from accel_advisor.server.running_trials import RunningTrial
+from accel_advisor.server.workspaces import SECTION, Settings, Workspaces
+
+TUNE = f"{SECTION}.tune"
+WATCHED = ("**/*.py", "**/*.ipynb", "**/pyproject.toml", "**/requirements*.txt", "**/.gitignore", "**/*.json")
+
+Answer = TypeVar("Answer")
+
+
+class AdvisorServer(LanguageServer):
+    """The server of one client."""
+
+    def __init__(self) -> None:
+        cells = types.NotebookCellLanguage(language="python")
+        selector = types.NotebookDocumentFilterWithNotebook("*", [cells])
+        super().__init__(
+            "accel-advisor",
+            __version__,
+            types.TextDocumentSyncKind.Incremental,
+            types.NotebookDocumentSyncOptions([selector], save=True),
+        )
+        self.workspaces = Workspaces()
+        self.checking = Checking(self.workspaces, self.publish, self.failed)
+        self.trials = Trials()
+        self._said = ""
+        self._running: dict[str, RunningTrial] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Into the client's log: a message for each would only be in the way."""
+        logging.getLogger(__name__).error("%s", error, exc_info=error)
+
+    @property
+    def translator(self) -> Translator:
+        """Says where things stand in what is open now."""
+        edits = self.client_capabilities.workspace and self.client_capabilities.workspace.workspace_edit
+        return Translator(self.workspaces.at, self.encoding, versioned=bool(edits and edits.document_changes))
+
+    @property
+    def encoding(self) -> str:
+        """The units in which the client counts characters."""
+        return str(getattr(self.workspace.position_encoding, "value", self.workspace.position_encoding))
+
+    def publish(self, file: OpenFile) -> None:
+        """Sends the findings of a file to the client."""
+        checked, translator = file.checked, self.translator
+        found: dict[str, list[types.Diagnostic]] = {uri: [] for uri in (*file.uris, *file.published)}
+        for one in checked.findings if checked is not None else ():
+            translated = translator.diagnostic(one, _address(one))
+            if translated is not None:
+                found.setdefault(translated[0], []).append(translated[1])
+        for uri, diagnostics in found.items():
+            version = file.version_of(uri)
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
+        file.published = set(file.uris)
+        self._said = ""
+
+    def withdraw(self, file: OpenFile) -> None:
+        """Takes the findings of a closed file away."""
+        for uri in file.published:
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+    def failed(self, error: Exception) -> None:
+        """Says why nothing is found, once until something is."""
+        usable = isinstance(error, (ConfigError, SelectorError, ValueError))
+        text = str(error) if usable else f"internal error: {type(error).__name__}: {error}; please report it"
+        if not usable:
+            logging.getLogger(__name__).error("%s", error, exc_info=error)
+        if text != self._said:
+            self._said = text
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"accel-advisor: {text}"))
+
+    async def findings(self, file: OpenFile) -> tuple[Finding, ...]:
+        """What is found in the texts as they are; nothing where that cannot be said."""
+        try:
+            if await self.checking.current(file) and file.checked is not None:
+                return file.checked.findings
+        except (ConfigError, SelectorError) as error:
+            self.failed(error)
+        return ()
+
+    def set_up(self, path: str, data: Any) -> None:
+        """Adds a folder with settings, or without where they cannot be used."""
+        try:
+            self.workspaces.add(path, Settings.of(data))
+        except ValueError as error:
+            self.failed(error)
+            self.workspaces.add(path, Settings())
+
+    async def asked(self, question: Awaitable[Answer]) -> Answer | None:
+        """What the client answers; None where it refuses what it said that it can."""
+        try:
+            return await question
+        except JsonRpcException as error:
+            logging.getLogger(__name__).warning("the client refused a request: %s", error)
+            return None
+
+    async def configure(self) -> None:
+        """Asks the client for the settings of each folder."""
+        workspace = self.client_capabilities.workspace
+        if workspace is not None and workspace.configuration:
+            folders = list(self.workspaces.folders)
+            items = [types.ConfigurationItem(Path(one).as_uri(), SECTION) for one in folders]
+            answers = await self.asked(self.workspace_configuration_async(types.ConfigurationParams(items)))
+            for path, data in zip(folders, answers or (), strict=False):
+                if data is not None:
+                    self.set_up(path, data)
+        self.checking.soon()
+
+    async def watch(self) -> None:
+        """Asks the client to say when files change on disk."""
+        workspace = self.client_capabilities.workspace
+        if workspace is None or workspace.did_change_watched_files is None:
+            return
+        if workspace.did_change_watched_files.dynamic_registration:
+            watchers = [types.FileSystemWatcher(one) for one in WATCHED]
+            options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+            registration = types.Registration("watched", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            await self.asked(self.client_register_capability_async(types.RegistrationParams([registration])))
+
+    def stop(self) -> None:
+        """Ends what is under way."""
+        for trial in self._running.values():
+            trial.stop()
+        self.checking.stop()
+
+    def start_trial(self, script: str) -> None:
+        """Starts a trial of a script, unless one of it runs."""
+        if script in self._running:
+            text = f"accel-advisor: a trial of {Path(script).name} runs already"
+            self.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
+            return
+        folder = self.workspaces.folder(script)
+        trial = self._running[script] = RunningTrial(script, folder.path, folder.settings.tune_arguments)
+        task = asyncio.get_running_loop().create_task(self._tune(trial, folder.path))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _tune(self, trial: RunningTrial, root: str) -> None:
+        """Runs a trial, and shows how it goes and what it came to."""
+        script, token = trial.script, str(uuid4())
+        progress = self.client_capabilities.window and self.client_capabilities.window.work_done_progress
+        if progress:
+            await self.asked(self.work_done_progress.create_async(token))
+            title = f"accel-advisor tune {Path(script).name}"
+            self.work_done_progress.begin(token, types.WorkDoneProgressBegin(title, cancellable=True))
+            self.work_done_progress.tokens[token].add_done_callback(lambda _: trial.stop())
+
+        def said(line: str) -> None:
+            self.window_log_message(types.LogMessageParams(types.MessageType.Log, line))
+            if progress:
+                self.work_done_progress.report(token, types.WorkDoneProgressReport(message=line))
+
+        try:
+            status, lines = await trial.run(said)
+        finally:
+            trial.stop()
+            self._running.pop(script, None)
+            if progress:
+                self.work_done_progress.end(token, types.WorkDoneProgressEnd())
+        last = lines.splitlines()[-1] if lines else ""
+        measured = self.trials.of(script, root, [str(trial.record)]) if status in (0, 1) else None
+        text = measured.text if measured is not None else last or f"tune ended with status {status}"
+        kind = types.MessageType.Info if status == 0 else types.MessageType.Warning
+        self.window_show_message(types.ShowMessageParams(kind, f"{Path(script).name}: {text}"))
+        lens = self.client_capabilities.workspace and self.client_capabilities.workspace.code_lens
+        if lens and lens.refresh_support:
+            await self.asked(self.workspace_code_lens_refresh_async(None))
+
+
+@cache
+def page_of(code: str) -> RulePage | None:
+    """The page of a rule; None for the tool's own codes."""
+    rule = registry().get(code)
+    return rule_page(rule) if rule is not None else None
+
+
+def _address(finding: Finding) -> str | None:
+    page = page_of(finding.code)
+    return page.url if page is not None else None
