@@ -55,7 +55,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("tune",),
     ("library",),
     ("server",),
-    ("commands",),
+    ("commands", "flake8_plugin"),
     ("cli",),
     ("__main__",),
 )
