@@ -157,6 +157,7 @@ def lint(
         files, notes = discovery.files, discovery.notes
     for note in notes:
         click.echo(f"Warning: {note}", err=True)
+    something_there = bool(files)
     changes = _changes(diff_base, files, sources)
     if changes is not None:
         files = changes.files
@@ -170,7 +171,7 @@ def lint(
     report = run(sources)
     for failure in report.failures:
         click.echo(f"Error: {failure}", err=True)
-    if not files and not force_exclude:
+    if not something_there and not force_exclude:
         from accel_advisor.commands.nothing_there import nothing_there
 
         raise Failure(nothing_there(named))
