@@ -9,6 +9,7 @@ import libcst as cst
 from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.torch_modules import DROPS, DROPS_BY_DEFAULT
+from accel_advisor.values.store import PARTS
 from accel_advisor.values.values import Class, Function, Module, Qualified, Sequence
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class LayerReader:
             return self._of_class(module.cls)
         scope = self._machine.scopes.get(module.document.path)
         found = self._in(module.node, scope) if scope is not None else frozenset[str]()
-        children = self._machine.store.get(module, "\0children")
+        children = self._machine.store.get(module, PARTS)
         for child in children.items if isinstance(children, Sequence) else ():
             found |= self.layers_of(child) if isinstance(child, Module) else frozenset()
         return found | {module.kind}

@@ -9,9 +9,9 @@ from functools import partial
 import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.calls import call_function
 from accel_advisor.interpreter.frames import NOTHING, Surroundings, may_stop_autograd
 from accel_advisor.interpreter.interpreter import Interpreter
+from accel_advisor.interpreter.iteration import parts_of
 from accel_advisor.interpreter.parameters import bind_parameters
 from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.records.conditions import Condition
@@ -20,9 +20,27 @@ from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
 from accel_advisor.tables.torch_modules import MODULE_BASES
 from accel_advisor.values.evidence import Evidence, Ground
-from accel_advisor.values.places import WITH_MODEL, place_of_input
-from accel_advisor.values.store import BUILT
-from accel_advisor.values.values import Class, Constant, Function, Instance, Module, Tensor, Value
+from accel_advisor.values.places import HOST, WITH_MODEL, place_of_input
+from accel_advisor.values.store import BUILT, PARTS
+from accel_advisor.values.values import (
+    UNKNOWN,
+    Choice,
+    Class,
+    Constant,
+    Function,
+    Instance,
+    Iterated,
+    Module,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+    join,
+    join_all,
+)
+
+_MOST_BUILDERS = 8
+"""Places that build objects of one class, of which it is asked what with."""
 
 
 class Uncalled:
@@ -130,6 +148,19 @@ class Uncalled:
                 self._entered.add(method)
                 self._run(method, entry.around, again=again)
 
+    def _built_with(self, init: Function, cls: Class, receiver: Value) -> dict[str, Value]:
+        """What the ``__init__`` of a class is given: the modules and classes that the program builds its objects with;
+        nothing is known of the rest."""
+        machine = self._machine
+        bound = bind_parameters(machine, init, Arguments(None, open=True, starred=True), receiver)
+        for arguments in tuple(machine.recorder.called.built.get(cls, {}).values())[:_MOST_BUILDERS]:
+            for name, value in bind_parameters(machine, init, arguments, receiver).items():
+                part = _part(machine, value) if value is not receiver else None
+                if part is not None:
+                    known = bound.get(name, UNKNOWN)
+                    bound[name] = part if isinstance(known, Unknown) else join(known, part)
+        return bound
+
     def _run(self, function: Function, around: Surroundings = NOTHING, *, again: bool = False) -> None:
         self._guarded(function.document.path, partial(self._run_alone, function, around, again=again))
 
@@ -146,7 +177,7 @@ class Uncalled:
                 init = class_member(machine, function.owner, "__init__")
                 if isinstance(init, Function):
                     with machine.at_home(init.scope.globals):
-                        call_function(machine, init, unknown, None, receiver)
+                        machine.inline(init, self._built_with(init, function.owner, receiver), None)
                 machine.store.set(receiver, BUILT, Constant(True))
         if again or self._is_left(function):
             with machine.at_home(function.scope.globals, around):
@@ -158,6 +189,25 @@ class Uncalled:
                         if annotated:
                             machine.recorder.inputs.used_as_tensor(place)
                 machine.inline(function, bound, None)
+
+
+def _part(machine: Interpreter, value: Value) -> Value | None:
+    """What a module is built from: the modules and classes in a value; None where it holds none. The modules are others
+    of the same kind, since what is built here is a sample."""
+    if isinstance(value, Class):
+        return value
+    if isinstance(value, Module):
+        sample = Module(value.document, value.node, value.kind, value.cls, value.has_state)
+        machine.move(sample, HOST)
+        held = [_part(machine, one) or one for one in parts_of(machine, value)]
+        machine.store.set(sample, PARTS, Sequence(tuple(held)))
+        return sample
+    if not isinstance(value, (Sequence, Iterated, Choice)):
+        return None
+    found = [part for one in value.inner() if (part := _part(machine, one)) is not None]
+    if not found:
+        return None
+    return join_all(found) if isinstance(value, Choice) else Iterated(join_all(found))
 
 
 def _is_step_of_optimizer(function: Function) -> bool:

@@ -27,6 +27,7 @@ class Arguments:
         open: whether there may be others: ``*args``, or a ``**kw`` whose entries are not all known.
         mappings: the dicts that were splatted.
         files: the files, or the parts of files, that were.
+        rest: what else is given by position, of each as many as may be: ``*layers``.
     """
 
     node: cst.Call | None
@@ -36,6 +37,7 @@ class Arguments:
     starred: bool = False
     mappings: tuple[Mapping, ...] = ()
     files: tuple[Filed, ...] = ()
+    rest: tuple[Value, ...] = ()
 
     def get(self, name: str, position: int | None = None) -> Value | None:
         """The value of an argument by keyword, or by position; None where it is not given."""

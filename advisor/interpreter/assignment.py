@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.iteration import element_at, element_of
+from accel_advisor.interpreter.iteration import element_at, element_of, holds_modules, parts_of
 from accel_advisor.interpreter.library.evident_models import as_model
 from accel_advisor.interpreter.library.settings_classes import field_default
 from accel_advisor.interpreter.loader_batches import loaders_of, may_rewrite, mutates_in_place, refills
@@ -15,7 +16,7 @@ from accel_advisor.tables.torch_modules import PARAMETERS
 from accel_advisor.values.devices import device_kinds
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 from accel_advisor.values.places import HOST, SOMEWHERE, WITH_MODEL, Place, is_host
-from accel_advisor.values.store import ANY, ESCAPED, OPEN
+from accel_advisor.values.store import ANY, ESCAPED, OPEN, PARTS
 from accel_advisor.values.values import (
     ABSENT,
     Choice,
@@ -144,6 +145,15 @@ def adopt(machine: Machine, value: Value, place: Place) -> None:
             adopt(machine, one.element, SOMEWHERE)
 
 
+def take_in(machine: Machine, container: Module, values: Iterable[Value]) -> None:
+    """A container of modules holds these as well from now on; they live where it does."""
+    added: list[Value] = []
+    for value in values:
+        one = element_of(machine, value) if isinstance(value, (Sequence, Iterated)) else value
+        added += [each for each in options_of(one) if isinstance(each, Module)]
+    machine.store.set(container, PARTS, Sequence(tuple(dict.fromkeys((*parts_of(machine, container), *added)))))
+
+
 def of_module(machine: Machine, module: Module, value: Value) -> Value:
     """What a module holds that is given a parameter, or registers a tensor: a tensor that lives where it does."""
     place = WITH_MODEL if machine.place_of(module) == WITH_MODEL else SOMEWHERE
@@ -193,6 +203,8 @@ def _assign_item(machine: Machine, target: cst.Subscript, value: Value) -> None:
             _change_holder(machine, target.value)
         elif isinstance(one, Qualified) and isinstance(key, Constant):
             machine.recorder.operation(machine.frame, target, SetsItem(one.name, key.value), value=value)
+        elif isinstance(one, Module) and holds_modules(one):
+            take_in(machine, one, (value,))
         elif isinstance(one, Tensor):
             machine.recorder.operation(machine.frame, target, Act.SETS_TENSOR_ITEM, one, value=value)
             may_rewrite(one)

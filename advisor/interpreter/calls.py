@@ -321,6 +321,7 @@ def instantiate(machine: Machine, cls: Class, arguments: Arguments, node: cst.Ca
         return build_subclass(machine, cls, loader, arguments, node)
     if bases & MODULE_BASES or any(base.startswith("torch.nn.") for base in bases):
         module = Module(machine.document, node, f"project:{cls.name}", cls)
+        machine.recorder.called.built.setdefault(cls, {})[node] = arguments
         if "torch.nn.DataParallel" in map(canonical, bases):
             machine.recorder.operation(machine.frame, node, Call("torch.nn.DataParallel"), None, arguments)
         by_itself = machine.recorder.moves_itself(cls)

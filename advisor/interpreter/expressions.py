@@ -12,7 +12,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call
-from accel_advisor.interpreter.iteration import concatenated, element_at, element_of
+from accel_advisor.interpreter.iteration import concatenated, element_at, element_of, holds_modules
 from accel_advisor.interpreter.library.dicts import merged_mapping, update_mapping
 from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.external_settings import settings_in
@@ -121,7 +121,7 @@ def _some_of(owner: Value) -> Value:
     """What a slice of something is."""
     if isinstance(owner, Opaque) and owner.name == TENSOR_DATASET:
         return Iterated(join_all(owner.arguments))  # a part of each of its tensors
-    return owner if isinstance(owner, (Iterated, Tensor)) else UNKNOWN
+    return owner if isinstance(owner, (Iterated, Tensor)) or holds_modules(owner) else UNKNOWN
 
 
 def _subscript(machine: Machine, node: cst.Subscript) -> Value:

@@ -34,6 +34,7 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
+    from accel_advisor.interpreter.arguments import Arguments
     from accel_advisor.records.facts import CallSite
     from accel_advisor.source.document import Document
 
@@ -313,12 +314,14 @@ class CalledModules:
     Attributes:
         classes: their classes, with the bases of these in the project.
         hooks: the functions that are registered as hooks of tensors and modules, and the conditions around that.
+        built: what the modules of each class are built with.
         unknown: what is around the calls of models of which nothing is known, once for each innermost loop, while
             autograd records.
     """
 
     classes: set[Class] = field(default_factory=set)
     hooks: dict[Function, tuple[Condition, ...]] = field(default_factory=dict)
+    built: dict[Class, dict[cst.Call | None, Arguments]] = field(default_factory=dict)
     unknown: list[Surroundings] = field(default_factory=list)
     _recorded: deque[Entry] = field(default_factory=deque)
     _unrecorded: deque[Entry] = field(default_factory=deque)

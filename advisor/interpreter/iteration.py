@@ -8,9 +8,10 @@ from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.library.unknown_code import escape
 from accel_advisor.interpreter.resolution import any_member_of, defined_in, member_of, module_attribute
 from accel_advisor.records.loaders import loader_of
+from accel_advisor.tables.torch_modules import CONTAINERS
 from accel_advisor.values.places import HOST, SOMEWHERE, is_host
 from accel_advisor.values.scope import Scope
-from accel_advisor.values.store import ANY, OPEN
+from accel_advisor.values.store import ANY, OPEN, PARTS
 from accel_advisor.values.values import (
     ABSENT,
     UNKNOWN,
@@ -60,7 +61,29 @@ def element_of(machine: Machine, value: Value) -> Value:
         return value
     if isinstance(value, Instance):
         return _iterate_instance(machine, value)
-    return UNKNOWN
+    return part_of(machine, value) if isinstance(value, Module) else UNKNOWN
+
+
+def holds_modules(value: Value) -> bool:
+    """Whether a value is a container of modules, such as ``nn.ModuleList``."""
+    return isinstance(value, Module) and value.kind in CONTAINERS
+
+
+def parts_of(machine: Machine, module: Module) -> tuple[Value, ...]:
+    """What a module of a library was given to hold."""
+    held = machine.store.get(module, PARTS)
+    return tuple([item for one in options_of(held or UNKNOWN) if isinstance(one, Sequence) for item in one.items])
+
+
+def part_of(machine: Machine, module: Module) -> Value:
+    """One of the modules in a container of modules: it lives where that one does."""
+    if not holds_modules(module):
+        return UNKNOWN
+    parts, place = parts_of(machine, module), machine.place_of(module)
+    for one in parts if place != SOMEWHERE else ():
+        if isinstance(one, Module):
+            machine.move(one, place)
+    return join_all(parts)
 
 
 def _iterated(value: Choice) -> list[Value]:
@@ -141,7 +164,7 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
         return value  # a part of a checkpoint
     if isinstance(value, Loader) and count is not None:
         return element_of(machine, value)
-    return UNKNOWN
+    return part_of(machine, value) if isinstance(value, Module) else UNKNOWN
 
 
 def concatenated(machine: Machine, left: Sequence | Iterated, right: Value) -> Value:

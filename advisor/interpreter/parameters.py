@@ -30,6 +30,7 @@ from accel_advisor.values.values import (
     Constant,
     Filed,
     Function,
+    Iterated,
     Mapping,
     Opaque,
     Qualified,
@@ -72,6 +73,7 @@ def evaluate_arguments(machine: Machine, node: cst.Call) -> Arguments:
                 arguments.positional += [Argument(item) for item in value.items]
             else:
                 arguments.open = arguments.starred = True
+                arguments.rest += (value,) if isinstance(value, Iterated) else ()
         elif arg.star == "**":
             _splat(machine, arguments, value)
         elif arg.keyword is not None:

@@ -43,6 +43,12 @@ KEEPS = frozenset(
 )
 """Methods of a module that return the module and leave it where it is."""
 
+CONTAINERS = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.Sequential"})
+"""Modules that hold others, and give them out."""
+
+TAKES_IN = frozenset({"append", "extend", "insert", "update"})
+"""Methods with which these take in more."""
+
 PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 """What makes a tensor a parameter of the module that it is assigned to."""
 

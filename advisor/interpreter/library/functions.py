@@ -43,7 +43,7 @@ from accel_advisor.values.devices import device_basis, device_kinds, is_first
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 from accel_advisor.values.fillings import filled_by
 from accel_advisor.values.places import HOST, SOMEWHERE, Place
-from accel_advisor.values.store import ESCAPED, TAKES_AS_GIVEN
+from accel_advisor.values.store import ESCAPED, PARTS, TAKES_AS_GIVEN
 from accel_advisor.values.values import (
     UNKNOWN,
     Birth,
@@ -53,6 +53,7 @@ from accel_advisor.values.values import (
     Device,
     Function,
     Iterated,
+    Mapping,
     Module,
     Opaque,
     Origin,
@@ -62,6 +63,7 @@ from accel_advisor.values.values import (
     Unknown,
     Value,
     join_all,
+    options_of,
 )
 
 if TYPE_CHECKING:
@@ -184,7 +186,7 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
         return given
     if name in WRAPPERS_THAT_MOVE_INPUTS and (inner := arguments.get("module", 0)) is not None:
         module = Module(machine.document, node, name)
-        machine.store.set(module, "\0children", Sequence((inner,)))
+        machine.store.set(module, PARTS, Sequence((inner,)))
         machine.move(module, machine.place_of(inner) if isinstance(inner, Module) else SOMEWHERE)
         if not isinstance(inner, Module) or machine.store.get(inner, ESCAPED) is not None:
             machine.store.set(module, ESCAPED, Constant(True))
@@ -193,14 +195,14 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
             machine.store.set(module, TAKES_AS_GIVEN, Constant(True))
         return module
     if _is_module_class(name):
-        held = _flattened(arguments)
+        held = _flattened(machine, arguments)
         children = [one for one in held if isinstance(one, Module)]
         stateless = name in STATELESS or name.endswith("Loss")
         if name == "torch.nn.Sequential" and len(children) == len(held):
-            stateless = not any(one.has_state for one in children)
+            stateless = not (arguments.open or any(one.has_state for one in children))
         module = Module(machine.document, node, name, has_state=not stateless)
         machine.move(module, _factory_place(machine, name, arguments))
-        machine.store.set(module, "\0children", Sequence(tuple(held)))
+        machine.store.set(module, PARTS, Sequence(tuple(held)))
         if any(machine.place_of(one) != HOST for one in children):
             machine.move(module, SOMEWHERE)
         for child in children:
@@ -244,13 +246,15 @@ def _parameter(machine: Machine, module: Value) -> Value:
     return Tensor(machine.place_of(module) if known and isinstance(module, Module) else SOMEWHERE)
 
 
-def _flattened(arguments: Arguments) -> list[Value]:
+def _flattened(machine: Machine, arguments: Arguments) -> list[Value]:
     found: list[Value] = []
-    for value in arguments.values():
+    for value in (*arguments.values(), *arguments.rest):
         if isinstance(value, Sequence):
             found.extend(value.items)
         elif isinstance(value, Iterated):
-            found.append(value.element)
+            found.extend(options_of(value.element))
+        elif isinstance(value, Mapping):
+            found.extend(machine.store.entries(value).values())
         else:
             found.append(value)
     return found

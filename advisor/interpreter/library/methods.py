@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.assignment import of_module
-from accel_advisor.interpreter.iteration import element_at, element_of
+from accel_advisor.interpreter.assignment import of_module, take_in
+from accel_advisor.interpreter.iteration import element_at, element_of, holds_modules
 from accel_advisor.interpreter.library.device_moves import arrives_later, copies_into, transfer
 from accel_advisor.interpreter.library.dicts import mapping_method
 from accel_advisor.interpreter.library.external_settings import parser_method, switch
@@ -29,10 +29,11 @@ from accel_advisor.tables.tensor_methods import (
     TELLTALE,
     TENSOR_METHODS,
 )
-from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE, REGISTERS
+from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE, REGISTERS, TAKES_IN
 from accel_advisor.values.composed_texts import formatted
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.fillings import filled_by
+from accel_advisor.values.graphs import graph_of
 from accel_advisor.values.places import SOMEWHERE, is_host
 from accel_advisor.values.store import ANY, ESCAPED
 from accel_advisor.values.values import (
@@ -53,7 +54,9 @@ from accel_advisor.values.values import (
     Sequence,
     Tensor,
     Value,
+    evidently,
     join_all,
+    options_of,
 )
 
 if TYPE_CHECKING:
@@ -98,6 +101,8 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
     if name in ("backward", "zero_grad"):
         # who forgets old gradients computes new ones, be it in a call that is not followed
         machine.recorder.backward(machine.frame.loops)
+    if name == "backward":
+        machine.recorder.inputs.learned |= graph_of(receiver).union(*map(graph_of, arguments.values()))
     if name.startswith("register_") and name.endswith("hook"):
         _note_hook(machine, arguments)
     if isinstance(receiver, Module):
@@ -133,6 +138,8 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
         first = arguments.positional[0].value if arguments.positional else UNKNOWN
         return formatted(receiver.value, first) if isinstance(receiver.value, str) else UNKNOWN
     made = call_unknown(machine, arguments.values(), node)
+    if name == "scale" and len(arguments.positional) == 1 and graph_of(arguments.positional[0].value):
+        return evidently(arguments.positional[0].value, Evidence.of(Ground.KEPT))  # a loss, by a scaler
     if name == "get" and (decided := switch(arguments)) is not None:
         return decided
     if name in TELLTALE and made == UNKNOWN:
@@ -261,6 +268,12 @@ def _module_method(machine: Machine, receiver: Module, name: str, arguments: Arg
             stays = isinstance(mode, Constant) and mode.value is False
             machine.store.set(receiver, "\0evaluating", Constant(stays))
         return receiver
+    if name in TAKES_IN and holds_modules(receiver):
+        take_in(machine, receiver, arguments.values())
+        return receiver
+    if name in ("values", "items") and holds_modules(receiver):
+        part = element_of(machine, receiver)
+        return Iterated(Sequence((UNKNOWN, part)) if name == "items" else part)
     if name in REGISTERS:
         _register(machine, receiver, arguments)
         return Constant(None)
@@ -296,19 +309,22 @@ def _list_method(
     if name in ("set_description", "set_postfix", "update", "close", "write"):
         return UNKNOWN
     holder = node.func.value if isinstance(node.func, cst.Attribute) else None
-    if name == "append" and isinstance(holder, cst.Attribute) and arguments.positional:
-        added, owner = arguments.positional[0].value, machine.evaluate(holder.value)
-        if isinstance(owner, Module) and isinstance(added, Module):
-            _set_attribute(machine, holder, receiver, added)
+    if name in TAKES_IN and holder is not None and arguments.positional:
+        last = arguments.positional[-1].value
+        added = element_of(machine, last) if name == "extend" else last
+        if any(isinstance(one, Module) for one in options_of(added)) and _is_own(machine, holder):
+            items = receiver.items if isinstance(receiver, Sequence) else (receiver.element,)
+            machine.assign(holder, Iterated(join_all((*items, added))))
     if name == "clear" or (name == "append" and _outlives_the_pass(machine, node)):
         machine.recorder.operation(machine.frame, node, actions.Method("list", name), receiver, arguments)
     return call_unknown(machine, arguments.values())
 
 
-def _set_attribute(machine: Machine, holder: cst.Attribute, held: Sequence | Iterated, added: Module) -> None:
-    """A module's attribute, a list of modules, has one more of them from now on."""
-    items = held.items if isinstance(held, Sequence) else (held.element,)
-    machine.assign(holder, Iterated(join_all((*items, added))))
+def _is_own(machine: Machine, holder: cst.BaseExpression) -> bool:
+    """Whether a list is a module's attribute, or bound to a name of this function."""
+    if isinstance(holder, cst.Attribute):
+        return isinstance(machine.evaluate(holder.value), Module)
+    return isinstance(holder, cst.Name) and machine.store.get(machine.scope, holder.value) is not None
 
 
 def _outlives_the_pass(machine: Machine, node: cst.Call) -> bool:

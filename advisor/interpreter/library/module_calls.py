@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.interpreter.iteration import parts_of
 from accel_advisor.interpreter.loader_batches import may_be_batch
 from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
@@ -23,7 +24,7 @@ from accel_advisor.values.places import (
     place_of_input,
     union_of,
 )
-from accel_advisor.values.store import BUILT, ESCAPED, TAKES_AS_GIVEN
+from accel_advisor.values.store import BUILT, ESCAPED, PARTS, TAKES_AS_GIVEN
 from accel_advisor.values.values import (
     UNKNOWN,
     Constant,
@@ -139,8 +140,7 @@ def _note_called(machine: Machine, module: Module, around: Surroundings) -> None
         if one.cls is not None:
             called.note(one.cls, "forward", around, graphs=frame.graphs)
             continue
-        held = machine.store.get(one, "\0children")
-        parts = [child for child in held.items if isinstance(child, Module)] if isinstance(held, Sequence) else []
+        parts = [child for child in parts_of(machine, one) if isinstance(child, Module)]
         if not parts and (not one.kind or one.kind in WRAPPERS_THAT_MOVE_INPUTS):
             called.note_unknown(frame)
         pending += parts
@@ -174,7 +174,7 @@ def becomes(machine: Machine, module: Module, position: int, keyword: str | None
     """What an argument of a module's call becomes: :data:`WEIGHTS` where it meets them at once, or an input of its
     ``forward``; empty where that is not known."""
     if module.kind == "torch.nn.parallel.DistributedDataParallel":
-        inner = machine.store.get(module, "\0children")
+        inner = machine.store.get(module, PARTS)
         wrapped = inner.items[0] if isinstance(inner, Sequence) else None
         return becomes(machine, wrapped, position, keyword) if isinstance(wrapped, Module) else ""
     if module.cls is None:
@@ -193,7 +193,7 @@ def _met_by_library(machine: Machine, module: Module) -> str:
     if module.kind != "torch.nn.Sequential":
         layer = module.kind.startswith(("torch.nn.", "torchvision.models.")) and module.has_state
         return WEIGHTS if layer and not module.kind.endswith("Loss") else ""
-    children = machine.store.get(module, "\0children")
+    children = machine.store.get(module, PARTS)
     for child in children.items if isinstance(children, Sequence) else ():
         if not isinstance(child, Module):
             return ""

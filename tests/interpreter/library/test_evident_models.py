@@ -56,6 +56,7 @@ GRAPHS = {
     )
     + SUM,
     "a parameter": f"def train(model, optimizer):{SUM}".replace("\n", "\n    ") + "\n    model.train()\n",
+    "a name, and gradients that flow back": "def f(model):" + SUM.replace("\n", "\n    ").replace("optimizer", "model"),
     "an attribute of its output": UNKNOWN_MODEL + SUM.replace("out.mean()", "out.loss"),
     "an entry of its output": UNKNOWN_MODEL + SUM.replace("out.mean()", "out['loss']"),
     "wrapped": UNKNOWN_MODEL + "model = nn.parallel.DistributedDataParallel(model, device_ids=[0])\n" + SUM,
@@ -67,7 +68,7 @@ GRAPHS = {
     + SUM.replace("out.mean()", "criterion(out, y) / n"),
 }
 NO_GRAPHS = {
-    "a name alone": "def f(model):" + SUM.replace("\n", "\n    ").replace("optimizer.step()", "pass"),
+    "a name alone": "def f(model):" + SUM.replace("\n", "\n    ").replace("loss.backward()", "pass"),
     "a number": "from elsewhere import accuracy\n"
     + UNKNOWN_MODEL
     + SUM.replace("total += loss", "total += accuracy(out, y)"),

@@ -265,3 +265,29 @@ def test_silent_about_the_one_way_of_a_function_that_takes_many_things(tmp_path:
     assert not findings_of("ACC208", source, tmp_path)
     assert findings_of("ACC208", source.replace(given, "loss"), tmp_path)
     assert findings_of("ACC208", source.replace("if isinstance(value, torch.Tensor)", "if True"), tmp_path)
+
+
+LEARNED = """
+import math, torch
+def check(loss):
+    if math.isnan(loss):
+        raise ValueError
+def train(model, criterion, optimizer, scaler, loader, cuda):
+    for x, y in loader:
+        if cuda:
+            x, y = x.cuda(), y.cuda()
+        loss = criterion(model(x), y)
+        check(loss)
+        optimizer.zero_grad()
+        LEARN
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("learn", ["loss.backward()", "scaler.scale(loss).backward()", "scaler.backward(loss)"])
+def test_what_gradients_flow_back_from_is_a_tensor_whatever_made_it(learn: str, tmp_path: Path) -> None:
+    assert (
+        findings_of("ACC208", LEARNED.replace("LEARN", learn.replace("loss", "criterion(model(x), y)")), tmp_path) == []
+    )
+    (found,) = findings_of("ACC208", LEARNED.replace("LEARN", learn), tmp_path)
+    assert "`math.isnan(loss)`" in found.message

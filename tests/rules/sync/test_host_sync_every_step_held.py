@@ -58,3 +58,68 @@ def test_reports_tensors_that_a_module_holds(case: str, tmp_path: Path) -> None:
     assert findings_of("ACC208", silent, tmp_path) == []
     (found,) = findings_of("ACC208", spoken, tmp_path)
     assert "at every step" in found.message
+
+
+HOLDING = (
+    IMPORTS
+    + """
+class Asks(nn.Module):
+    def forward(self, x):
+        return x * x.sum().item()
+class Keeps(nn.Module):
+    def forward(self, x):
+        return x * x.sum()
+class Net(nn.Module):
+    def __init__(self, layer, layers=()):
+        super().__init__()
+        self.l = nn.Linear(8, 2)
+        parts = []
+        for i in range(3):
+            parts.append(Keeps())
+        MAKE
+    def forward(self, x):
+        CALL
+        return self.l(x)
+model = Net(Keeps(), [Keeps() for i in range(3)]).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for (x,) in DataLoader(TensorDataset(torch.zeros(8, 8)), batch_size=8):
+    loss = model(x.cuda()).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+)
+"""A model whose parts do not wait."""
+
+PARTS = {
+    "a list": ("self.a = nn.ModuleList([Keeps() for i in range(3)])", "for one in self.a: x = one(x)"),
+    "a list that grows": (
+        "self.a = nn.ModuleList()\n        for i in range(3): self.a.append(Keeps())",
+        "for i, one in enumerate(self.a): x = one(x)",
+    ),
+    "a list of Python's": ("self.a = nn.ModuleList(parts)", "for one in self.a[1:]: x = one(x)"),
+    "in a row": ("self.a = nn.Sequential(nn.ReLU(), *parts)", "x = self.a(x)"),
+    "by its place": ("self.a = nn.ModuleList([Keeps(), nn.ReLU()])", "x = self.a[0](x)"),
+    "a dict": ("self.a = nn.ModuleDict({'a': Keeps()})", "x = self.a['a'](x)"),
+    "a dict that grows": (
+        "self.a = nn.ModuleDict()\n        for i in 'ab': self.a[i] = Keeps()",
+        "for key, one in self.a.items(): x = one(x)",
+    ),
+    "one that it is given": ("self.a = layer", "x = self.a(x)"),
+    "several that it is given": ("self.a = nn.ModuleList(layers)", "for one in self.a: x = one(x)"),
+}
+
+
+@pytest.mark.parametrize("case", PARTS)
+def test_reports_waits_in_parts_of_a_model(case: str, tmp_path: Path) -> None:
+    make, call = PARTS[case]
+    silent = HOLDING.replace("MAKE", make).replace("CALL", call)
+    assert findings_of("ACC208", silent, tmp_path) == []
+    (found,) = findings_of("ACC208", silent.replace("Keeps()", "Asks()"), tmp_path)
+    assert "`x.sum().item()`" in found.message
+
+
+def test_a_part_that_is_held_and_never_called_is_no_part_of_the_step(tmp_path: Path) -> None:
+    source = HOLDING.replace("MAKE", "self.a = nn.ModuleList(layers)").replace("Keeps()", "Asks()")
+    assert findings_of("ACC208", source.replace("CALL", "x = x + 1"), tmp_path) == []
+    assert len(findings_of("ACC208", source.replace("CALL", "x = self.a[0](x)"), tmp_path)) == 1
