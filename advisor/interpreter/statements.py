@@ -15,7 +15,7 @@ from accel_advisor.interpreter.import_statements import import_module, import_na
 from accel_advisor.interpreter.iteration import element_of
 from accel_advisor.interpreter.library.dicts import update_mapping
 from accel_advisor.interpreter.library.evident_loaders import iterated
-from accel_advisor.interpreter.library.evident_models import rebound
+from accel_advisor.interpreter.library.evident_models import as_loss, rebound
 from accel_advisor.interpreter.library.external_settings import command_options
 from accel_advisor.interpreter.loader_batches import mutates_in_place
 from accel_advisor.interpreter.parameters import answer_by_arguments, hands_back, parameter_defaults, register
@@ -63,7 +63,7 @@ def _assignment(machine: Machine, node: cst.Assign) -> bool:
     value = machine.evaluate(node.value)
     for target in node.targets:
         kept = rebound(machine, target.target, value, node.value) if isinstance(node.value, cst.Call) else value
-        assign(machine, target.target, kept)
+        assign(machine, target.target, as_loss(machine, kept, target.target, node.value))
     return False
 
 

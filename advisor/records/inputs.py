@@ -8,8 +8,6 @@ from accel_advisor.values.places import HOST, Place, input_at, is_cuda_capable, 
 from accel_advisor.values.values import Tensor
 
 if TYPE_CHECKING:
-    import libcst as cst
-
     from accel_advisor.records.transfers import ArgumentPlace
 
 WEIGHTS = "weights"
@@ -17,14 +15,9 @@ WEIGHTS = "weights"
 
 
 class Inputs:
-    """What becomes of the inputs of each ``forward``, as its own code shows; nothing where that does not say.
-
-    Attributes:
-        learned: the ends of the graphs through which gradients flow back, from tensors, whatever function made them.
-    """
+    """What becomes of the inputs of each ``forward``, as its own code shows; nothing where that does not say."""
 
     def __init__(self) -> None:
-        self.learned: frozenset[cst.CSTNode] = frozenset()
         self._next: dict[str, set[str]] = {}
         self._tensors: set[str] = set()
         self._on_host: set[str] = set()

@@ -1,8 +1,9 @@
-"""Names that a text uses as those of models."""
+"""Names that a text uses as those of models, and as those of losses."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -15,6 +16,9 @@ _MODEL = re.compile(r"(^|_)(model|net|network)$", re.IGNORECASE)
 _MOVES = frozenset({"to", "cuda"})
 _OF_CALLED_MODELS = _MOVES | {"train", "eval", "state_dict", "load_state_dict", "zero_grad"}
 """Methods of models, which other objects have too; none of those is called as a function."""
+
+_READS = frozenset({"item", "tolist", "numpy", "cpu", "float", "int"})
+"""What a number on the host comes out of, which is called a loss as well."""
 
 
 def models_named_in(tree: cst.Module) -> frozenset[str]:
@@ -44,3 +48,30 @@ def models_named_in(tree: cst.Module) -> frozenset[str]:
 def is_named_as_model(called: cst.BaseExpression) -> bool:
     """Whether what is called bears the name of a model: ``model``, ``self.net``."""
     return _MODEL.search(dotted(called).rpartition(".")[2]) is not None
+
+
+def losses_named_in(code: cst.CSTNode) -> frozenset[str]:
+    """The names, with dots, of what is differentiated: ``loss`` in ``loss.backward()``, ``(loss / n).backward()``,
+    ``scaler.scale(loss).backward()`` and ``accelerator.backward(loss)``."""
+    found: set[str] = set()
+    for call in descendants(code, cst.Call):
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "backward":
+            found.update(_differentiated(call.func.value))
+            found.update(dotted(one.value) for one in call.args[:1])
+    return frozenset(found - {""})
+
+
+def _differentiated(node: cst.BaseExpression) -> Iterator[str]:
+    if isinstance(node, cst.BinaryOperation):
+        yield from _differentiated(node.left)
+        yield from _differentiated(node.right)
+    elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        given = node.args[0].value if node.args and node.func.attr.value == "scale" else node.func.value
+        yield from _differentiated(given)
+    else:
+        yield dotted(node)
+
+
+def reads_number(code: cst.BaseExpression) -> bool:
+    """Whether an expression reads a number out of something: ``loss.item()``, ``float(loss)``."""
+    return any(dotted(one.func).rpartition(".")[2] in _READS for one in descendants(code, cst.Call))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.iteration import element_at
+from accel_advisor.syntax.model_names import reads_number
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE
@@ -17,6 +18,7 @@ from accel_advisor.values.values import (
     Module,
     Opaque,
     Sequence,
+    Tensor,
     Unknown,
     Value,
     join_all,
@@ -37,6 +39,26 @@ def as_model(machine: Machine, value: Value, target: cst.Name | cst.Attribute, d
     machine.move(model, SOMEWHERE)
     machine.store.set(model, ESCAPED, Constant(True))
     return model
+
+
+def as_loss(machine: Machine, value: Value, target: cst.BaseExpression, made: cst.BaseExpression) -> Value:
+    """A value that is bound in a loop: a tensor, where an unknown function made it and gradients flow back from its
+    name; with their graph. One that a number is read out of is none."""
+    if isinstance(target, (cst.Tuple, cst.List)):
+        targets = [one.value for one in target.elements]
+        if not isinstance(value, Unknown):
+            return value
+        found = [as_loss(machine, value, one, made) for one in targets]
+        return value if all(isinstance(one, Unknown) for one in found) else Sequence(tuple(found))
+    given = isinstance(value, Tensor) and Ground.INPUTS in value.basis.grounds
+    if not machine.frame.loops or not (given or isinstance(value, Unknown)) or reads_number(made):
+        return value
+    function = machine.frame.function
+    if dotted(target) not in machine.recorder.losses_in(function.node if function else machine.document.tree):
+        return value
+    known = value if isinstance(value, Tensor) else Tensor()
+    others = [one for one in known.basis.grounds if one is not Ground.INPUTS]
+    return Tensor(known.place, proven=False, grown=machine.grown(made), basis=Evidence.of(Ground.METHOD, *others))
 
 
 def rebound(machine: Machine, target: cst.BaseExpression, value: Value, call: cst.Call) -> Value:

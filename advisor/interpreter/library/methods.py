@@ -33,7 +33,6 @@ from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE, REGISTERS, T
 from accel_advisor.values.composed_texts import formatted
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.fillings import filled_by
-from accel_advisor.values.graphs import graph_of
 from accel_advisor.values.places import SOMEWHERE, is_host
 from accel_advisor.values.store import ANY, ESCAPED
 from accel_advisor.values.values import (
@@ -54,7 +53,6 @@ from accel_advisor.values.values import (
     Sequence,
     Tensor,
     Value,
-    evidently,
     join_all,
     options_of,
 )
@@ -101,8 +99,6 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
     if name in ("backward", "zero_grad"):
         # who forgets old gradients computes new ones, be it in a call that is not followed
         machine.recorder.backward(machine.frame.loops)
-    if name == "backward":
-        machine.recorder.inputs.learned |= graph_of(receiver).union(*map(graph_of, arguments.values()))
     if name.startswith("register_") and name.endswith("hook"):
         _note_hook(machine, arguments)
     if isinstance(receiver, Module):
@@ -138,8 +134,6 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
         first = arguments.positional[0].value if arguments.positional else UNKNOWN
         return formatted(receiver.value, first) if isinstance(receiver.value, str) else UNKNOWN
     made = call_unknown(machine, arguments.values(), node)
-    if name == "scale" and len(arguments.positional) == 1 and graph_of(arguments.positional[0].value):
-        return evidently(arguments.positional[0].value, Evidence.of(Ground.KEPT))  # a loss, by a scaler
     if name == "get" and (decided := switch(arguments)) is not None:
         return decided
     if name in TELLTALE and made == UNKNOWN:

@@ -12,7 +12,6 @@ from accel_advisor.interpreter.abstract_machine import Machine
 from accel_advisor.interpreter.loader_batches import may_be_batch, may_rewrite
 from accel_advisor.interpreter.resolution import any_member_of, defined_in
 from accel_advisor.records.actions import Call
-from accel_advisor.syntax.model_names import is_named_as_model
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE, is_cuda_capable
 from accel_advisor.values.store import ESCAPED, OPEN
@@ -64,8 +63,7 @@ def call_unknown(machine: Machine, values: list[Value], node: cst.Call | None = 
 def _computed_from(machine: Machine, values: list[Value], node: cst.Call) -> Value:
     given = [item for value in values for one in options_of(value) for item in _items(one) if isinstance(item, Tensor)]
     moved = [one for one in given if one.place and is_cuda_capable(one.place) and not one.scalar]
-    begins = bool(given) and is_named_as_model(node.func)
-    grown = machine.grown(node) if begins or any(one.grown for one in given) else frozenset()
+    grown = machine.grown(node) if any(one.grown for one in given) else frozenset()
     if not moved and not grown:
         return UNKNOWN
     place = frozenset[frozenset[str]]().union(*(one.place for one in moved)) or SOMEWHERE

@@ -68,7 +68,7 @@ GRAPHS = {
     + SUM.replace("out.mean()", "criterion(out, y) / n"),
 }
 NO_GRAPHS = {
-    "a name alone": "def f(model):" + SUM.replace("\n", "\n    ").replace("loss.backward()", "pass"),
+    "a name alone": "def f(model):" + SUM.replace("\n", "\n    ").replace("loss.backward()", "optimizer.zero_grad()"),
     "a number": "from elsewhere import accuracy\n"
     + UNKNOWN_MODEL
     + SUM.replace("total += loss", "total += accuracy(out, y)"),

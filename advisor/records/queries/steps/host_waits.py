@@ -272,8 +272,7 @@ def _basis(facts: Facts, operation: Operation, context: OperationContext, gpu: E
     for one in () if operation.what is _NUMPY else read:  # which raises for what is not on the host
         if not one.may_be_on_gpu or one.born is not None or facts.inputs.may_be_on_host(one.place):
             continue
-        known = operation.does(*_OF_TENSORS) or not one.graph.isdisjoint(facts.inputs.learned)
-        if Ground.INPUTS in one.basis.grounds and not known:
+        if Ground.INPUTS in one.basis.grounds and not operation.does(*_OF_TENSORS):
             continue  # what an unknown function returns may be a number
         if not facts.inputs.is_tensor(one.place) and not operation.does(*_OF_TENSORS):
             continue  # so may what a `forward` is given

@@ -56,7 +56,8 @@ def kept_graphs(facts: Facts) -> Iterator[KeptGraph]:
             continue
         backward = _backward(operation, learns)
         if backward is not None:
-            yield KeptGraph(operation, *kept, backward)
+            evident = any(Ground.METHOD in one.value.basis.grounds for one in operation.contexts)
+            yield KeptGraph(operation, *kept, backward, Evidence.of(Ground.METHOD) if evident else PROVEN)
             continue
         backward = _backward_of_name(operation, kept[1], learns)
         if backward is not None:
