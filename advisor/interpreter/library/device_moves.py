@@ -13,7 +13,18 @@ from accel_advisor.records.loaders import loader_of
 from accel_advisor.values.devices import device_basis, device_kinds
 from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.places import HOST, SOMEWHERE, Place, union_of
-from accel_advisor.values.values import ABSENT, UNKNOWN, Choice, Constant, Device, Module, Qualified, Tensor, Value
+from accel_advisor.values.values import (
+    ABSENT,
+    UNKNOWN,
+    Choice,
+    Constant,
+    Device,
+    Module,
+    Opaque,
+    Qualified,
+    Tensor,
+    Value,
+)
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
@@ -131,6 +142,8 @@ def type_kinds(value: Value) -> frozenset[str]:
     else than before."""
     if isinstance(value, Choice):
         return frozenset().union(*(type_kinds(one) for one in value.options))
+    if isinstance(value, Opaque) and value.name == "Tensor.type":
+        return frozenset().union(*(union_of(one.place) for one in value.arguments if isinstance(one, Tensor)))
     if isinstance(value, Qualified):
         return frozenset({"cuda" if value.name.startswith("torch.cuda.") else "cpu"})
     if isinstance(value, Constant) and isinstance(value.value, str):

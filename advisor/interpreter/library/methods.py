@@ -159,6 +159,8 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
     in_place = name.endswith("_") or name in ("update", "pop") or (name in MOVES and machine.frame.discarding)
     if in_place and not receiver.proven:
         may_rewrite(receiver)
+    if name == "type" and not node.args:
+        return Opaque("Tensor.type", (receiver,))
     if name in MOVES:
         place = transfer(machine, receiver, name, arguments, node)
         if place is None:

@@ -18,7 +18,6 @@ SILENT = {
     "only a cast": "x = torch.zeros(4).to(torch.float16)",
     "maybe only a cast": "import conf\nx = torch.zeros(4).to(conf.what)",
     "to another tensor": "y = torch.zeros(4)\nx = torch.zeros(4).to(y)",
-    "cast and moved": "x = torch.zeros(4).to('cuda', torch.float16)",
     "to the host": "x = torch.zeros(4).to('cpu')",
     "pinned": "x = torch.zeros(4, pin_memory=True).to('cuda', non_blocking=True)",
     "into another tensor": "y = torch.zeros(4)\nx = torch.zeros(4, out=y).to('cuda')",
@@ -64,8 +63,6 @@ PAIRS: dict[str, tuple[str, ...]] = {
     "only a cast": ("x = torch.zeros(4).to(torch.float16)", "torch.float16", "'cuda'"),
     "maybe only a cast": ("x = torch.zeros(4).to(conf.what)", "conf.what", "'cuda'"),
     "to another tensor": ("y = torch.zeros(4)\nx = torch.zeros(4).to(y)", "to(y)", "to('cuda')"),
-    "cast and moved": ("x = torch.zeros(4).to('cuda', torch.float16)", ", torch.float16"),
-    "cast by keyword and moved": ("x = torch.zeros(4).to('cuda', dtype=torch.float16)", ", dtype=torch.float16"),
     "to the host": ("x = torch.zeros(4).to('cpu')", "cpu", "cuda"),
     "pinned": ("x = torch.zeros(4, pin_memory=True).to('cuda')", ", pin_memory=True"),
     "into another tensor": ("y = torch.zeros(4)\nx = torch.zeros(4, out=y).to('cuda')", ", out=y"),
@@ -329,3 +326,36 @@ def test_code_of_several_lines_is_quoted_as_on_one(tmp_path: Path) -> None:
     loop = "for y in DataLoader([1]):\n    x = (\n        torch.zeros(\n            4,\n            8,\n        )\n        .to('cuda')\n    )\n"
     (found,) = findings_of("ACC205", IMPORTS + loop, tmp_path)
     assert found.message.startswith("`torch.zeros(4, 8).to('cuda')` waits")
+
+
+TYPED = "Float = torch.cuda.FloatTensor if x.is_cuda else torch.FloatTensor\n        "
+MOVED = {
+    "by the type of tensors": (TYPED + "return x * torch.linspace(0, 1, 4).repeat(2).type(Float)", "dtype=..."),
+    "by the type of another tensor": ("return x * torch.zeros(4).type(x.type())", "dtype=..."),
+    "as another tensor": ("return x * torch.zeros(4).to(x)", "device=x.device, dtype=x.dtype"),
+    "as new data of another tensor": ("return x * x.new_tensor(torch.rand(4))", "device=x.device, dtype=x.dtype"),
+    "with a cast": ("return x * torch.zeros(4).to(x.device, torch.float16)", "device=x.device, dtype=..."),
+    "with a cast by keyword": ("return x * torch.zeros(4).to('cuda', dtype=torch.float16)", "device='cuda', dtype=..."),
+}
+
+
+@pytest.mark.parametrize("case", MOVED)
+def test_a_type_goes_to_the_factory_too(case: str, tmp_path: Path) -> None:
+    code, words = MOVED[case]
+    net = IMPORTS + "import conf\n" + NET % code + "net = Net(1).cuda()\n"
+    (found,) = findings_of("ACC205", net, tmp_path)
+    assert (found.fix, found.frequency) == (None, Frequency.STEP)
+    assert words in found.message
+
+
+ON_HOST = {
+    "of a type on the host": "return torch.zeros(4).type(torch.FloatTensor)",
+    "of the type of a tensor on the host": "return torch.zeros(4).type(torch.ones(2).type())",
+    "of another dtype": "return torch.zeros(4).type(torch.long)",
+    "as new data of a tensor on the host": "return torch.ones(2).new_tensor(torch.rand(4))",
+}
+
+
+@pytest.mark.parametrize("code", ON_HOST.values(), ids=ON_HOST.keys())
+def test_silent_about_what_stays_on_the_host(code: str, tmp_path: Path) -> None:
+    assert findings_of("ACC205", IMPORTS + "import conf\n" + NET % code + "net = Net(1).cuda()\n", tmp_path) == []

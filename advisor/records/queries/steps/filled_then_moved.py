@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.given import Given
     from accel_advisor.records.operations import Operation, OperationContext
-    from accel_advisor.records.transfers import Transfer
+    from accel_advisor.records.transfers import Transfer, TransferContext
 
-_EXACT = calls("torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye")
+_EXACT = calls("torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye", "torch.tril_indices")
 _RANDOM = calls("torch.rand", "torch.randn", "torch.randint", "torch.randperm")
 _STEPPED = calls("torch.arange", "torch.linspace", "torch.logspace")
 _UNWANTED = ("device", "out", "generator", "pin_memory", "requires_grad")
 _MOVES = methods("Tensor", "to", "cuda")
-_TYPE_AS = Method("Tensor", "type_as")
+_TYPE_AS, _TO, _NEW_TENSOR = Method("Tensor", "type_as"), Method("Tensor", "to"), Method("Tensor", "new_tensor")
 _DTYPES = {
     f"{name}Tensor": f"torch.{dtype}"
     for name, dtype in {
@@ -78,14 +78,18 @@ def filled_then_moved(facts: Facts) -> Iterator[FilledThenMoved]:
             at_once = isinstance(func, cst.Attribute) and func.value is fills[0].node
             known = at_once or not any(one.guarded for one in transfer.contexts)
             device = _device(transfer) if known else ""
-            move, keywords = moves.get(transfer.node), f"device={device or '...'}"
+            casts = any(one.casts for one in transfer.contexts)
+            keywords = f"device={device or '...'}, dtype=..." if casts else f"device={device or '...'}"
+            move, at_once = moves.get(transfer.node), at_once and not casts
             yield _found(facts, transfer.node, fills, move, device if at_once else "", keywords)
-    for operation in facts.operations_of(_TYPE_AS):
+    for operation in facts.operations_of(_TYPE_AS, _TO, _NEW_TENSOR):
         node = operation.node
-        if isinstance(node, cst.Call) and all(_follows_gpu(facts, context) for context in operation.contexts):
-            fills = _fills([context.subject for context in operation.contexts], made, literals)
+        moved = [_moved_to_other(facts, operation, context) for context in operation.contexts]
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and None not in moved:
+            fills = _fills([one for one in moved if one is not None], made, literals)
             if fills and is_all_that_happens(facts, fills, node):
-                other = facts.document.code(node.args[0].value)
+                named = node.func.value if operation.does(_NEW_TENSOR) else node.args[0].value
+                other = facts.document.code(named)
                 yield _found(facts, node, fills, operation, "", f"device={other}.device, dtype={other}.dtype")
 
 
@@ -121,6 +125,8 @@ def _dtype(factory: Operation) -> str:
 
 
 def _device(transfer: Transfer) -> str:
+    if transfer.method == "type":
+        return ""
     if transfer.device is not None:
         return transfer.document.code(transfer.device)
     return "" if transfer.node.args else '"cuda"'
@@ -139,20 +145,29 @@ def _fills(
 
 
 def _moves(transfer: Transfer) -> bool:
-    if transfer.method not in ("to", "cuda") or not transfer.contexts or transfer.discarded:
+    if transfer.method not in ("to", "cuda", "type") or not transfer.contexts or transfer.discarded:
         return False  # what is thrown away was made to start CUDA, or to measure it
+    if transfer.method == "type":
+        return all(context.from_host and _types_for_gpu(context) for context in transfer.contexts)
     return all(
-        context.from_host and not context.casts and context.kinds != {"cpu"} and context.device.means_device
-        for context in transfer.contexts
+        context.from_host and context.kinds != {"cpu"} and context.device.means_device for context in transfer.contexts
     )
 
 
-def _follows_gpu(facts: Facts, context: OperationContext) -> bool:
-    """Whether a tensor on the host is moved to where another one is, which may be on a GPU."""
-    other = context.given("other", 0)
-    if not context.subject.on_host:
-        return False
-    return facts.names_gpu_anywhere if other.unknown else other.may_be_on_gpu and not other.on_host
+def _types_for_gpu(context: TransferContext) -> bool:
+    """Whether a tensor is given a type of tensors on the GPU, or that of a tensor which may be there."""
+    return context.to_cuda or (context.device.made_by == "Tensor.type" and context.kinds != {"cpu"})
+
+
+def _moved_to_other(facts: Facts, operation: Operation, context: OperationContext) -> Given | None:
+    """The tensor on the host that is moved to where another one is, which may be on a GPU; None where that may be
+    otherwise."""
+    subject, given = context.subject, context.given("other", 0)
+    moved, other = (given, subject) if operation.does(_NEW_TENSOR) else (subject, given)
+    if not moved.on_host or (other.unknown and operation.does(_TO)):
+        return None
+    follows = facts.names_gpu_anywhere if other.unknown else other.may_be_on_gpu and not other.on_host
+    return moved if follows else None
 
 
 def _is_plain(factory: Operation) -> bool:
