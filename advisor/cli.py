@@ -7,11 +7,14 @@ import importlib
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from accel_advisor import __version__
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 LAZY: Mapping[str, tuple[str, str]] = {
     "lint": (
@@ -35,10 +38,20 @@ LAZY: Mapping[str, tuple[str, str]] = {
         "Serve editors: findings, fixes and measured figures as you type.",
     ),
     "rule": ("accel_advisor.commands.rule_command:rule", "Show the page of a rule."),
+    "init": (
+        "accel_advisor.commands.starting.init_command:init",
+        "Write a commented configuration and the hook for pre-commit.",
+    ),
+    "completion": (
+        "accel_advisor.commands.starting.completion_command:completion",
+        "Install completion for bash, zsh or fish.",
+    ),
+    "man-page": ("accel_advisor.commands.starting.man_page_command:man_page", "Print the manual as a man page."),
     "new-rule": ("accel_advisor.commands.new_rule_command:new_rule", "Start a new rule: its file and its tests."),
 }
 """Commands by name: where they are, and what the overview says of them."""
-HIDDEN = frozenset({"new-rule"})
+HIDDEN = frozenset({"man-page", "new-rule"})
+PROGRAM = "accel-advisor"
 DEBUG_VARIABLE = "ACCEL_ADVISOR_DEBUG"
 """Set in the environment, it shows the traceback of an internal error."""
 
@@ -47,7 +60,14 @@ class LazyGroup(click.Group):
     """A group whose commands are imported when they are called: the overview imports none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(LAZY)
+        return self._shown()
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that are shown, without importing them, and the options."""
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(name, help=LAZY[name][1]) for name in self._shown() if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in LAZY:
@@ -78,10 +98,22 @@ class LazyGroup(click.Group):
         return [name for name in LAZY if name not in HIDDEN]
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, "-V", "--version", prog_name="accel-advisor")
-def cli() -> None:
-    """Finds what keeps your accelerator waiting in PyTorch training code, proves it by a short trial, and fixes it."""
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "-V", "--version", prog_name=PROGRAM)
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Finds what keeps your accelerator waiting in PyTorch training code, proves it by a short trial, and fixes it.
+
+    Without a command it says what it sees in this folder, and which command to run next.
+    """
+    if ctx.invoked_subcommand is None:
+        from accel_advisor.commands.starting.overview import overview, overview_lines
+
+        click.echo("\n".join(overview_lines(overview())))
 
 
 def main(args: list[str] | None = None) -> NoReturn:
@@ -91,7 +123,7 @@ def main(args: list[str] | None = None) -> NoReturn:
     from accel_advisor.selection import SelectorError
 
     try:
-        status: Any = cli.main(args=args, prog_name="accel-advisor", standalone_mode=False)
+        status: Any = cli.main(args=args, prog_name=PROGRAM, standalone_mode=False)
     except click.exceptions.Abort:
         status = 130
     except click.ClickException as error:

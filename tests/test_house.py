@@ -46,8 +46,8 @@ def test_the_commands_of_the_readme_are_there() -> None:
 
 
 def test_the_options_of_the_readme_are_there() -> None:
-    known = {"--force-exclude", "--epochs"}
-    for name in ("lint", "tune", "report", "rule"):
+    known = {"--force-exclude", "--epochs", "--output-format"}
+    for name in ("lint", "tune", "report", "rule", "doctor"):
         shown = CliRunner().invoke(cli, [name, "--help"])
         assert shown.exit_code == 0
         known |= set(re.findall(r"--[a-z-]+", shown.output))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from importlib.util import find_spec
+from typing import Any
 
 import click
 
+from accel_advisor import __version__
 from accel_advisor.machine.bandwidth import Bandwidth, measure
 from accel_advisor.machine.gpus import Gpu, gpus
-from accel_advisor.machine.limits import Build, limits
+from accel_advisor.machine.limits import Build, Limit, limits
 from accel_advisor.machine.machine import INSTALL_TORCH, Accelerator, Machine, accelerators, inspect_machine
 
 _LABEL = 16
@@ -21,15 +25,20 @@ _WIDTH = 110
 
 @click.command(name="doctor")
 @click.option("--copies/--no-copies", default=True, help="Measure how fast copies to the accelerator are.")
-def doctor(copies: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON: sizes in bytes, rates in bytes a second.")
+def doctor(copies: bool, as_json: bool) -> None:
     """Say what this machine offers to a training run, what limits it, and how to lift that."""
     machine, found = inspect_machine(), gpus()
     build, devices = _build() if find_spec("torch") is not None else (None, ())
-    lines = [*_machine(machine), *_torch(build, devices), *_gpus(found)]
-    if copies and devices:
-        lines += _copies(measure())
-    click.echo("\n".join(f"{label:<{_LABEL}}{text}" for label, text in lines))
+    measured = measure() if copies and devices else None
     held = limits(machine, found, build)
+    if as_json:
+        click.echo(json.dumps(_plain(machine, build, devices, found, measured, held), indent=2, ensure_ascii=False))
+        return
+    lines = [*_machine(machine), *_torch(build, devices), *_gpus(found)]
+    if measured is not None:
+        lines += _copies(measured)
+    click.echo("\n".join(f"{label:<{_LABEL}}{text}" for label, text in lines))
     click.echo()
     if not held:
         click.echo("Nothing limits a training run here beyond what the machine is.")
@@ -37,6 +46,27 @@ def doctor(copies: bool) -> None:
     click.echo("What limits a training run here, and how to lift it:")
     for limit in held:
         click.echo(_item(f"{limit.what}. Remedy: {limit.remedy}."))
+
+
+def _plain(
+    machine: Machine,
+    build: Build | None,
+    devices: Sequence[Accelerator],
+    found: Sequence[Gpu],
+    measured: Bandwidth | str | None,
+    held: Sequence[Limit],
+) -> dict[str, Any]:
+    """All of it as plain data; None for what is not there or not known."""
+    return {
+        "version": __version__,
+        "python": {"version": sys.version.split()[0], "platform": sys.platform, "executable": sys.executable},
+        "machine": {**asdict(machine), "cores": machine.cores},
+        "torch": asdict(build) if build is not None else None,
+        "accelerators": [asdict(one) for one in devices],
+        "gpus": [asdict(one) for one in found],
+        "copies": measured if isinstance(measured, str) or measured is None else asdict(measured),
+        "limits": [asdict(one) for one in held],
+    }
 
 
 def _build() -> tuple[Build, tuple[Accelerator, ...]]:

@@ -13,6 +13,7 @@ import click
 
 from accel_advisor.commands.failure import Failure
 from accel_advisor.commands.lint_options import chosen, per_file, supported
+from accel_advisor.commands.rule_completion import complete_rules
 from accel_advisor.config import Config
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Applicability, Confidence, Severity
@@ -31,6 +32,8 @@ STDIN = "-"
 SEVERITIES = click.Choice([one.value for one in Severity])
 CONFIDENCES = click.Choice([one.value for one in Confidence])
 
+_rules_option = partial(click.option, multiple=True, metavar="RULE", shell_complete=complete_rules)
+
 
 @click.command(short_help="Find what keeps an accelerator waiting, without running anything.")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
@@ -44,9 +47,28 @@ CONFIDENCES = click.Choice([one.value for one in Confidence])
 @click.option("--no-baseline", is_flag=True, help="Hide none, whatever the configuration says.")
 @click.option("--write-baseline", metavar="FILE", help="Write what is found to FILE, for --baseline.")
 @click.option("--diff-base", metavar="REF", help="Show findings on lines that changed since this branch or commit.")
-@click.option("--select", multiple=True, metavar="RULE", help="Run these rules only: codes, names or prefixes.")
-@click.option("--ignore", "--extend-ignore", multiple=True, metavar="RULE", help="Do not run these rules.")
-@click.option("--extend-select", multiple=True, metavar="RULE", help="Run these rules besides the others.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULE",
+    shell_complete=complete_rules,
+    help="Run these rules only: codes, names or prefixes.",
+)
+@click.option(
+    "--ignore",
+    "--extend-ignore",
+    multiple=True,
+    metavar="RULE",
+    shell_complete=complete_rules,
+    help="Do not run these rules.",
+)
+@click.option(
+    "--extend-select",
+    multiple=True,
+    metavar="RULE",
+    shell_complete=complete_rules,
+    help="Run these rules besides the others.",
+)
 @click.option("--per-file-ignores", multiple=True, metavar="PATTERN:RULE", help="Do not run a rule in some files.")
 @click.option("--output-format", type=click.Choice(formats()), default=DEFAULT, show_default=True, help="How to print.")
 @click.option("--output-file", type=click.Path(dir_okay=False), help="Where to print; stdout by default.")

@@ -92,7 +92,7 @@ def test_reported(tmp_path: Path) -> None:
 ''')
 
 
-@click.command(short_help="Start a new rule: its file and its tests.")
+@click.command(short_help="Start a new rule: its file and its tests.", hidden=True)
 @click.argument("code")
 @click.argument("name")
 @click.option("--theme", required=True, metavar="FOLDER", help="The folder below rules/ that it belongs to.")

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from accel_advisor.commands.rule_completion import complete_rules
+
 if TYPE_CHECKING:
     from accel_advisor.rule_page import RulePage
 
 
 @click.command(short_help="Show the page of a rule.")
-@click.argument("which", metavar="[CODE|NAME]", required=False)
+@click.argument("which", metavar="[CODE|NAME]", required=False, shell_complete=complete_rules)
 @click.option("--all", "show_all", is_flag=True, help="List every rule.")
 @click.option("--output-format", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
 def rule(which: str | None, show_all: bool, output_format: str) -> int:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
+import torch
 from click.testing import CliRunner
 
 from accel_advisor.commands.doctor_command import doctor
+from accel_advisor.machine.gpus import gpus
+from accel_advisor.machine.limits import Build, limits
 from accel_advisor.machine.machine import inspect_machine
 
 
@@ -15,3 +21,16 @@ def test_doctor_on_this_machine() -> None:
     for word in ("Python", "Cores", "Memory", "torch", "Accelerator", f"{machine.logical_cores} in the machine"):
         assert word in result.output
     assert max(map(len, result.output.splitlines())) < 200
+
+
+def test_doctor_as_json() -> None:
+    result = CliRunner().invoke(doctor, ["--json", "--no-copies"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.output)
+    machine = inspect_machine()
+    assert found["machine"]["logical_cores"] == machine.logical_cores
+    assert found["machine"]["cores"] == machine.cores
+    assert found["torch"]["version"] == torch.__version__
+    assert found["copies"] is None
+    assert found["limits"] == [asdict(one) for one in limits(machine, gpus(), Build(**found["torch"]))]
+    assert found.keys() == {"version", "python", "machine", "torch", "accelerators", "gpus", "copies", "limits"}

@@ -48,7 +48,9 @@ def only_script(folder: Path) -> Path:
     Raises:
         TargetError: there is none, or there are several.
     """
-    found = [path for path in sorted(folder.glob("*.py")) if not _NOT_SCRIPTS.match(path.name) and _trains(path)]
+    found = [
+        path for path in sorted(folder.glob("*.py")) if not _NOT_SCRIPTS.match(path.name) and is_training_script(path)
+    ]
     if not found:
         raise TargetError("no training script was found here: name one, as in `accel-advisor tune train.py`")
     if len(found) > 1:
@@ -72,7 +74,8 @@ def checked_module(name: str, folder: Path) -> str:
     return name
 
 
-def _trains(path: Path) -> bool:
+def is_training_script(path: Path) -> bool:
+    """Whether a file speaks of a DataLoader and trains, as far as its words show; false where it cannot be read."""
     try:
         text = Document.read(path).text
     except DocumentError:

@@ -1,0 +1,1 @@
+"""What a person needs first: what is here, a configuration, completion in the shell, the manual."""
