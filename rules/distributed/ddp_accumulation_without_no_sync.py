@@ -14,8 +14,8 @@ class DdpAccumulationWithoutNoSync(Rule):
     """Gradients are accumulated over several steps, and all processes exchange them in each of these.
 
     What it does
-        Finds a training loop over a model in DistributedDataParallel that calls `backward()` in every pass and the
-        optimizer in one of several, without `no_sync()`.
+        Finds a training loop over a model in DistributedDataParallel, or one that Accelerate prepares, that calls
+        `backward()` in every pass and the optimizer in one of several, or after an inner loop, without `no_sync()`.
 
     Why it costs time
         Every `backward()` averages the gradients among all processes. Only the average before the optimizer's step is
@@ -70,8 +70,8 @@ class DdpAccumulationWithoutNoSync(Rule):
 
     When to ignore it
         Where the network is much faster than the backward pass, which hides the exchange. The rule is silent where a
-        framework accumulates, with FSDP, which takes more memory without the exchange, and where
-        the number of steps is 1 unless somebody configures another.
+        framework accumulates, with FSDP, which takes more memory without the exchange, and where the number of steps
+        is 1 and no option of the command line.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
@@ -84,11 +84,19 @@ class DdpAccumulationWithoutNoSync(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loop once, at its `backward()`."""
-        for backward, step in needless_exchanges(facts):
-            message = (
-                f"`{facts.document.code(backward.node)}` averages the gradients among all processes in every pass, "
-                f"but `{facts.document.code(step.node)}` uses them in some passes only; put the others under "
-                f"`no_sync()` of the DistributedDataParallel"
+        for found in needless_exchanges(facts):
+            step = facts.document.code(found.step.node)
+            used = (
+                f"`{step}` uses them after the loop only" if found.within else f"`{step}` uses them in some passes only"
             )
-            related = [also_at(facts.document, step.node, "the gradients are used here")]
-            yield self.finding(facts, backward.node, message, related=related)
+            if found.option:
+                used = f"`{step}` uses them only once in the number of passes that `{found.option}` gives"
+            remedy = "put the others under `no_sync()` of the DistributedDataParallel"
+            if found.accelerated:
+                remedy = "let `accumulate()` of the Accelerator decide, or put the others under its `no_sync(model)`"
+            message = (
+                f"`{facts.document.code(found.backward.node)}` averages the gradients among all processes in every "
+                f"pass, but {used}; {remedy}"
+            )
+            related = [also_at(facts.document, found.step.node, "the gradients are used here")]
+            yield self.finding(facts, found.backward.node, message, related=related)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ..checks import Pair, check_one, check_pair, severities
-from ..programs import PARALLEL, RANKS
+from ..programs import IMPORTS, PARALLEL, RANKS
 from .programs import RANKS_OF_TWO_LAYERS
 
 OPTIMIZER = "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nloader = DataLoader(conf.data)\nk = 4\n"
@@ -36,10 +36,6 @@ SILENT = {
     "every pass": loop(ONE_PASS, guard="if True:"),
     "no step for what is not finite": loop(ONE_PASS, guard="if conf.is_finite(x):"),
     "one by default": loop(ONE_PASS, "k = 1\n"),
-    "an option that is 1": loop(
-        ONE_PASS,
-        "import argparse\np = argparse.ArgumentParser()\np.add_argument('-k', default=1)\nk = p.parse_args().k\n",
-    ),
     "backward in some passes too": loop("pass", guard="if i % k == 0:\n        model(x).sum().backward()"),
     "only a schedule": PARALLEL
     + OPTIMIZER
@@ -130,3 +126,70 @@ SCALED = "scaler = torch.amp.GradScaler('cuda')\n"
 )
 def test_reports_gradients_that_are_exchanged_for_nothing(source: str, tmp_path: Path) -> None:
     assert severities("ACC503", RANKS + source, tmp_path) == ["info"]
+
+
+OPTION = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--every', type=int, default=1)\nk = p.parse_args().every\n"
+
+
+def test_reports_what_an_option_asks_for(tmp_path: Path) -> None:
+    source = RANKS + loop(ONE_PASS.replace(".backward()", ".backward()"), OPTION)
+    assert severities("ACC503", source, tmp_path) == ["info"]
+    check_one("ACC503", source.replace("p.parse_args().every", "1"), tmp_path)
+
+
+CHUNKS = (
+    PARALLEL
+    + OPTIMIZER
+    + """
+for x in loader:
+    optimizer.zero_grad()
+    for part in x.chunk(4):
+        {body}
+    optimizer.step()
+"""
+)
+
+
+def test_reports_a_step_behind_a_loop_of_backward_passes(tmp_path: Path) -> None:
+    backward = "model(part).sum().backward()  # -> info none"
+    (found,) = check_one("ACC503", RANKS + CHUNKS.format(body=backward), tmp_path)
+    assert "after the loop only" in found.message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "with model.no_sync():\n            model(part).sum().backward()",
+        "model(part).sum().backward()\n        optimizer.step()",
+        "model(part).sum().backward(retain_graph=True)",
+        "part.backward()",
+        "for model in conf.models:\n            model(part).sum().backward()",
+    ],
+)
+def test_silent_about_loops_of_other_backward_passes(body: str, tmp_path: Path) -> None:
+    check_one("ACC503", RANKS + CHUNKS.format(body=body), tmp_path)
+
+
+ACCELERATED = """
+from accelerate import Accelerator
+accelerator = Accelerator({arguments})
+model = nn.Linear(8, 2)
+optimizer = torch.optim.Adam(model.parameters())
+model, optimizer = accelerator.prepare(model, optimizer)
+for step in range(1000):
+    for _ in range(4):
+        {before}loss = model(torch.zeros(4, 8, device=accelerator.device)).sum()
+        accelerator.backward(loss){mark}
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+def test_reports_what_accelerate_exchanges_for_nothing(tmp_path: Path) -> None:
+    speaks = ACCELERATED.format(arguments="", before="", mark="  # -> info none")
+    (found,) = check_one("ACC503", IMPORTS + speaks, tmp_path)
+    assert "accumulate()" in found.message
+    asked = ACCELERATED.format(arguments="gradient_accumulation_steps=4", before="", mark="")
+    check_one("ACC503", IMPORTS + asked, tmp_path)
+    managed = ACCELERATED.format(arguments="", before="with accelerator.accumulate(model): ", mark="")
+    check_one("ACC503", IMPORTS + managed, tmp_path)

@@ -3,12 +3,17 @@ among processes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, AnySets, Call, Within, calls
+from accel_advisor.syntax.model_names import is_named_as_model
+from accel_advisor.syntax.shapes import dotted, names_read_in
+from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
@@ -19,21 +24,77 @@ _SETTLES = (
     *(AnyCall("no_sync"), AnySets("require_backward_grad_sync")),
     *calls("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard"),
 )
+_PLUGIN = "gradient_accumulation_plugin"
+_OPTIMIZER = re.compile(r"(?:^|[._])opt(?:im\w*)?(?:_\w+)?$")
 
 
-def needless_exchanges(facts: Facts) -> Iterator[tuple[Operation, Operation]]:
-    """The backward passes of a document that average gradients among processes in every pass of a loop, each with the
-    step of an optimizer, in the same loop, that uses them in some passes only."""
-    if not facts.trains_in_parallel or not facts.does(_WRAPPER) or facts.does(*_SETTLES):
+@dataclass(frozen=True, slots=True)
+class NeedlessExchange:
+    """A backward pass that averages gradients among processes more often than they are used.
+
+    Attributes:
+        backward: the call, in this document.
+        step: the step of an optimizer that uses them.
+        within: whether the step comes after a loop of backward passes, and not in some passes of the same loop.
+        accelerated: whether ``accelerate`` wraps the model.
+        option: the option of the command line that says over how many passes, where that is one by default; or empty.
+    """
+
+    backward: Operation
+    step: Operation
+    within: bool
+    accelerated: bool
+    option: str = ""
+
+
+def needless_exchanges(facts: Facts) -> Iterator[NeedlessExchange]:
+    """The backward passes of a document that average gradients among processes in every pass of a loop, where the step
+    of an optimizer uses them in some passes only, or after that loop."""
+    accelerated = facts.frameworks == {"accelerate"}
+    if facts.does(*_SETTLES) or (accelerated and _accumulates(facts)):
         return
-    clears = [one for one in facts.operations_of(AnyCall("zero_grad")) if _some_passes(one)]
-    for step in facts.operations_of(AnyCall("step")):
-        if not _is_step(step) or not _some_passes(step) or not any(one.runs_with(step) for one in clears):
+    if not accelerated and not (facts.trains_in_parallel and facts.does(_WRAPPER)):
+        return
+    steps = [one for one in facts.operations_of(AnyCall("step")) if _is_step(one)]
+    clears = facts.operations_of(AnyCall("zero_grad"))
+    seen: set[Loop | None] = set()
+    for backward in facts.operations_of(AnyCall("backward")):
+        if not seen.isdisjoint(_loops(backward)):
             continue
-        for backward in facts.operations_of(AnyCall("backward")):
-            if not backward.guarded and _loops(backward) == _loops(step):
-                yield backward, step
-                break
+        for step in steps:
+            after = _follows(facts, backward, step, steps)
+            at_times = not (accelerated or backward.guarded) and _some_passes(step) and _loops(backward) == _loops(step)
+            if not (after or at_times) or not any(one.runs_with(step) for one in clears if after or _some_passes(one)):
+                continue
+            every = step.contexts[0].period
+            option = every.decided_by if every.default.is_literal(1) else ""
+            yield NeedlessExchange(backward, step, after, accelerated, option)
+            seen |= _loops(backward)
+            break
+
+
+def _accumulates(facts: Facts) -> bool:
+    """Whether ``accelerate`` is asked to exchange gradients only where they are used."""
+    made = facts.program.operations_of(Call("accelerate.Accelerator"))
+    asks = any(not one.lacks(name) for one in made for name in ("gradient_accumulation_steps", _PLUGIN))
+    return asks or facts.does(AnyCall("accumulate"))
+
+
+def _follows(facts: Facts, backward: Operation, step: Operation, steps: list[Operation]) -> bool:
+    """Whether a step comes after the passes of a loop that each call one model and then ``backward``."""
+    if any(len(one.loops) < 2 or one.is_skipped_in(one.loops[0]) for one in backward.contexts):
+        return False
+    around, outer = _loops(backward), {context.loops[1] for context in backward.contexts}
+    if _loops(step) != outer or any(not around.isdisjoint(_loops(one)) for one in steps):
+        return False
+    return not backward.gives("retain_graph", True) and all(loop is not None and _calls_one(loop) for loop in around)
+
+
+def _calls_one(loop: Loop) -> bool:
+    """Whether a loop calls a model that is the same in all its passes."""
+    bound = names_read_in(loop.node.target) if isinstance(loop.node, cst.For) else frozenset[str]()
+    called = [one.func for one in descendants(loop.node, cst.Call) if isinstance(one, cst.Call)]
+    return any(is_named_as_model(one) and bound.isdisjoint(names_read_in(one)) for one in called)
 
 
 def paces(facts: Facts) -> dict[Loop, frozenset[cst.CSTNode]]:
@@ -53,14 +114,17 @@ def paces(facts: Facts) -> dict[Loop, frozenset[cst.CSTNode]]:
 
 
 def _is_step(operation: Operation) -> bool:
+    """Whether an optimizer makes a step: torch's own, or what is called so."""
     optimizes = operation.does(Within("torch.optim")) and not operation.does(Within("torch.optim.lr_scheduler"))
-    return optimizes or "GradScaler" in operation.what.owner
+    node = operation.node.func if isinstance(operation.node, cst.Call) else None
+    named = isinstance(node, cst.Attribute) and bool(_OPTIMIZER.search(dotted(node.value)))
+    return optimizes or "GradScaler" in operation.what.owner or (operation.what.owner == "?" and named)
 
 
 def _some_passes(operation: Operation) -> bool:
-    """Whether it happens once in several passes of a loop over batches, unless somebody configures otherwise."""
+    """Whether it happens once in several passes of a loop over batches, or does so where somebody asks for it."""
     for context in operation.contexts:
-        every = context.period.default
+        every = context.period
         once = every.written and every.literal in (None, 1)
         if every.absent or once or context.loop is None or context.inner is not context.loop:
             return False
