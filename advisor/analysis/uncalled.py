@@ -20,7 +20,7 @@ from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
 from accel_advisor.tables.torch_modules import MODULE_BASES
 from accel_advisor.values.evidence import Evidence, Ground
-from accel_advisor.values.places import HOST, WITH_MODEL, place_of_input
+from accel_advisor.values.places import SOMEWHERE, WITH_MODEL, place_of_input
 from accel_advisor.values.store import BUILT, PARTS
 from accel_advisor.values.values import (
     UNKNOWN,
@@ -193,12 +193,12 @@ class Uncalled:
 
 def _part(machine: Interpreter, value: Value) -> Value | None:
     """What a module is built from: the modules and classes in a value; None where it holds none. The modules are others
-    of the same kind, since what is built here is a sample."""
+    of the same kind, since what is built here is a sample, and whoever built them may have moved them."""
     if isinstance(value, Class):
         return value
     if isinstance(value, Module):
         sample = Module(value.document, value.node, value.kind, value.cls, value.has_state)
-        machine.move(sample, HOST)
+        machine.move(sample, SOMEWHERE)
         held = [_part(machine, one) or one for one in parts_of(machine, value)]
         machine.store.set(sample, PARTS, Sequence(tuple(held)))
         return sample

@@ -207,11 +207,22 @@ def _assign_item(machine: Machine, target: cst.Subscript, value: Value) -> None:
             take_in(machine, one, (value,))
         elif isinstance(one, Tensor):
             machine.recorder.operation(machine.frame, target, Act.SETS_TENSOR_ITEM, one, value=value)
+            _note_masks(machine, target, one, value)
             may_rewrite(one)
             if _replaces_entry(one, key, value):
                 refills(one, value, machine.frame.batch_loop)
             else:
                 mutates_in_place(one, machine.frame.batch_loop)
+
+
+def _note_masks(machine: Machine, target: cst.Subscript, held: Tensor, value: Value) -> None:
+    """Records that a mask is counted to write into a tensor: one that takes a number is filled without that, unless it
+    is on the host and the mask is not."""
+    written = isinstance(value, Tensor) and not value.scalar
+    for at in target.slice:
+        key = machine.evaluate(at.slice.value) if isinstance(at.slice, cst.Index) else None
+        if isinstance(key, Tensor) and key.mask and (written or (is_host(held.place) and not is_host(key.place))):
+            machine.recorder.operation(machine.frame, target, Act.INDEXES_BY_MASK, key)
 
 
 def _holds_alone(machine: Machine, holder: cst.BaseExpression, held: Mapping) -> bool:

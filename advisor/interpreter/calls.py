@@ -124,7 +124,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         if name in OUTPUTS and not owner.proven and owner.loader is None:
             return replace(owner, scalar=False, born=None, mask=False)
         if name in ("data", "grad", "T", "mT"):
-            return replace(owner, grown=frozenset()) if name == "data" else Tensor(owner.place, proven=owner.proven)
+            whole = replace(owner, grown=frozenset())
+            return whole if name == "data" else Tensor(owner.place, proven=owner.proven, basis=owner.basis)
         return Method(owner, name)
     if isinstance(owner, Device) and name == "type":
         return replace(owner, first=False, text=True)

@@ -132,7 +132,10 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
                 if bound is not None:
                     machine.recorder.index(machine.frame, node, machine.evaluate(bound), sure=True)
         elif isinstance(one.slice, cst.Index) and len(node.slice) != 1:
-            machine.recorder.index(machine.frame, node, machine.evaluate(one.slice.value))
+            at = machine.evaluate(one.slice.value)
+            machine.recorder.index(machine.frame, node, at)
+            if isinstance(owner, Tensor) and isinstance(at, Tensor) and at.mask:
+                machine.recorder.operation(machine.frame, node, Act.INDEXES_BY_MASK, at)
     if isinstance(owner, Tensor) and owner.fills and all(map(_holds_no_tensor, node.slice)):
         part = element_at(machine, owner, ...)
         return replace(part, fills=owner.fills) if isinstance(part, Tensor) else part

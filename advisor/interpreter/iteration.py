@@ -8,7 +8,8 @@ from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.library.unknown_code import escape
 from accel_advisor.interpreter.resolution import any_member_of, defined_in, member_of, module_attribute
 from accel_advisor.records.loaders import loader_of
-from accel_advisor.tables.torch_modules import CONTAINERS
+from accel_advisor.tables.torch_modules import CONTAINERS, PARAMETER_GROUP
+from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import HOST, SOMEWHERE, is_host
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import ANY, OPEN, PARTS
@@ -61,6 +62,8 @@ def element_of(machine: Machine, value: Value) -> Value:
         return value
     if isinstance(value, Instance):
         return _iterate_instance(machine, value)
+    if isinstance(value, Method) and value.name == "param_groups":
+        return Opaque(PARAMETER_GROUP)
     return part_of(machine, value) if isinstance(value, Module) else UNKNOWN
 
 
@@ -76,11 +79,11 @@ def parts_of(machine: Machine, module: Module) -> tuple[Value, ...]:
 
 
 def part_of(machine: Machine, module: Module) -> Value:
-    """One of the modules in a container of modules: it lives where that one does."""
+    """One of the modules in a container of modules: it lives where that one was moved to."""
     if not holds_modules(module):
         return UNKNOWN
     parts, place = parts_of(machine, module), machine.place_of(module)
-    for one in parts if place != SOMEWHERE else ():
+    for one in parts if place not in (HOST, SOMEWHERE) else ():
         if isinstance(one, Module):
             machine.move(one, place)
     return join_all(parts)
@@ -162,6 +165,10 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
         return Opaque("torch.utils.data.Subset", value.arguments[:1])
     if isinstance(value, Opaque) and value.name == "torch.load":
         return value  # a part of a checkpoint
+    if isinstance(value, Opaque) and value.name == PARAMETER_GROUP and key == "params":
+        return Iterated(Tensor(SOMEWHERE, proven=False, basis=Evidence.of(Ground.METHOD)))
+    if isinstance(value, Method) and value.name == "param_groups":
+        return Opaque(PARAMETER_GROUP)
     if isinstance(value, Loader) and count is not None:
         return element_of(machine, value)
     return part_of(machine, value) if isinstance(value, Module) else UNKNOWN

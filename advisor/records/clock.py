@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 CLOCKS = calls(
     *("time.time", "time.perf_counter", "time.monotonic", "time.time_ns", "time.perf_counter_ns", "time.monotonic_ns"),
-    "timeit.default_timer",
+    *("timeit.default_timer", "time.clock"),
 )
 """Functions that read the clock of the host."""
 

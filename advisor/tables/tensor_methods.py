@@ -15,7 +15,9 @@ TENSOR_METHODS = frozenset(
         "log_softmax sigmoid relu tanh exp log sqrt abs pow clamp add sub mul div matmul mm bmm eq ne gt lt ge le "
         "masked_fill gather index_select type_as requires_grad_ narrow chunk split unbind roll flip cumsum norm "
         "std var prod any all isnan isfinite isinf logical_not argmin topk sort argsort nonzero unique "
-        "masked_select reshape_as triu tril sin cos floor ceil round repeat_interleave unfold diag"
+        "masked_select reshape_as triu tril sin cos floor ceil round repeat_interleave unfold diag "
+        "logical_and logical_or logical_xor isclose logsumexp scatter scatter_add index_add square rsqrt "
+        "new new_zeros new_ones new_full new_empty new_tensor"
     ).split()
 )
 """Methods that exist on tensors, and give a tensor that lives where the receiver lives."""
@@ -43,8 +45,14 @@ FILLS_IN_PLACE = frozenset(
 )
 """Methods that change a tensor with numbers, with what they draw, or with what it holds itself."""
 
-MASKS = frozenset({"eq", "ne", "gt", "lt", "ge", "le", "isnan", "isfinite", "isinf", "logical_not"})
+MASKS = frozenset(
+    {"eq", "ne", "gt", "lt", "ge", "le", "isnan", "isfinite", "isinf", "isclose", "any", "all"}
+    | {"logical_not", "logical_and", "logical_or", "logical_xor"}
+)
 """Methods of a tensor that give truth values."""
+
+KEEPS_VALUES = frozenset({"flatten", "expand", "expand_as", "view_as", "reshape_as", "repeat", "flip", "roll", "clone"})
+"""Methods whose result holds nothing but what the tensor held."""
 
 SHAPES = frozenset({"size", "dim", "numel", "view", "unsqueeze", "reshape", "permute", "transpose", "contiguous"})
 """Methods and attributes that only a tensor has, of all that is given to a module."""
@@ -58,10 +66,16 @@ REDUCES = frozenset({"sum", "mean", "max", "min", "norm", "prod", "std", "var", 
 TELLTALE = frozenset(
     {"unsqueeze", "unsqueeze_", "masked_fill", "masked_fill_", "index_select", "index_add_", "scatter_", "scatter_add_"}
     | {"expand_as", "view_as", "type_as", "log_softmax", "bmm", "narrow", "detach_", "repeat_interleave"}
+    | {"zero_", "fill_", "copy_", "mul_", "add_", "sub_", "div_", "clamp_", "normal_", "uniform_", "detach"}
+    | {"new_zeros", "new_ones", "new_full", "new_empty", "new_tensor", "logsumexp", "masked_select"}
 )
 """Methods that no object has but a tensor: arrays and data frames call theirs otherwise."""
 
-GRAPHLESS = MASKS | {"argmax", "argmin", "any", "all", "nonzero", "argsort"}
+GRAPHLESS = (
+    MASKS
+    | {"argmax", "argmin", "nonzero", "argsort"}
+    | {"new", "new_zeros", "new_ones", "new_full", "new_empty", "new_tensor"}
+)
 """Methods of a tensor that no gradient flows through."""
 
 MOVES = frozenset({"to", "cuda", "cpu", "xpu", "type", "npu"})

@@ -49,6 +49,9 @@ CONTAINERS = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.
 TAKES_IN = frozenset({"append", "extend", "insert", "update"})
 """Methods with which these take in more."""
 
+PARAMETER_GROUP = "torch.optim.Optimizer.param_groups"
+"""What an entry of an optimizer's ``param_groups`` is called."""
+
 PARAMETERS = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
 """What makes a tensor a parameter of the module that it is assigned to."""
 

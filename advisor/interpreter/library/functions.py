@@ -123,6 +123,10 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
         note_first_batch(machine, arguments, node)
         recorder.take_one(machine.frame, element)
         return element
+    if name in ("sum", "abs") and arguments.positional:
+        added = arguments.positional[0].value
+        if isinstance(added, Tensor):
+            return replace(added, loader=None, path=(), scalar=False, born=None, mask=False, fills=frozenset())
     if name == "collections.defaultdict":
         return default_mapping(machine, arguments, node)
     if name in DICTS:

@@ -21,6 +21,7 @@ from accel_advisor.tables.tensor_methods import (
     CASTS,
     FILLS_IN_PLACE,
     GRAPHLESS,
+    KEEPS_VALUES,
     MASKS,
     MOVES,
     OF_TENSORS,
@@ -206,7 +207,7 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
             return Tensor(SOMEWHERE, proven=receiver.proven)
         return Tensor(other.place, proven=receiver.proven, basis=other.basis)
     if name in CASTS:
-        return replace(_cast(receiver, CASTS[name]), mask=name == "bool")
+        return _cast(receiver, CASTS[name])
     if name in REDUCES and not arguments.positional and not arguments.keywords:
         grown = receiver.grown if machine.frame.graphs and name not in GRAPHLESS else frozenset()
         return Tensor(receiver.place, proven=receiver.proven, scalar=True, grown=grown, basis=receiver.basis)
@@ -232,7 +233,7 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
         grown = receiver.grown if machine.frame.graphs and name not in GRAPHLESS else frozenset()
         place = receiver.place if name in TAKES_SHAPE_OF else place
         fills = filled_by(name, [receiver, *(one.value for one in arguments.positional)])
-        proven, mask = receiver.proven, name in MASKS
+        proven, mask = receiver.proven, name in MASKS or (receiver.mask and name in KEEPS_VALUES)
         return Tensor(place, proven=proven, grown=grown, mask=mask, fills=fills, basis=receiver.basis)
     if name == "backward":
         return Constant(None)
@@ -243,7 +244,7 @@ def _cast(tensor: Tensor, dtype: str | None) -> Tensor:
     """A tensor in another dtype, where it was; None: a dtype that is not known."""
     born = replace(tensor.born, dtype=dtype) if tensor.born is not None and dtype else None
     recast = tensor.recast or (tensor.loader is not None and is_host(tensor.place))
-    return replace(tensor, born=born, pending=None, mask=False, recast=recast)
+    return replace(tensor, born=born, pending=None, mask=dtype == CASTS["bool"], recast=recast)
 
 
 # -- modules

@@ -42,6 +42,19 @@ PAIRS = {
     "a copy on the host": ("a = bool(h.size(0))", "a = bool(h.sum() > 3)"),
     "arrays": ("a = rois.numpy().sum()", "a = rois.cpu().numpy().sum()"),
     "counts": ("a = torch.where(rois > 0, rois, rois)", "a = torch.nonzero(rois > 0)"),
+    "a mask that numbers fill": ("h[h > 9] = 0", "h[h > 9] = 2 * h[0]"),
+    "a mask for a number": ("h[0, h[0] > 9] = 0.5", "h = h[0, h[0] > 9]"),
+    "a mask on the host": (
+        "here = torch.ones(8); here[here > 3] = 0",
+        "here = torch.ones(8); here[x[0] > 3] = 0",
+    ),
+    "a mask that goes through views": (
+        "m = (x > 3).flatten(1).to(torch.float); h = x[m.long()]",
+        "m = (x > 3).flatten(1).to(torch.bool); h = x[m]",
+    ),
+    "whether any is": ("h = h[torch.argmax(h, 1)]", "h = h[(h > 9).any(1)]"),
+    "a sum of Python's": ("a = int(sum([1, 2]) / 2)", "a = int(sum(h[0] > 3) / 2)"),
+    "what is new": ("a = int(h.new_ones(3).size(0))", "a = int(h.new_ones(3).sum())"),
     "an array of the host": (
         "a = np.asarray(rois)\n        if a.sum() > 0: h = h + 1",
         "if torch.sum(rois) > 0: h = h + 1",

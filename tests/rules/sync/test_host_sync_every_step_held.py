@@ -123,3 +123,35 @@ def test_a_part_that_is_held_and_never_called_is_no_part_of_the_step(tmp_path: P
     source = HOLDING.replace("MAKE", "self.a = nn.ModuleList(layers)").replace("Keeps()", "Asks()")
     assert findings_of("ACC208", source.replace("CALL", "x = x + 1"), tmp_path) == []
     assert len(findings_of("ACC208", source.replace("CALL", "x = self.a[0](x)"), tmp_path)) == 1
+
+
+OPTIMIZER = """
+import torch
+from torch import nn
+class Slow(torch.optim.Optimizer):
+    def __init__(self, params, lr):
+        super().__init__(params, {"lr": lr})
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                BODY
+                p.add_(p.grad, alpha=-group["lr"])
+model = nn.Linear(8, 2).cuda()
+optimizer = Slow(model.parameters(), 0.1)
+"""
+OF_PARAMETERS = {
+    "a condition": ("r = torch.where(p.norm(2) == 0, 1.0, p.norm(2))", "r = 1.0 if p.data.norm(2) == 0 else 2.0"),
+    "its own number": ('if group["lr"] > 0: p.mul_(0.9)', "if p.pow(2).sum().clamp(0, 10) > 0: p.mul_(0.9)"),
+    "a factor": ('p.add_(p.grad, alpha=group["lr"])', "p.add_(p.grad, alpha=p.norm())"),
+}
+
+
+@pytest.mark.parametrize("case", OF_PARAMETERS)
+def test_reports_an_optimizer_that_reads_parameters(case: str, tmp_path: Path) -> None:
+    silent, spoken = (OPTIMIZER.replace("BODY", one) for one in OF_PARAMETERS[case])
+    assert findings_of("ACC208", silent, tmp_path) == []
+    (found,) = findings_of("ACC208", spoken, tmp_path)
+    assert "for each parameter" in found.message
