@@ -15,10 +15,10 @@ from accel_advisor import __version__
 from accel_advisor.config import ConfigError
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.lint.adoption import Held
-from accel_advisor.lint.cache import Caches
-from accel_advisor.lint.joining import joined
-from accel_advisor.lint.linter import lint
+from accel_advisor.linting.adoption import Held
+from accel_advisor.linting.cache import Caches
+from accel_advisor.linting.joining import joined
+from accel_advisor.linting.linter import lint
 from accel_advisor.machine.cores import usable_cores
 from accel_advisor.output.text import printable
 from accel_advisor.project.discovery import SUFFIXES, Discoverer, DiscoveryError, Found

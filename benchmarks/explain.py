@@ -17,7 +17,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.recording import commit
-from tests.tune.showing.test_explain import Samples, Stream, join, watch
+from tests.tuning.showing.test_explain import Samples, Stream, join, watch
 
 INJECTED = {"decode": 32 / 60, "augment": 8 / 60, "join": 20 / 60}
 

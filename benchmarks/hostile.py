@@ -1,6 +1,6 @@
 """What ``accel-advisor tune`` leaves behind on scripts that resist, and when it is killed.
 
-Every script of ``tests/tune/hostile`` runs through the real command with a small budget, in a copy of their folder:
+Every script of ``tests/tuning/hostile`` runs through the real command with a small budget, in a copy of their folder:
 recorded are the exit status, the last words, the seconds beyond the budget and the script's startups, and whatever
 stayed: changed files, processes, shared memory, temporary files. Then, ``--kills`` times, the command is killed at a
 random moment by SIGKILL, SIGTERM or SIGINT, in the search or in the verification that ``--apply`` brings; after SIGINT
@@ -37,7 +37,7 @@ from accel_advisor.machine.machine import inspect_machine
 from benchmarks.recording import commit, today
 
 ROOT = Path(__file__).resolve().parents[1]
-SCRIPTS = ROOT / "tests" / "tune" / "hostile"
+SCRIPTS = ROOT / "tests" / "tuning" / "hostile"
 BEYOND = 10.0
 """Seconds that a run may take beyond its budget and startups, the command's own among them."""
 PATIENCE = 15.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from accel_advisor.tune.knobs.tried_knobs import TriedKnob
+from accel_advisor.tuning.knobs.tried_knobs import TriedKnob
 
 SCRIPT = """\
 import torch

@@ -31,9 +31,9 @@ import torch
 
 from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.machine import inspect_machine
-from accel_advisor.tune.knobs.knob_trials import KnobTrials, try_knobs
-from accel_advisor.tune.target.command import Command
-from accel_advisor.tune.trial.session import Session
+from accel_advisor.tuning.knobs.knob_trials import KnobTrials, try_knobs
+from accel_advisor.tuning.target.command import Command
+from accel_advisor.tuning.trial.session import Session
 from benchmarks.knob_workloads import WORKLOADS, Workload
 
 

@@ -48,10 +48,10 @@ from statistics import median
 from typing import Any
 
 from accel_advisor.editing.fixer import write_atomically
-from accel_advisor.tune.probe.channel.wire import BASELINE
-from accel_advisor.tune.target.command import Command
-from accel_advisor.tune.trial.trial import Trial
-from accel_advisor.tune.trial.trial_errors import ScriptFinished
+from accel_advisor.tuning.probe.channel.wire import BASELINE
+from accel_advisor.tuning.target.command import Command
+from accel_advisor.tuning.trial.trial import Trial
+from accel_advisor.tuning.trial.trial_errors import ScriptFinished
 from benchmarks import overhead_loop
 from benchmarks.overhead_loop import ADDRESS, Blocks, Plan
 from benchmarks.recording import machine

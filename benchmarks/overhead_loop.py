@@ -25,7 +25,7 @@ from torch.optim import optimizer as optimizers
 from torch.utils.data import DataLoader, TensorDataset
 
 ADDRESS = "OVERHEAD_ADDRESS"
-PROBE = "accel_advisor.tune.probe."
+PROBE = "accel_advisor.tuning.probe."
 MODULES = 60
 BATCHES = 100
 """Of an epoch."""

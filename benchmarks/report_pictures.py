@@ -17,8 +17,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from accel_advisor.tune.page.page import trial_page
-from accel_advisor.tune.record.record_file import read_record
+from accel_advisor.tuning.page.page import trial_page
+from accel_advisor.tuning.record.record_file import read_record
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"

@@ -20,11 +20,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from accel_advisor.tune.probe.channel.wire import Settings
-from accel_advisor.tune.search.readings import Loop
-from accel_advisor.tune.search.search import Search
-from accel_advisor.tune.search.settings import Limits
-from tests.tune.search.simulation import Simulation, Workload, drive, true_rate
+from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.search.readings import Loop
+from accel_advisor.tuning.search.search import Search
+from accel_advisor.tuning.search.settings import Limits
+from tests.tuning.search.simulation import Simulation, Workload, drive, true_rate
 
 WORKERS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 PREFETCH = (2, 8)

@@ -37,10 +37,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from accel_advisor.config import Config
 from accel_advisor.finding import Applicability, Finding
-from accel_advisor.lint.checker import Checker
-from accel_advisor.lint.fix_loop import fix
-from accel_advisor.lint.report import Program, Report
-from accel_advisor.lint.ruleset import known_codes
+from accel_advisor.linting.checker import Checker
+from accel_advisor.linting.fix_loop import fix
+from accel_advisor.linting.report import Program, Report
+from accel_advisor.linting.ruleset import known_codes
 from accel_advisor.project.discovery import mentions_accelerators
 from accel_advisor.project.import_graph import Source, programs
 from accel_advisor.selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, Selection, selectors

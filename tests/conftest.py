@@ -13,8 +13,8 @@ import pytest
 
 from accel_advisor.cli import main
 from accel_advisor.rule import registry
-from accel_advisor.tune.record.record_file import read_record
-from accel_advisor.tune.record.schema import Record
+from accel_advisor.tuning.record.record_file import read_record
+from accel_advisor.tuning.record.schema import Record
 
 numbers = itertools.count()
 Install = Callable[[str], None]

@@ -87,7 +87,7 @@ def test_files_are_understood_together_and_linted_once(project: Path, tmp_path: 
     counted = tmp_path / "checked.txt"
     (tmp_path / "sitecustomize.py").write_text(
         "import os\n"
-        "from accel_advisor.lint.checker import Checker\n"
+        "from accel_advisor.linting.checker import Checker\n"
         "check = Checker.check\n"
         "def counting(self, program, *args):\n"
         f"    with open({str(counted)!r}, 'a') as file:\n"

@@ -35,24 +35,24 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("rule", "rule_page"),
     ("tool_pages",),
     ("rules",),
-    ("lint",),
+    ("linting",),
     ("output",),
-    ("tune.probe.channel",),
-    ("tune.probe.script",),
-    ("tune.probe.containment",),
-    ("tune.probe.measuring",),
-    ("tune.probe.turning",),
-    ("tune.probe.knobs",),
-    ("tune.probe",),
-    ("tune.search", "tune.target"),
-    ("tune.trial",),
-    ("tune.applying",),
-    ("tune.wording",),
-    ("tune.knobs",),
-    ("tune.record",),
-    ("tune.showing",),
-    ("tune.page",),
-    ("tune",),
+    ("tuning.probe.channel",),
+    ("tuning.probe.script",),
+    ("tuning.probe.containment",),
+    ("tuning.probe.measuring",),
+    ("tuning.probe.turning",),
+    ("tuning.probe.knobs",),
+    ("tuning.probe",),
+    ("tuning.search", "tuning.target"),
+    ("tuning.trial",),
+    ("tuning.applying",),
+    ("tuning.wording",),
+    ("tuning.knobs",),
+    ("tuning.record",),
+    ("tuning.showing",),
+    ("tuning.page",),
+    ("tuning",),
     ("library",),
     ("server",),
     ("commands", "flake8_plugin"),
@@ -160,10 +160,10 @@ def test_rules_import_what_a_rule_may_ask_and_libcst(name: str) -> None:
         assert not others, f"{name} imports {others}"
 
 
-@pytest.mark.parametrize("name", [one for one in MODULES if one.startswith(f"{PACKAGE}.tune.probe.")])
+@pytest.mark.parametrize("name", [one for one in MODULES if one.startswith(f"{PACKAGE}.tuning.probe.")])
 def test_the_probe_imports_itself_only(name: str) -> None:
     for target in imports(name, MODULES[name]):
-        assert target.startswith(f"{PACKAGE}.tune.probe"), f"{name} imports {target}"
+        assert target.startswith(f"{PACKAGE}.tuning.probe"), f"{name} imports {target}"
 
 
 def test_nothing_but_the_registry_names_a_rule() -> None:

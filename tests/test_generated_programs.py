@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from accel_advisor.config import Config
 from accel_advisor.finding import Applicability, Finding
-from accel_advisor.lint.checker import Checker
-from accel_advisor.lint.fix_loop import FixOutcome, fix
-from accel_advisor.lint.report import Program, Report
-from accel_advisor.lint.ruleset import known_codes
+from accel_advisor.linting.checker import Checker
+from accel_advisor.linting.fix_loop import FixOutcome, fix
+from accel_advisor.linting.report import Program, Report
+from accel_advisor.linting.ruleset import known_codes
 from accel_advisor.selection import Selection, selectors
 
 quickly = settings(max_examples=80, deadline=None)

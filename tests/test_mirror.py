@@ -19,7 +19,7 @@ WHOLE = {
     "test_mirror.py": "the tests themselves",
     "test_one_file_each.py": "what CONTRIBUTING says of new rules, libraries, knobs and formats",
     "test_rule_pages.py": "every rule's page, from its example to its fix",
-    "lint/test_one_answer.py": "configurations, the project index, the cache and the linter: one answer for a file",
+    "linting/test_one_answer.py": "configurations, the project index, the cache and the linter: one answer for a file",
     "output/test_schemas.py": "all formats that have a schema, held against it",
     "snippets/test_snippets.py": "what the messages of rules recommend, run under torch",
 }

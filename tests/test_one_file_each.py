@@ -46,7 +46,7 @@ class LoopOverFolder(Rule):
             yield self.finding(facts, loop.node, "This is a loop.")
 '''
 FORMAT = """\
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.report import Report
 from accel_advisor.output import Screen
 
 
@@ -58,8 +58,8 @@ KNOB = """\
 from dataclasses import dataclass
 from typing import ClassVar
 
-from accel_advisor.tune.probe.knobs.knob import Knob
-from accel_advisor.tune.probe.knobs.knob_statements import BehindImports
+from accel_advisor.tuning.probe.knobs.knob import Knob
+from accel_advisor.tuning.probe.knobs.knob_statements import BehindImports
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ class Deterministic(Knob):
 """
 TURNED = """\
 import torch
-from accel_advisor.tune.probe.knobs.training_knobs import TRAINING_KNOBS, Plan
-from accel_advisor.tune.probe.turning.compared_training import ComparedTraining
+from accel_advisor.tuning.probe.knobs.training_knobs import TRAINING_KNOBS, Plan
+from accel_advisor.tuning.probe.turning.compared_training import ComparedTraining
 
 (kind,) = (one for one in TRAINING_KNOBS if one.name == "deterministic")
 assert kind().shown() == "torch.use_deterministic_algorithms(True)"

@@ -12,9 +12,9 @@ import pytest
 
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Applicability, Finding, Severity
-from accel_advisor.lint.fix_loop import fix
-from accel_advisor.lint.linter import lint
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.fix_loop import fix
+from accel_advisor.linting.linter import lint
+from accel_advisor.linting.report import Report
 from accel_advisor.project.discovery import Found
 from accel_advisor.records.facts import Facts
 from accel_advisor.rule import Rule, registry

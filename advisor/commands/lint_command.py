@@ -21,10 +21,10 @@ from accel_advisor.output import DEFAULT, Screen, formats, rendered
 
 if TYPE_CHECKING:
     from accel_advisor.finding import Finding
-    from accel_advisor.lint.adoption import Held
-    from accel_advisor.lint.changed_findings import ChangedFindings
-    from accel_advisor.lint.fix_loop import FixOutcome
-    from accel_advisor.lint.report import Report
+    from accel_advisor.linting.adoption import Held
+    from accel_advisor.linting.changed_findings import ChangedFindings
+    from accel_advisor.linting.fix_loop import FixOutcome
+    from accel_advisor.linting.report import Report
     from accel_advisor.project.discovery import Found
     from accel_advisor.source.ignore_comments import Form
 
@@ -129,7 +129,7 @@ def lint(
     Exits with 0 where nothing at or above --fail-on remains, with 1 where something does, and with 2 for wrong use,
     a wrong configuration or an internal error.
     """
-    from accel_advisor.lint.joining import joined
+    from accel_advisor.linting.joining import joined
     from accel_advisor.project.discovery import Discoverer, Found
 
     if STDIN in paths and len(paths) > 1:
@@ -199,14 +199,14 @@ def lint(
         raise Failure(nothing_there(named))
     filenames = [one.filename for one in files]
     if write_baseline is not None:
-        from accel_advisor.lint.adoption import write_baseline as write
+        from accel_advisor.linting.adoption import write_baseline as write
 
         return 0 if write(report, write_baseline, filenames, configurations) else 2
     new = held.new if held is not None else partial(_shown, configurations)
     if changes is not None:
         new = partial(_new_on_changed_lines, new, changes)
     if make_fixes or diff:
-        from accel_advisor.lint.fix_loop import fix
+        from accel_advisor.linting.fix_loop import fix
 
         allow = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe_fixes else set())
         outcome = fix(report, allow, new)
@@ -216,7 +216,7 @@ def lint(
             return 2
         report = replace(outcome.report, fixed=outcome.fixed)
     if form is not None:
-        from accel_advisor.lint.adoption import silence
+        from accel_advisor.linting.adoption import silence
 
         silenced = silence(replace(report, findings=new(report)), form, why)
         if not _write(silenced.after, report.sources, sources):
@@ -269,7 +269,7 @@ def _changes(ref: str | None, files: Sequence[Found], sources: Mapping[str, byte
     """What changed since a commit; None where that was not asked."""
     if ref is None:
         return None
-    from accel_advisor.lint.changed_findings import ChangedFindings
+    from accel_advisor.linting.changed_findings import ChangedFindings
     from accel_advisor.project.changed_lines import ChangedLines
 
     changes = ChangedFindings(ChangedLines(ref), files, sources)
@@ -301,7 +301,7 @@ def _form(add_ignore: bool, add_noqa: bool) -> Form | None:
 def _reason(reason: str | None, form: Form | None) -> str:
     if reason is None:
         return ""
-    from accel_advisor.lint.adoption import checked_reason
+    from accel_advisor.linting.adoption import checked_reason
 
     return checked_reason(reason, form)
 
@@ -310,7 +310,7 @@ def _held(configurations: Configurations, named: str | None, without: bool) -> H
     """The baselines that hold, if any."""
     if named is None and (without or not any(one.baseline for one in configurations.known)):
         return None
-    from accel_advisor.lint.adoption import Held
+    from accel_advisor.linting.adoption import Held
 
     return Held.named(configurations, named) if named is not None else Held.configured(configurations)
 
@@ -318,12 +318,12 @@ def _held(configurations: Configurations, named: str | None, without: bool) -> H
 def _report(
     files: list[Found], configurations: Configurations, sources: dict[str, bytes], *, jobs: int | None, use_cache: bool
 ) -> Report:
-    from accel_advisor.lint.linter import lint as run
+    from accel_advisor.linting.linter import lint as run
     from accel_advisor.machine.cores import usable_cores
 
     caches = None
     if use_cache:
-        from accel_advisor.lint.cache import Caches
+        from accel_advisor.linting.cache import Caches
 
         caches = Caches()
     report = run(files, configurations, jobs=jobs or usable_cores(), memory=caches, sources=sources)

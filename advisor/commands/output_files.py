@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from accel_advisor.commands.failure import Failure
 
 if TYPE_CHECKING:
-    from accel_advisor.tune.record.history import Standing
-    from accel_advisor.tune.record.outcome import Outcome
-    from accel_advisor.tune.record.schema import Record
+    from accel_advisor.tuning.record.history import Standing
+    from accel_advisor.tuning.record.outcome import Outcome
+    from accel_advisor.tuning.record.schema import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Outputs:
         Raises:
             Failure: one cannot, and why.
         """
-        from accel_advisor.tune.page.page import MISSING, available
-        from accel_advisor.tune.record.history import read_history
-        from accel_advisor.tune.record.record_file import RecordError
+        from accel_advisor.tuning.page.page import MISSING, available
+        from accel_advisor.tuning.record.history import read_history
+        from accel_advisor.tuning.record.record_file import RecordError
 
         seen: dict[Path, str] = {}
         for option, path in self._files():
@@ -66,8 +66,8 @@ class Outputs:
         Raises:
             Failure: a file cannot be written; the others are.
         """
-        from accel_advisor.tune.record.outcome_record import recorded
-        from accel_advisor.tune.record.record_file import write_record
+        from accel_advisor.tuning.record.outcome_record import recorded
+        from accel_advisor.tuning.record.record_file import write_record
 
         record = recorded(outcome)
         writers: dict[str, Callable[[Path], None]] = {
@@ -98,8 +98,16 @@ class Outputs:
                 yield option, path
 
     def _append(self, record: Record, failures: list[str]) -> Standing | None:
-        from accel_advisor.tune.record.history import History, Rank, Standing, append, entry_of, read_history, standing
-        from accel_advisor.tune.record.record_file import RecordError
+        from accel_advisor.tuning.record.history import (
+            History,
+            Rank,
+            Standing,
+            append,
+            entry_of,
+            read_history,
+            standing,
+        )
+        from accel_advisor.tuning.record.record_file import RecordError
 
         if self.history is None:
             return None
@@ -118,13 +126,13 @@ class Outputs:
 
 def _write_page(record: Record, path: Path) -> None:
     from accel_advisor.editing.fixer import write_atomically
-    from accel_advisor.tune.page.page import trial_page
+    from accel_advisor.tuning.page.page import trial_page
 
     write_atomically(path, trial_page(record).encode())
 
 
 def _write_trace(record: Record, path: Path) -> None:
     from accel_advisor.editing.fixer import write_atomically
-    from accel_advisor.tune.showing.trace import trace
+    from accel_advisor.tuning.showing.trace import trace
 
     write_atomically(path, (json.dumps(trace(record), allow_nan=False) + "\n").encode())

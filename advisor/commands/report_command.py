@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from accel_advisor.commands.failure import Failure, console_here
-from accel_advisor.tune.record.record_file import RecordError
+from accel_advisor.tuning.record.record_file import RecordError
 
 if TYPE_CHECKING:
-    from accel_advisor.tune.record.history import History
-    from accel_advisor.tune.record.schema import Record
+    from accel_advisor.tuning.record.history import History
+    from accel_advisor.tuning.record.schema import Record
 
 
 @click.command(name="report")
@@ -39,7 +39,7 @@ def report(files: tuple[Path, ...], html: Path | None) -> None:
 
 
 def _check_page(html: Path, files: tuple[Path, ...]) -> None:
-    from accel_advisor.tune.page.page import MISSING, available
+    from accel_advisor.tuning.page.page import MISSING, available
 
     if not html.absolute().parent.is_dir():
         raise Failure(f"--html {html}: the folder {html.parent} does not exist")
@@ -55,8 +55,8 @@ def _read(files: tuple[Path, ...]) -> History | tuple[Record, ...]:
     Raises:
         RecordError: a file is neither, or a history stands among others.
     """
-    from accel_advisor.tune.record.history import is_history, read_history
-    from accel_advisor.tune.record.record_file import read_record
+    from accel_advisor.tuning.record.history import is_history, read_history
+    from accel_advisor.tuning.record.record_file import read_record
 
     if not any(is_history(path) for path in files):
         return tuple(read_record(path) for path in files)
@@ -68,8 +68,8 @@ def _read(files: tuple[Path, ...]) -> History | tuple[Record, ...]:
 
 def _write(content: History | tuple[Record, ...], names: list[str], html: Path) -> None:
     from accel_advisor.editing.fixer import write_atomically
-    from accel_advisor.tune.page import page
-    from accel_advisor.tune.record.history import History
+    from accel_advisor.tuning.page import page
+    from accel_advisor.tuning.record.history import History
 
     if isinstance(content, History):
         text = page.history_page(content)
@@ -84,10 +84,10 @@ def _write(content: History | tuple[Record, ...], names: list[str], html: Path) 
 
 
 def _print(content: History | tuple[Record, ...], names: list[str]) -> None:
-    from accel_advisor.tune.record.history import History
-    from accel_advisor.tune.showing.comparison import print_comparison
-    from accel_advisor.tune.showing.sparkline import print_history
-    from accel_advisor.tune.showing.summary import print_record
+    from accel_advisor.tuning.record.history import History
+    from accel_advisor.tuning.showing.comparison import print_comparison
+    from accel_advisor.tuning.showing.sparkline import print_history
+    from accel_advisor.tuning.showing.summary import print_record
 
     console = console_here()
     if isinstance(content, History):

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 from accel_advisor.finding import Applicability
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.report import Report
 
 
 def render(report: Report, *, as_json: bool = False) -> str:

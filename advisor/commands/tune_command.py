@@ -20,18 +20,18 @@ import click
 from accel_advisor.commands.failure import Failure, console_here
 from accel_advisor.commands.output_files import Outputs
 from accel_advisor.machine.machine import INSTALL_TORCH
-from accel_advisor.tune.search.settings import KNOBS, TRAINING_KNOB_NAMES, UnknownKnobError, parse_knobs
-from accel_advisor.tune.target.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
-from accel_advisor.tune.target.remedies import remedy_for_memory, remedy_of
-from accel_advisor.tune.trial.interrupts import Interrupts
+from accel_advisor.tuning.search.settings import KNOBS, TRAINING_KNOB_NAMES, UnknownKnobError, parse_knobs
+from accel_advisor.tuning.target.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
+from accel_advisor.tuning.target.remedies import remedy_for_memory, remedy_of
+from accel_advisor.tuning.trial.interrupts import Interrupts
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from accel_advisor.config import Config
-    from accel_advisor.tune.record.outcome import Outcome
-    from accel_advisor.tune.target.command import Command
-    from accel_advisor.tune.trial.trial_errors import ScriptFailed
+    from accel_advisor.tuning.record.outcome import Outcome
+    from accel_advisor.tuning.target.command import Command
+    from accel_advisor.tuning.trial.trial_errors import ScriptFailed
 
 _ARGUMENTS = "accel_advisor.arguments"
 _NEAR = 0.8
@@ -153,10 +153,10 @@ def tune(
     end, and nothing that it writes stays. Without SCRIPT, the script of the configuration is run (tune.script), or the
     one training script in this folder.
     """
-    from accel_advisor.tune.knobs.knob_trials import most_starts
-    from accel_advisor.tune.trial.trial_errors import ScriptFailed, TrialError
-    from accel_advisor.tune.tuner import Options, TuneError
-    from accel_advisor.tune.tuner import tune as run
+    from accel_advisor.tuning.knobs.knob_trials import most_starts
+    from accel_advisor.tuning.trial.trial_errors import ScriptFailed, TrialError
+    from accel_advisor.tuning.tuner import Options, TuneError
+    from accel_advisor.tuning.tuner import tune as run
 
     if not math.isfinite(budget) or budget < 5:
         raise Failure(f"--budget {budget:g} is too short: a search takes at least 5 seconds")
@@ -205,7 +205,7 @@ def _alone(wait: bool) -> Iterator[None]:
     Raises:
         Failure: one does, and this one is not to ``wait`` for it.
     """
-    from accel_advisor.tune.trial.machine_lock import MachineBusy, machine_lock
+    from accel_advisor.tuning.trial.machine_lock import MachineBusy, machine_lock
 
     def waiting(busy: MachineBusy) -> None:
         click.echo(f"{busy}: waiting until it has ended.", err=True)
@@ -231,7 +231,7 @@ def _remedy(error: ScriptFailed, command: Command) -> str:
 
 
 def _tolerance(text: str | None, check: bool) -> float | None:
-    from accel_advisor.tune.record.history import parse_tolerance
+    from accel_advisor.tuning.record.history import parse_tolerance
 
     if text is None:
         return None
@@ -244,10 +244,10 @@ def _tolerance(text: str | None, check: bool) -> float | None:
 
 
 def _finish(ctx: click.Context, outcome: Outcome, console: Console, outputs: Outputs, *, check: bool) -> None:
-    from accel_advisor.tune.record.history import Rank
-    from accel_advisor.tune.showing.history_text import standing_text
-    from accel_advisor.tune.showing.remaining_text import remaining_text
-    from accel_advisor.tune.showing.summary import print_report
+    from accel_advisor.tuning.record.history import Rank
+    from accel_advisor.tuning.showing.history_text import standing_text
+    from accel_advisor.tuning.showing.remaining_text import remaining_text
+    from accel_advisor.tuning.showing.summary import print_report
 
     print_report(outcome, console)
     standing = outputs.write(outcome)
@@ -268,7 +268,7 @@ def _finish(ctx: click.Context, outcome: Outcome, console: Console, outputs: Out
 
 
 def _watched(run: Any, command: Command, options: Any, root: Path, console: Console, interrupts: Interrupts) -> Outcome:
-    from accel_advisor.tune.showing.progress import Screen
+    from accel_advisor.tuning.showing.progress import Screen
 
     with _terminable(), Screen(console) as screen:
         outcome: Outcome = run(command, options, root=root, watch=screen.show, interrupts=interrupts)
@@ -283,8 +283,8 @@ def _command(script: Path | None, module: str | None, arguments: tuple[str, ...]
     """
     from accel_advisor.config import ConfigError
     from accel_advisor.configurations import Configurations
-    from accel_advisor.tune.target.command import Command
-    from accel_advisor.tune.target.user_command import TargetError, checked_module, checked_script, only_script
+    from accel_advisor.tuning.target.command import Command
+    from accel_advisor.tuning.target.user_command import TargetError, checked_module, checked_script, only_script
 
     folder = Path.cwd()
     try:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from accel_advisor.config import Config
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Confidence, Finding, Severity
-from accel_advisor.lint.adoption import Held
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.adoption import Held
+from accel_advisor.linting.report import Report
 from accel_advisor.selection import Selector, selectors
 
 

@@ -14,11 +14,11 @@ from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Applicability, Confidence, Edit, Finding, Landmark, Severity
 from accel_advisor.library.choices import Choices, shown
 from accel_advisor.library.kept_results import KeptResults
-from accel_advisor.lint.checker import Checker
-from accel_advisor.lint.fix_loop import fix
-from accel_advisor.lint.joining import joined
-from accel_advisor.lint.linter import lint
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.checker import Checker
+from accel_advisor.linting.fix_loop import fix
+from accel_advisor.linting.joining import joined
+from accel_advisor.linting.linter import lint
+from accel_advisor.linting.report import Report
 from accel_advisor.project.discovery import SUFFIXES, Discoverer, Found
 from accel_advisor.selection import TOOL_CODES
 from accel_advisor.source.document import Document

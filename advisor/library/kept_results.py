@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accel_advisor.lint.cache import program_key
-from accel_advisor.lint.report import Program, Result
+from accel_advisor.linting.cache import program_key
+from accel_advisor.linting.report import Program, Result
 from accel_advisor.project.surroundings import Surroundings
 
 MOST_RESULTS = 2_000

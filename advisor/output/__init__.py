@@ -1,5 +1,5 @@
 """The formats of reports. Each file of this folder is one, under the name that ``--output-format`` knows it by: its
-function ``render`` takes a :class:`~accel_advisor.lint.report.Report` and a :class:`Screen`, and returns text."""
+function ``render`` takes a :class:`~accel_advisor.linting.report.Report` and a :class:`Screen`, and returns text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from accel_advisor.lint.report import Report
+    from accel_advisor.linting.report import Report
 
 DEFAULT = "text"
 

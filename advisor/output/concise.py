@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.report import Report
 from accel_advisor.output import Screen
 from accel_advisor.output.text import printable, summary
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accel_advisor.finding import Severity
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.report import Report
 from accel_advisor.output import Screen
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}

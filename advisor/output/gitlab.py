@@ -6,7 +6,7 @@ import json
 import os
 
 from accel_advisor.finding import Location, Severity
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.report import Report
 from accel_advisor.output import Screen
 from accel_advisor.output.sarif import line_hashes
 

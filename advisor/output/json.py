@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from accel_advisor.finding import Finding, Location, Span
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.report import Report
 from accel_advisor.output import Screen
 
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from xml.etree import ElementTree
 
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.report import Report
 from accel_advisor.output import Screen
 from accel_advisor.output.text import printable
 

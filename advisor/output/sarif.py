@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from accel_advisor import __version__
 from accel_advisor.finding import Edit, Finding, Severity, Span
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.report import Report
 from accel_advisor.output import Screen
 from accel_advisor.rule import registry
 from accel_advisor.rule_page import RulePageError, rule_page

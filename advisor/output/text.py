@@ -10,9 +10,9 @@ from collections.abc import Iterable
 import click
 
 from accel_advisor.finding import Applicability, Finding, Frequency, Severity, Span
-from accel_advisor.lint.priorities import Priority, priorities
-from accel_advisor.lint.report import Report
-from accel_advisor.lint.seen_words import seen_lines
+from accel_advisor.linting.priorities import Priority, priorities
+from accel_advisor.linting.report import Report
+from accel_advisor.linting.seen_words import seen_lines
 from accel_advisor.machine.cores import usable_cores
 from accel_advisor.output import Screen
 from accel_advisor.output._written_words import written_lines

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from accel_advisor.finding import Landmark, Sight
-from accel_advisor.tune.record.history import Entry, read_history
-from accel_advisor.tune.record.record_file import RecordError, read_record
-from accel_advisor.tune.record.schema import Record
+from accel_advisor.tuning.record.history import Entry, read_history
+from accel_advisor.tuning.record.record_file import RecordError, read_record
+from accel_advisor.tuning.record.schema import Record
 
 MOST_BYTES = 20_000_000
 MOST_FILES = 50

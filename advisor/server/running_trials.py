@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from accel_advisor.lint.cache import FOLDER
+from accel_advisor.linting.cache import FOLDER
 
 MOST_LINES = 40
 

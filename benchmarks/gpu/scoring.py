@@ -11,13 +11,13 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from accel_advisor.tune.probe.channel.wire import Block, Settings
-from accel_advisor.tune.search.settings import arguments
-from accel_advisor.tune.search.statistics import Interval, gain
-from accel_advisor.tune.target.command import Command
-from accel_advisor.tune.trial.trial import Trial
-from accel_advisor.tune.trial.trial_errors import TrialError
-from accel_advisor.tune.wording.figures import label
+from accel_advisor.tuning.probe.channel.wire import Block, Settings
+from accel_advisor.tuning.search.settings import arguments
+from accel_advisor.tuning.search.statistics import Interval, gain
+from accel_advisor.tuning.target.command import Command
+from accel_advisor.tuning.trial.trial import Trial
+from accel_advisor.tuning.trial.trial_errors import TrialError
+from accel_advisor.tuning.wording.figures import label
 
 from ..regret.grid import Grid, record
 from .workloads import Training

@@ -7,8 +7,8 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from accel_advisor.tune.probe.channel.wire import Settings
-from accel_advisor.tune.search.settings import describe
+from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.search.settings import describe
 
 from ..regret.workloads import Workload
 

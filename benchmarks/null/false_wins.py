@@ -30,9 +30,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.machine import inspect_machine
-from accel_advisor.tune.target.command import Command
-from accel_advisor.tune.tuner import Options, tune
-from accel_advisor.tune.wording.kept_text import kept_text
+from accel_advisor.tuning.target.command import Command
+from accel_advisor.tuning.tuner import Options, tune
+from accel_advisor.tuning.wording.kept_text import kept_text
 from benchmarks.recording import machine
 
 KINDS: tuple[tuple[str, int], ...] = (

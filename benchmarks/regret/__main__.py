@@ -21,7 +21,7 @@ from typing import Any
 
 from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.machine import inspect_machine
-from accel_advisor.tune.probe.channel.wire import Settings
+from accel_advisor.tuning.probe.channel.wire import Settings
 
 from ..recording import commit, processor, today
 from .grid import Grid, neighbour, record, recorded, spelled

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from accel_advisor.tune.probe.channel.wire import Settings
-from accel_advisor.tune.search.settings import consistent
+from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.search.settings import consistent
 
 FORMULAS: dict[str, Callable[[int], int]] = {
     "half the cores": lambda cores: max(1, cores // 2),

@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
 
-from accel_advisor.tune.probe.channel.wire import Settings
-from accel_advisor.tune.search.settings import arguments, prefetch
+from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.search.settings import arguments, prefetch
 
 from .workloads import Workload
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from accel_advisor.tune.search.settings import arguments
+from accel_advisor.tuning.search.settings import arguments
 
 from .project import Project
 from .workloads import Workload

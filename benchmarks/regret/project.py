@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from accel_advisor.tune.probe.channel.wire import Settings
+from accel_advisor.tuning.probe.channel.wire import Settings
 
 from .workloads import LAUNCHES, Workload
 

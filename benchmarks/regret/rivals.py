@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from accel_advisor.tune.probe.channel.wire import Settings
-from accel_advisor.tune.search.settings import arguments
+from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.search.settings import arguments
 
 from .project import Project
 from .workloads import LAUNCHES, Workload

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from accel_advisor.tune.probe.channel.wire import Settings
+from accel_advisor.tuning.probe.channel.wire import Settings
 
 from .formulas import choices
 from .grid import Grid, recorded, spelled

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from accel_advisor.tune.probe.channel.wire import BASELINE
-from accel_advisor.tune.search.diagnosis import Shares, diagnose
-from accel_advisor.tune.search.readings import Loop, Readings
-from accel_advisor.tune.target.command import Command
-from accel_advisor.tune.trial.trial import Trial
+from accel_advisor.tuning.probe.channel.wire import BASELINE
+from accel_advisor.tuning.search.diagnosis import Shares, diagnose
+from accel_advisor.tuning.search.readings import Loop, Readings
+from accel_advisor.tuning.target.command import Command
+from accel_advisor.tuning.trial.trial import Trial
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.alone

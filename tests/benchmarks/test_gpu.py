@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 pytest.importorskip("PIL")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from accel_advisor.tune.probe.channel.wire import Block, Settings
+from accel_advisor.tuning.probe.channel.wire import Block, Settings
 from benchmarks.gpu.scoring import claims, tables
 from benchmarks.gpu.workloads import Training, make_data, trainings
 from benchmarks.regret.grid import Grid

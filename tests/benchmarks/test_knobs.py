@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from accel_advisor.tune.search.settings import TRAINING_KNOB_NAMES
+from accel_advisor.tuning.search.settings import TRAINING_KNOB_NAMES
 from benchmarks.knob_workloads import WORKLOADS
 
 

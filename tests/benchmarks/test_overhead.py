@@ -83,7 +83,7 @@ def test_what_is_not_the_probes_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     def own() -> str:
         return "own"
 
-    users: Any = FunctionType(own.__code__, {"__name__": "accel_advisor.tune.tuner"})
+    users: Any = FunctionType(own.__code__, {"__name__": "accel_advisor.tuning.tuner"})
     users.__wrapped__ = own
     module: Any = ModuleType("torch.made_up")
     module.users, module.own = users, own

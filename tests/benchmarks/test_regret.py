@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("torch")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from accel_advisor.tune.probe.channel.wire import Settings
-from accel_advisor.tune.search.settings import arguments
+from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.search.settings import arguments
 from benchmarks.regret.formulas import choices
 from benchmarks.regret.grid import Grid
 from benchmarks.regret.project import Project

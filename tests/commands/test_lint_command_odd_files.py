@@ -12,8 +12,8 @@ import pytest
 
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Applicability
-from accel_advisor.lint.fix_loop import fix
-from accel_advisor.lint.linter import lint
+from accel_advisor.linting.fix_loop import fix
+from accel_advisor.linting.linter import lint
 from accel_advisor.project.discovery import Found
 
 from ..conftest import Done, Run
@@ -248,7 +248,7 @@ class TestMeanwhile:
     def test_one_that_changes_before_it_is_written_is_left_alone(
         self, run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, change: str
     ) -> None:
-        from accel_advisor.lint import fix_loop
+        from accel_advisor.linting import fix_loop
 
         (project / "train.py").write_text(SLOW)
         (project / "other.py").write_text(SLOW)

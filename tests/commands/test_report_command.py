@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from accel_advisor.tune.record.schema import Record
+from accel_advisor.tuning.record.schema import Record
 
 from ..conftest import RECORDED
-from ..tune.outcomes import call
+from ..tuning.outcomes import call
 
 
 def test_wrong_use(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accel_advisor.commands import rule_counts
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.report import Report
 
 
 @pytest.mark.parametrize("as_json", [False, True])

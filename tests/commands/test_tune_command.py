@@ -14,10 +14,10 @@ from rich.console import Console
 
 from accel_advisor.commands.output_files import Outputs
 from accel_advisor.commands.tune_command import _finish, tune
-from accel_advisor.tune.search.verification import Verification
-from accel_advisor.tune.trial.machine_lock import machine_lock
+from accel_advisor.tuning.search.verification import Verification
+from accel_advisor.tuning.trial.machine_lock import machine_lock
 
-from ..tune.outcomes import outcome
+from ..tuning.outcomes import outcome
 
 TRAINING = "from torch.utils.data import DataLoader\nfor batch in DataLoader([]):\n    batch.backward()\n"
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.config import Config
-from accel_advisor.lint.checker import Checker
-from accel_advisor.lint.report import Program
-from accel_advisor.lint.ruleset import known_codes
+from accel_advisor.linting.checker import Checker
+from accel_advisor.linting.report import Program
+from accel_advisor.linting.ruleset import known_codes
 from accel_advisor.selection import Selection, selectors
 
 SMALL, LARGE = 60, 240

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Finding
 from accel_advisor.library.engine import Engine, decoded, encoded
-from accel_advisor.lint.joining import joined
-from accel_advisor.lint.linter import lint
+from accel_advisor.linting.joining import joined
+from accel_advisor.linting.linter import lint
 from accel_advisor.project.discovery import Found
 from accel_advisor.selection import SelectorError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Location, Related, Severity, Span
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.report import Report
 from accel_advisor.source.document import Document
 
 SOURCE = "import torch\n\tx = '表'; f(a,\n\t\tb,\n)\n" + "y = 1\n" * 8 + "z = " + "1 + " * 80 + "w\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from accel_advisor.finding import Severity
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.report import Report
 from accel_advisor.output import Screen, junit
 
 from .findings import finding, report

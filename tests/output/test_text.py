@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from accel_advisor.finding import Finding, Frequency, Location, Severity, Span
-from accel_advisor.lint.report import Report
+from accel_advisor.linting.report import Report
 from accel_advisor.output import Screen, text
 from accel_advisor.source.document import Document
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.configurations import Configurations
-from accel_advisor.lint.linter import lint
+from accel_advisor.linting.linter import lint
 from accel_advisor.project.discovery import Found
 
 MOVE = "    x = torch.zeros(8); x.cuda()\n"

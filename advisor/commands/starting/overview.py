@@ -13,7 +13,7 @@ from pathlib import Path
 from accel_advisor.config import TABLE, Config
 from accel_advisor.configurations import Configurations
 from accel_advisor.project.discovery import Discoverer, mentions_accelerators
-from accel_advisor.tune.target.user_command import is_training_script
+from accel_advisor.tuning.target.user_command import is_training_script
 
 _LOADER = re.compile(rb"\b\w*DataLoader\(")
 _MOST_NAMES = 3

@@ -1,0 +1,190 @@
+"""Files -> programs -> findings: which files are understood together, what is known of them, and the rest checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from accel_advisor.config import Config
+from accel_advisor.configurations import Configurations
+from accel_advisor.linting.checker import Checker
+from accel_advisor.linting.report import Program, Report, Result
+from accel_advisor.linting.ruleset import Ruleset, failures
+from accel_advisor.linting.tool_findings import is_readable, unreadable
+from accel_advisor.project.discovery import Found, is_generated, mentions_accelerators
+from accel_advisor.project.import_graph import Group
+from accel_advisor.project.project_index import ProjectIndex, digest_of
+from accel_advisor.source.shown_path import shown_path
+
+POOL_BYTES = 400_000
+"""Source that one process goes through in less time than a second one takes to start."""
+
+
+class Known(Protocol):
+    """What is known of one project from before."""
+
+    @property
+    def index(self) -> Any:
+        """The data of its index; None where there is none."""
+
+    def keep_index(self, data: dict[str, Any]) -> None:
+        """Remembers the data of its index."""
+
+    def get(self, program: Program, digests: Iterable[str]) -> Result | None:
+        """What is known of a program whose files have these digests."""
+
+    def put(self, result: Result, digests: Iterable[str]) -> None:
+        """Remembers what was found in a program whose files have these digests."""
+
+
+class Memory(Protocol):
+    """What is known of projects from before."""
+
+    def of(self, root: str, contents: Mapping[str, bytes]) -> Known:
+        """Of the project with a root, where these bytes by absolute path stand instead of what is on disk."""
+
+
+def lint(
+    files: Sequence[Found],
+    configurations: Configurations,
+    *,
+    jobs: int = 1,
+    memory: Memory | None = None,
+    sources: Mapping[str, bytes] | None = None,
+    checker: Checker | None = None,
+) -> Report:
+    """Lints files. What is found in a file depends on its project and on its configuration, and not on which other
+    files are linted beside it; findings of every severity are reported.
+
+    Args:
+        files: what :class:`~accel_advisor.project.discovery.Discoverer` found.
+        configurations: which rules run where.
+        jobs: processes at most; more than one is started only where there is enough to do.
+        memory: what is known from earlier runs.
+        sources: bytes by filename that stand instead of what is on disk.
+        checker: one that has checked other programs before.
+
+    Raises:
+        ConfigError: a configuration in one of the projects cannot be used.
+        SelectorError: a selector of a configuration means no rule.
+    """
+    report = Report()
+    unsaved = {os.path.realpath(name): raw for name, raw in (sources or {}).items()}
+    contents = _read(files, unsaved, report)
+    for one in files:
+        configurations.of(one.filename)
+    selected = configurations.known
+    todo: list[Program] = []
+    for root, paths in _by_root(contents, configurations).items():
+        known = memory.of(root, unsaved) if memory else None
+        index = ProjectIndex(root, configurations.files(root), unsaved, known.index if known else None)
+        if known and index.changed:
+            known.keep_index(index.data)
+        for group in dict.fromkeys(index.program(path) for path in paths):
+            program = _program(group, root, report.asked, configurations)
+            result = known.get(program, [index.digest(path) for path in group.files]) if known else None
+            if result is None:
+                todo.append(program)
+            else:
+                report.take(result)
+    if _selectors_hold(selected, report.programs, todo):
+        report.failures = failures()
+    shown = {shown_path(path): raw for path, raw in unsaved.items()}
+    texts = {name: raw for one in todo for name in one.filenames if (raw := _bytes(name, contents, shown)) is not None}
+    for result in _check(checker or Checker(), todo, texts, shown, jobs):
+        report.take(result)
+        if memory and not report.failures:
+            program = result.program
+            digests = [digest_of(texts.get(name, b"")) for name in program.filenames]
+            memory.of(program.root, unsaved).put(result, digests)
+    report.findings.sort(key=lambda one: one.sort_key)
+    report.seen.sort(key=lambda one: one.filename)
+    at = {name: path for path, name in report.asked.items()}
+    report.sources = {one.filename: contents[at[one.filename]] for one in report.findings if one.filename in at}
+    return report
+
+
+def _read(files: Sequence[Found], unsaved: Mapping[str, bytes], report: Report) -> dict[str, bytes]:
+    """The bytes of the files that were asked for and mention accelerators, by absolute path; of those that were named,
+    also what cannot be parsed: "nothing found" would not be true of it."""
+    contents: dict[str, bytes] = {}
+    for one in files:
+        path = os.path.realpath(one.filename)
+        try:
+            raw = unsaved[path] if path in unsaved else Path(path).read_bytes()
+        except FileNotFoundError:  # it vanished after it was found
+            continue
+        except OSError as error:
+            report.findings.append(unreadable(one.filename, f"cannot be read: {error.strerror or error}"))
+            report.checked += 1
+            continue
+        if not one.named and is_generated(raw):
+            continue
+        report.checked += 1
+        if mentions_accelerators(raw) or (one.named and not is_readable(one.filename, raw)):
+            contents[path] = raw
+            report.asked[path] = one.filename
+    return contents
+
+
+def _by_root(paths: Iterable[str], configurations: Configurations) -> dict[str, list[str]]:
+    """Files by the roots of their projects."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        found.setdefault(configurations.root(os.path.dirname(path)), []).append(path)
+    return found
+
+
+def _program(group: Group, root: str, asked: Mapping[str, str], configurations: Configurations) -> Program:
+    return Program(
+        tuple(shown_path(path) for path in group.files),
+        tuple(configurations.of(asked.get(path, path)) for path in group.files),
+        root,
+        callers=frozenset(shown_path(path) for path in group.callers),
+    )
+
+
+def _selectors_hold(selected: Iterable[Config], known: Iterable[Program], todo: Sequence[Program]) -> bool:
+    """Whether rules were loaded to see that every selector means one. Nothing has to be seen of a configuration under
+    which something is known already: it was asked for in the same words before.
+
+    Raises:
+        SelectorError: a selector means no rule.
+    """
+    seen = {config for program in known for config in program.configs}
+    wanted = {config: None for program in todo for config in program.configs}
+    for config in selected:
+        if config not in seen and (config.selection.narrowed or config.selection.extend_select):
+            wanted[config] = None
+    for config in wanted:
+        _ = Ruleset(config).on
+    return bool(wanted)
+
+
+def _bytes(filename: str, contents: Mapping[str, bytes], unsaved: Mapping[str, bytes]) -> bytes | None:
+    """A file's bytes; None where it vanished or cannot be read."""
+    raw = unsaved.get(filename, contents.get(os.path.realpath(filename)))
+    try:
+        return raw if raw is not None else Path(filename).read_bytes()
+    except OSError:
+        return None
+
+
+def _check(
+    checker: Checker,
+    todo: Sequence[Program],
+    contents: Mapping[str, bytes],
+    sources: Mapping[str, bytes],
+    jobs: int,
+) -> Iterable[Result]:
+    size = sum(len(contents.get(filename, b"")) for program in todo for filename in program.filenames)
+    jobs = min(jobs, len(todo), size // POOL_BYTES)
+    if jobs <= 1:
+        for program in todo:
+            yield checker.check(program, contents, sources)
+        return
+    from accel_advisor.linting.pool import pooled
+
+    yield from pooled(checker.check, todo, contents, sources, jobs)

@@ -1,0 +1,171 @@
+"""Whole runs of a script with something turned, or as it is, by turns, each from the same seed.
+
+Only blocks behind a warm-up count, and how often a script may be started is bounded.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from accel_advisor.tuning.knobs.losses import Moved, compare, finite
+from accel_advisor.tuning.probe.channel.wire import BASELINE, LoaderInfo, Turned
+from accel_advisor.tuning.probe.knobs.training_knobs import Plan
+from accel_advisor.tuning.search.paired_runs import ORDER, PairedRuns
+from accel_advisor.tuning.search.purposes import Purpose
+from accel_advisor.tuning.search.search import Request
+from accel_advisor.tuning.search.statistics import Interval
+from accel_advisor.tuning.trial.session import Session
+from accel_advisor.tuning.trial.trial_errors import TrialError
+from accel_advisor.tuning.wording.figures import percent
+
+BLOCKS = 3
+"""Blocks of a run that count; one more goes before them."""
+STARTS = 8
+"""Blocks of a run may take so many times as long as a start, in which there are some steps, too."""
+STARTS_A_KNOB = 24
+"""Starts of the script that one knob may take, whatever its values."""
+HEADROOM = 0.8
+"""Share of the memory that a change may take."""
+AS_IT_IS = Plan()
+_MORE = 1.02  # of the script's own memory: less is no more of it
+
+
+NOTHING: Mapping[Path, bytes] = {}
+"""No file has another source than the script's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRun:
+    """One run: seconds a sample in its blocks, seconds until it was warm, and what it reported at its end."""
+
+    times: list[float]
+    start: float
+    info: LoaderInfo
+    device: str
+    turned: Turned
+
+
+class NoRoomError(TrialError):
+    """Memory is too small for what was tried."""
+
+
+class WholeRuns:
+    """Starts the script.
+
+    Args:
+        session: of the command; its trials end with every run.
+        memory: bytes that training may take: of the accelerator, else of the machine.
+        block: seconds that a block lasts at least.
+    """
+
+    def __init__(self, session: Session, *, memory: int, block: float) -> None:
+        self._session = session
+        self._memory = memory
+        self._block = block
+        self._base: WholeRun | None = None
+        self._starts = STARTS_A_KNOB
+
+    def renew(self) -> None:
+        """Another knob may start the script as often again."""
+        self._starts = STARTS_A_KNOB
+
+    def first(self) -> WholeRun:
+        """The script as it is, run once.
+
+        Raises:
+            TrialError: as :meth:`run`.
+        """
+        if self._base is None:
+            self._base = self.run(AS_IT_IS, NOTHING)
+        return self._base
+
+    def race(
+        self,
+        plan: Plan,
+        *,
+        alike: bool,
+        against: Plan = AS_IT_IS,
+        before: Mapping[Path, bytes] = NOTHING,
+        after: Mapping[Path, bytes] = NOTHING,
+    ) -> tuple[Interval, Moved, dict[bool, list[WholeRun]]]:
+        """Runs what is new against what is old, by turns, until it is settled which is faster, or the loss moved.
+
+        Args:
+            plan, after: of the new side.
+            against, before: of the old side.
+            alike: whether both see the same batches, so that their losses can be compared.
+
+        Returns:
+            the gain, what became of the loss, and the runs of the old side (False) and of the new one (True).
+
+        Raises:
+            TrialError: either side could not be run.
+        """
+        base = self.first()
+        runs: dict[bool, list[WholeRun]] = {False: [], True: []}
+        paired = PairedRuns()
+        for pair in ORDER:
+            for new in pair:
+                run = self.run(plan, after) if new else self.run(against, before)
+                if new:
+                    self._check_room(run.turned, base.turned)
+                runs[new].append(run)
+                paired.add(new, run.times)
+            found, settled = paired.settled()
+            moved = moved_by(base, runs, alike=alike)
+            if settled or moved.reason:
+                break
+        return found, moved, runs
+
+    def run(self, plan: Plan, sources: Mapping[Path, bytes]) -> WholeRun:
+        """One run, with a plan in force, and with some files in place of the script's own.
+
+        Raises:
+            TrialError: it could not be measured.
+        """
+        session = self._session
+        if not self._starts:
+            raise TrialError(f"it was not settled after {STARTS_A_KNOB} starts of the script")
+        self._starts -= 1
+        longest = session.start_timeout + STARTS * session.start_seconds + 10 * (BLOCKS + 1) * self._block
+        session.renew(time.monotonic() + longest)
+        session.plan, session.sources = plan, sources
+        began = time.monotonic()
+        times = []
+        try:
+            ready = session.start()
+            start = time.monotonic() - began
+            for number in range(BLOCKS + 1):
+                block = session.block(Request(BASELINE, 8, self._block, False, Purpose.TRAINING_KNOB))
+                if number:
+                    times.append(block.seconds / block.samples)
+        except TrialError as error:
+            if error.out_of_memory:
+                raise NoRoomError(error.reason) from error
+            raise
+        finally:
+            session.close()
+        turned = session.stopped.turned
+        if turned is None:
+            raise TrialError("the script's process went before it could say what became of its loss")
+        return WholeRun(times, start, ready.loaders[0], ready.device, turned)
+
+    def share(self, turned: Turned) -> float:
+        """Which share of the memory a training took."""
+        return turned.memory / self._memory
+
+    def _check_room(self, new: Turned, base: Turned) -> None:
+        """Raises NoRoomError where a change takes more memory than the script does, and more than may be taken."""
+        if self.share(new) > HEADROOM and new.memory > _MORE * base.memory:
+            raise NoRoomError(f"it takes {percent(self.share(new))} of the memory")
+
+
+def moved_by(base: WholeRun, runs: Mapping[bool, list[WholeRun]], *, alike: bool) -> Moved:
+    """Whether the new runs moved the loss; where batches are not ``alike``, only whether it is a number."""
+    new = runs[True][-1].turned.losses
+    if alike:
+        return compare(base.turned.losses, runs[False][-1].turned.losses, new)
+    return Moved(None, "" if finite(new) else "the loss is no longer a finite number")

@@ -1,0 +1,268 @@
+"""The outcome as a record; ``docs/json.md`` says what each key means."""
+
+from __future__ import annotations
+
+import math
+import platform
+from dataclasses import replace
+from pathlib import Path
+
+from accel_advisor import __version__
+from accel_advisor.finding import Edit, Location
+from accel_advisor.machine.machine import Accelerator, Machine
+from accel_advisor.tuning.applying.project_code import display_name, own_frame
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, LoaderInfo, Settings
+from accel_advisor.tuning.record.device_use import spans, use
+from accel_advisor.tuning.record.outcome import Outcome, Row
+from accel_advisor.tuning.record.schema import (
+    SCHEMA,
+    BlockRecord,
+    Choice,
+    DeviceRecord,
+    DeviceSample,
+    EditRecord,
+    EpochStart,
+    LoaderRecord,
+    MachineRecord,
+    Parts,
+    Place,
+    Ratio,
+    Record,
+    Spot,
+    TriedRecord,
+    TurnRecord,
+    TurnsRecord,
+    VerificationRecord,
+)
+from accel_advisor.tuning.search.purposes import Purpose, words
+from accel_advisor.tuning.search.statistics import Interval
+from accel_advisor.tuning.search.verification import Verification
+from accel_advisor.tuning.trial.timeline import Served
+from accel_advisor.tuning.wording.diagnosis_text import diagnosis_text
+from accel_advisor.tuning.wording.kept_text import kept_text
+
+
+def recorded(outcome: Outcome) -> Record:
+    """The outcome as a record, the trained loader first."""
+    diagnosis, found = outcome.diagnosis, outcome.recommendation
+    shares = diagnosis.shares if diagnosis else None
+    return Record(
+        schema=SCHEMA,
+        version=__version__,
+        began=outcome.began,
+        script=outcome.script,
+        args=outcome.args,
+        machine=_machine(outcome.machine, outcome.accelerators) if outcome.machine else None,
+        device=outcome.device,
+        torch=outcome.torch,
+        sentence=diagnosis_text(diagnosis) if diagnosis else None,
+        loaders=tuple(_loader(outcome, info, trained=number == 0) for number, info in enumerate(outcome.loaders)),
+        shares=Parts(*(round(getattr(shares, name), 6) if shares else None for name in _PARTS)),
+        ceilings={name: _ratio(one) for name, one in diagnosis.ceilings.items()} if diagnosis else {},
+        epoch_start=EpochStart(diagnosis.epoch_start, diagnosis.epoch_share) if diagnosis else None,
+        tried=tuple(_row(row, outcome) for row in outcome.rows),
+        kept=kept_text(outcome.kept) if outcome.kept is not None else None,
+        crowding=_ratio(diagnosis.crowding) if diagnosis and diagnosis.crowding else None,
+        use=outcome.use,
+        verdict=outcome.verdict.value if outcome.verdict is not None else None,
+        diff=found.rewrite.diff if found else "",
+        built=_built(outcome),
+        name=(found.name or None) if found else None,
+        origin=(found.origin or None) if found else None,
+        refusals=tuple(found.refusals) if found else (),
+        notes=tuple(outcome.notes),
+        contained=_names(outcome.contained, outcome.root),
+        leaked=_names(outcome.leaked, outcome.root),
+        interrupted=outcome.interrupted,
+        applied=outcome.verified is True,
+        verified=outcome.verified,
+        verification=_verification(outcome.verification),
+        changed=tuple(display_name(path, outcome.root) for path in found.rewrite.after) if found else (),
+        seconds=round(outcome.seconds, 3),
+        budget=outcome.budget,
+        blocks=_blocks(outcome),
+        samples=_samples(outcome),
+        explained=outcome.explained,
+        turns=_turns(outcome),
+    )
+
+
+_PARTS = ("wait", "transfer", "compute", "host")
+
+
+def _loader(outcome: Outcome, info: LoaderInfo, *, trained: bool) -> LoaderRecord:
+    frame = own_frame(info.stack, outcome.root)
+    site = Place(display_name(frame.filename, outcome.root), frame.row) if frame else None
+    found = outcome.recommendation
+    baseline = _choice(info.settings, outcome.baseline_rate if trained else None, outcome.baseline_interval)
+    known = LoaderRecord(site, info.role, info.dataset, info.batch_size, info.length, baseline)
+    if not trained:
+        return known
+    if found is None:
+        return replace(known, recommended=baseline, gain=Ratio(1.0, 1.0, 1.0))
+    return replace(
+        known,
+        recommended=_choice(found.settings, outcome.recommended_rate, outcome.recommended_interval),
+        gain=_ratio(found.gain),
+        pairs=found.gain.pairs,
+        edits=tuple(_edit(edit, outcome.root) for edit in found.edits),
+    )
+
+
+def _choice(settings: Settings, rate: float | None, interval: Interval | None) -> Choice:
+    low, high = _ends(interval) if rate is not None else (None, None)
+    return Choice(settings, rate, low, high)
+
+
+def _built(outcome: Outcome) -> Place | None:
+    """The call that builds the loader: as the static side sees it, else where the probe saw it."""
+    found = outcome.recommendation
+    if found is not None and found.row:
+        return Place(display_name(found.filename, outcome.root), found.row)
+    frame = own_frame(outcome.loaders[0].stack, outcome.root)
+    return Place(display_name(frame.filename, outcome.root), frame.row) if frame else None
+
+
+def _names(paths: tuple[str, ...], root: Path) -> tuple[str, ...]:
+    return tuple(display_name(path, root) if Path(path).is_absolute() else path for path in paths)
+
+
+def _edit(edit: Edit, root: Path) -> EditRecord:
+    filename = display_name(root / edit.filename, root)
+    return EditRecord(filename, edit.content, _spot(edit.span.start), _spot(edit.span.end))
+
+
+def _spot(location: Location) -> Spot:
+    return Spot(location.row, location.column)
+
+
+def _row(row: Row, outcome: Outcome) -> TriedRecord:
+    low, high = _ends(row.interval)
+    return TriedRecord(
+        row.settings,
+        row.rate,
+        _ratio(row.against) if row.against else None,
+        row.blocks,
+        row.failed or None,
+        low,
+        high,
+        step=_step(row.measured),
+        worker_bytes=max((block.worker_bytes for block in row.measured), default=0) or None,
+        cores=_cores([one for one in outcome.timeline if one.block is not None and one.block in row.measured]),
+        device=use(outcome.samples, spans(row.measured)),
+    )
+
+
+def _cores(served: list[Served]) -> float | None:
+    """Cores that were kept busy on average; the start of workers and the warm-up count, too."""
+    known = [(one.cores, one.seconds) for one in served if one.cores is not None]
+    seconds = math.fsum(span for _, span in known)
+    return round(math.fsum(cores * span for cores, span in known) / seconds, 3) if seconds else None
+
+
+def _step(blocks: tuple[Block, ...]) -> Parts | None:
+    """Mean seconds of a batch by part, in the steady state."""
+    batches = sum(block.batches for block in blocks)
+    if not batches:
+        return None
+    return Parts(*(math.fsum(getattr(block, name) for block in blocks) / batches for name in _PARTS))
+
+
+def _blocks(outcome: Outcome) -> tuple[BlockRecord, ...]:
+    numbers = {row.settings: number for number, row in enumerate(outcome.rows)}
+    found = outcome.recommendation
+    changed = found.settings if found is not None else None
+    return tuple(_block(_named(served, changed), numbers, outcome) for served in outcome.timeline)
+
+
+def _named(served: Served, changed: Settings | None) -> Served:
+    """What the new source has of its own are the settings that were recommended."""
+    return replace(served, what=changed) if served.purpose is Purpose.NEW_SOURCE and changed is not None else served
+
+
+def _block(served: Served, numbers: dict[Settings, int], outcome: Outcome) -> BlockRecord:
+    what = served.what if isinstance(served.what, str) else "candidate"
+    tried = 0 if what == BASELINE else numbers.get(served.what) if isinstance(served.what, Settings) else None
+    began, seconds, block = round(served.began, 4), round(served.seconds, 4), served.block
+    purpose = words(served.purpose, served.what)
+    if block is None:
+        return BlockRecord(what, tried, purpose, began, seconds, served.reason or None)
+    return BlockRecord(
+        what,
+        tried,
+        purpose,
+        began,
+        seconds,
+        rate=block.rate,
+        batches=block.batches,
+        measured=block.seconds,
+        step=_step((block,)),
+        pool_seconds=block.pool_seconds,
+        warm_batches=block.warm_batches,
+        worker_bytes=block.worker_bytes or None,
+        cores=None if served.cores is None else round(served.cores, 3),
+        device=use(outcome.samples, spans((block,))),
+    )
+
+
+def _samples(outcome: Outcome) -> tuple[DeviceSample, ...]:
+    """Those of the run itself, in its own time."""
+    found = ((round(one.at - outcome.clock, 3), one) for one in outcome.samples)
+    return tuple(DeviceSample(at, one.busy, one.memory, one.power, one.clock) for at, one in found if at >= 0)
+
+
+def _machine(machine: Machine, devices: tuple[Accelerator, ...]) -> MachineRecord:
+    return MachineRecord(
+        fingerprint=machine.fingerprint(devices),
+        system=platform.system(),
+        architecture=platform.machine(),
+        processor=machine.processor,
+        python=platform.python_version(),
+        logical_cores=machine.logical_cores,
+        cores=machine.cores,
+        memory=machine.memory_total,
+        shared_memory=machine.shared_memory_total,
+        devices=tuple(DeviceRecord(one.kind, one.name, one.memory) for one in devices),
+    )
+
+
+def _verification(found: Verification | None) -> VerificationRecord | None:
+    if found is None:
+        return None
+    return VerificationRecord(found.holds, _ratio(found.gain) if found.gain else None, found.reason)
+
+
+def _turns(outcome: Outcome) -> TurnsRecord | None:
+    turns = outcome.turns
+    if turns is None:
+        return None
+    return TurnsRecord(
+        tried=tuple(
+            TurnRecord(
+                turn.name,
+                turn.setting,
+                _ratio(turn.gain) if turn.gain else None,
+                turn.loss,
+                None if turn.warm_up is None else round(turn.warm_up, 3),
+                turn.refused or None,
+                turn.diff,
+                turn.remedy or None,
+                turn.caution or None,
+            )
+            for turn in turns.tried
+        ),
+        diff=turns.rewrite.diff,
+        changed=tuple(display_name(path, outcome.root) for path in turns.rewrite.after),
+        written=turns.written,
+        verification=_verification(turns.verification),
+    )
+
+
+def _ratio(found: Interval) -> Ratio:
+    return Ratio(found.ratio, *_ends(found))
+
+
+def _ends(found: Interval | None) -> tuple[float | None, float | None]:
+    """An open end is null: JSON has no infinity."""
+    closed = found is not None and found.low > 0 and math.isfinite(found.high)
+    return (found.low, found.high) if found is not None and closed else (None, None)

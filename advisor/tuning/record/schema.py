@@ -1,0 +1,331 @@
+"""What the record of a run holds, as it stands in JSON; ``docs/json.md`` says what each key means.
+
+Everything that is shown of a run is made from this, so that a record shows the same as the run itself. A key that is
+added gets a default, so that older records can still be read; a key that changes its meaning is a new schema.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.search.settings import Use
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How many times as fast; without ends where they are open."""
+
+    ratio: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file, from 1."""
+
+    filename: str
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Row and column, both from 1."""
+
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class EditRecord:
+    """What to put between two spots; the end is exclusive."""
+
+    filename: str
+    content: str
+    location: Spot
+    end_location: Spot
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Settings and samples a second under them; ``low`` and ``high`` are the ends of the rate's interval."""
+
+    settings: Settings
+    rate: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderRecord:
+    """A loader; what was measured is None for those that do not train. ``pairs`` of blocks made the gain."""
+
+    site: Place | None
+    role: str
+    dataset: str
+    batch_size: int
+    length: int | None
+    baseline: Choice
+    recommended: Choice | None = None
+    gain: Ratio | None = None
+    pairs: int | None = None
+    edits: tuple[EditRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Exclusive parts of a step: as shares they add up to 1, as seconds to the time of a batch."""
+
+    wait: float | None
+    transfer: float | None
+    compute: float | None
+    host: float | None
+
+    @property
+    def known(self) -> dict[str, float]:
+        """Each part by its name, in the order of a step; empty where nothing was measured."""
+        if self.wait is None or self.transfer is None or self.compute is None or self.host is None:
+            return {}
+        return {"wait": self.wait, "transfer": self.transfer, "compute": self.compute, "host": self.host}
+
+
+@dataclass(frozen=True, slots=True)
+class EpochStart:
+    """What the start of an epoch costs, and its share of an epoch."""
+
+    seconds: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceUse:
+    """What the device did in some blocks: mean share of the time in which a kernel ran, most memory in bytes by
+    whomever, mean watts and megahertz; None where its driver does not report it."""
+
+    busy: float | None = None
+    memory: int | None = None
+    power: float | None = None
+    clock: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """All of it in a few words; empty where nothing is known."""
+        parts = []
+        if self.busy is not None:
+            parts.append(f"{self.busy:.0%} busy".replace("%", " %"))
+        if self.memory is not None:
+            parts.append(f"{self.memory / (1 << 30):.1f} GiB in use")
+        if self.power is not None:
+            parts.append(f"{self.power:.0f} W")
+        if self.clock is not None:
+            parts.append(f"{self.clock:,.0f} MHz")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSample:
+    """What the device did at one moment: as :class:`DeviceUse`, ``at`` in seconds since the run began."""
+
+    at: float
+    busy: float | None = None
+    memory: int | None = None
+    power: float | None = None
+    clock: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TriedRecord:
+    """A candidate. ``low`` and ``high`` are the ends of the rate's interval, ``step`` holds seconds a batch,
+    ``cores`` says how many were kept busy."""
+
+    settings: Settings
+    rate: float | None
+    gain: Ratio | None
+    blocks: int
+    failed: str | None
+    low: float | None = None
+    high: float | None = None
+    step: Parts | None = None
+    worker_bytes: int | None = None
+    cores: float | None = None
+    device: DeviceUse | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRecord:
+    """One stretch of the run; ``tried`` counts in the record's. What was measured is None where nothing was."""
+
+    what: str
+    tried: int | None
+    purpose: str
+    began: float
+    seconds: float
+    failed: str | None = None
+    rate: float | None = None
+    batches: int | None = None
+    measured: float | None = None
+    step: Parts | None = None
+    pool_seconds: float | None = None
+    warm_batches: int | None = None
+    worker_bytes: int | None = None
+    cores: float | None = None
+    device: DeviceUse | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRecord:
+    """An accelerator; memory in bytes."""
+
+    kind: str
+    name: str
+    memory: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MachineRecord:
+    """Memory in bytes; ``cores`` are those that could be kept busy."""
+
+    fingerprint: str
+    system: str
+    architecture: str
+    processor: str
+    python: str
+    logical_cores: int
+    cores: float
+    memory: int
+    shared_memory: int | None = None
+    devices: tuple[DeviceRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationRecord:
+    """Old source against new."""
+
+    holds: bool
+    gain: Ratio | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageTime:
+    """A stage of a batch's way to the loop: seconds a batch, and the share of the whole way."""
+
+    name: str
+    seconds: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTime:
+    """A function that the fetching thread was found in: its share of that thread's time, with the ends of the
+    interval, and seconds a batch. ``calls`` is what it spends them in: a library's function, or an expression."""
+
+    stage: str
+    function: str
+    filename: str
+    row: int
+    calls: str
+    share: float
+    low: float
+    high: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Where a loader spends its time. ``idle`` is the share of the fetching that neither computes nor waits for a
+    core, ``next`` what to do next where the loop waits for more than a third of its time."""
+
+    settings: Settings
+    batches: int
+    idle: float
+    stages: tuple[StageTime, ...]
+    functions: tuple[FunctionTime, ...]
+    advice: tuple[str, ...]
+    next: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRecord:
+    """A knob of the training; what was not measured is None. ``loss`` is the change of the mean loss as a share of it,
+    ``warm_up`` seconds."""
+
+    name: str
+    setting: str
+    gain: Ratio | None
+    loss: float | None
+    warm_up: float | None
+    refused: str | None
+    diff: str = ""
+    remedy: str | None = None
+    caution: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsRecord:
+    """The knobs of the training that were named, and what those that pay make of the source together."""
+
+    tried: tuple[TurnRecord, ...]
+    diff: str
+    changed: tuple[str, ...]
+    written: bool
+    verification: VerificationRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One run of ``tune``."""
+
+    schema: int
+    version: str
+    began: str
+    script: str
+    args: tuple[str, ...]
+    machine: MachineRecord | None
+    device: str
+    torch: str
+    sentence: str | None
+    loaders: tuple[LoaderRecord, ...]
+    shares: Parts
+    ceilings: dict[str, Ratio]
+    epoch_start: EpochStart | None
+    tried: tuple[TriedRecord, ...]
+    kept: str | None
+    diff: str
+    built: Place | None
+    name: str | None
+    origin: str | None
+    refusals: tuple[str, ...]
+    notes: tuple[str, ...]
+    contained: tuple[str, ...]
+    leaked: tuple[str, ...]
+    interrupted: bool
+    applied: bool
+    verified: bool | None
+    verification: VerificationRecord | None
+    changed: tuple[str, ...]
+    seconds: float
+    budget: float | None = None
+    blocks: tuple[BlockRecord, ...] = field(default=())
+    samples: tuple[DeviceSample, ...] = ()
+    explained: tuple[Explanation, ...] = ()
+    turns: TurnsRecord | None = None
+    verdict: str | None = None
+    crowding: Ratio | None = None
+    use: Use | None = None
+
+    @property
+    def trained(self) -> LoaderRecord:
+        """The loader that was measured."""
+        return self.loaders[0]
+
+    @property
+    def recommended(self) -> int | None:
+        """Which of :attr:`tried` is recommended; None where the settings in the source are kept."""
+        choice = self.trained.recommended
+        if choice is None or self.kept is not None:
+            return None
+        return next((number for number, row in enumerate(self.tried) if row.settings == choice.settings), None)

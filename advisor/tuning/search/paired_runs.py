@@ -1,0 +1,66 @@
+"""Whole runs of an old and of a new side that take turns: in which order, and whether they settle which is faster.
+Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+
+from accel_advisor.tuning.search.statistics import Interval, gain, gain_of_runs, interval
+
+ORDER = ((True, False), (False, True), (False, True), (True, False))
+"""Whether the new side runs: new, old, old, new, then the same the other way round, so that a steady drift of the
+machine cancels. Two neighbours are a pair."""
+BETTER = 1.02
+"""A gain that cannot be larger than this is none."""
+_PLAIN = 1.1  # in every pair of runs
+
+
+class PairedRuns:
+    """The times of the blocks of such runs, in seconds a batch or a sample."""
+
+    def __init__(self) -> None:
+        self._times: dict[bool, list[Sequence[float]]] = {False: [], True: []}
+
+    def add(self, new: bool, times: Sequence[float]) -> None:
+        """Notes a run. Of a pair, as many blocks count as both have."""
+        runs, others = self._times[new], self._times[not new]
+        runs.append(times)
+        if len(runs) == len(others):
+            both = min(len(times), len(others[-1]))
+            runs[-1], others[-1] = times[:both], others[-1][:both]
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs are complete."""
+        return min(len(runs) for runs in self._times.values())
+
+    @property
+    def gain(self) -> Interval:
+        """How many times as fast the new side is; at least one pair is complete."""
+        return gain_of_runs(self._times[False], self._times[True])
+
+    def settled(self) -> tuple[Interval, bool]:
+        """The gain, and whether it is settled without a limit on time.
+
+        Blocks of one run have their process in common, and with it luck that blocks do not show. A loss can be seen in
+        one pair of runs; a gain in two where it is plain in both, and in all of :data:`ORDER` otherwise, by whichever
+        is the less certain: the ratios of the pairs, or the blocks with what runs of one side differ by.
+        """
+        old, new = self._times[False], self._times[True]
+        found = self.gain
+        ratios = [gain(*pair).ratio for pair in zip(old, new, strict=True)]
+        if gain([time for run in old for time in run], [time for run in new for time in run]).high < BETTER:
+            return found, True
+        if self.pairs < 2:
+            return found, False
+        found = min(found, interval(ratios), key=attrgetter("low"))
+        return found, self.pairs >= len(ORDER) or (found.wins and min(ratios) > _PLAIN)
+
+
+def no_gain(found: Interval) -> str:
+    """Why a gain does not count, in words."""
+    ends = f"between {found.low:.2f} and {found.high:.2f} times as fast"
+    if found.high < 1:
+        return f"it is slower: {ends}"
+    return f"no gain beyond doubt: {ends}"

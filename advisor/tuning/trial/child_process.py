@@ -1,0 +1,291 @@
+"""The child process of a trial as the parent sees it: started through a guard, heard over one queue, ended for sure."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from multiprocessing.connection import Client, Connection, Listener
+from pathlib import Path
+from typing import Any
+
+from accel_advisor.tuning.probe import guard, launch
+from accel_advisor.tuning.probe.channel.wire import Joined
+from accel_advisor.tuning.trial.ranks import Ranks
+
+SWEEP_SECONDS = 10.0
+_UNIX_ADDRESS_MOST = 100
+
+MUTED = {
+    "WANDB_MODE": "disabled",
+    "WANDB_SILENT": "true",
+    "COMET_MODE": "disabled",
+    "COMET_DISABLE_AUTO_LOGGING": "1",
+    "NEPTUNE_MODE": "debug",
+    "CLEARML_OFFLINE_MODE": "1",
+    "AIM_UI_TELEMETRY_ENABLED": "0",
+    "DVCLIVE_TEST": "true",
+    "SWANLAB_MODE": "disabled",
+    "TRACKIO_DISABLED": "1",
+    "CODECARBON_LOG_LEVEL": "critical",
+    "DO_NOT_TRACK": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
+"""Environment that keeps experiment trackers from reporting a training that is none."""
+
+
+class ProcessEnded:
+    """The child is gone; ``status`` is its exit status, negative for a signal, None where nobody knows; ``failure``
+    says why it could not be started at all."""
+
+    def __init__(self, status: int | None, failure: str = "") -> None:
+        self.status = status
+        self.failure = failure
+
+
+def _terminal() -> tuple[int, int] | None:
+    """Rows and columns of the terminal that the user's command would read from; None where it would have none."""
+    if os.name != "posix" or not os.isatty(0):
+        return None
+    columns, rows = os.get_terminal_size(0)
+    return rows, columns
+
+
+class ChildProcess:
+    """Starts the child through the guard, and turns everything that is heard of it into one stream of events.
+
+    Args:
+        child_plan: what :class:`accel_advisor.tuning.probe.child.Child` is to do; the wire's address is added.
+        python: interpreter of the child.
+        cwd: working folder of the child.
+        ranks: how many processes torchrun is to start; None where it is not to be used.
+        sources: what the child is to read in place of some files.
+
+    Attributes:
+        scratch: folder that is removed at the end; the child's TMPDIR and overlay lie in it.
+        events: what the child says, and :class:`ProcessEnded` last.
+    """
+
+    def __init__(
+        self,
+        child_plan: dict[str, Any],
+        *,
+        python: str,
+        cwd: Path,
+        ranks: int | None = None,
+        sources: Mapping[Path, bytes] | None = None,
+    ) -> None:
+        self._segments = guard.shared_memory()
+        self._guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", guard.__file__, str(Path(tempfile.gettempdir()).resolve())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd="/" if os.name == "posix" else None,
+        )
+        self.scratch = self._learn_scratch()
+        self.events: queue.Queue[Any] = queue.Queue()
+        self.pid: int | None = None
+        self._swept = threading.Event()
+        self._connections: list[Connection] = []
+        self._ranks = Ranks(ranks, self.events.put) if ranks is not None and ranks > 1 else None
+        self._key = secrets.token_bytes(32)
+        for name in ("tmp", "overlay", "caches"):
+            (self.scratch / name).mkdir()
+        for path, content in (sources or {}).items():
+            shadow = self.scratch / "overlay" / "upper" / path.resolve().relative_to(path.anchor)
+            shadow.parent.mkdir(parents=True, exist_ok=True)
+            shadow.write_bytes(content)
+        address = str(self.scratch / "wire")
+        if not hasattr(os, "fork") or len(address) > _UNIX_ADDRESS_MOST:
+            self._listener = Listener(("localhost", 0), authkey=self._key)
+        else:
+            self._listener = Listener(address, family="AF_UNIX", authkey=self._key)
+        plan = {
+            "argv": [python, launch.__file__],
+            "cwd": str(cwd),
+            "env": self._environment(),
+            "stdout": str(self.scratch / "stdout"),
+            "stderr": str(self.scratch / "stderr"),
+            "child": {
+                **child_plan,
+                "ranks": ranks,
+                "address": self._listener.address,
+                "key": self._key.hex(),
+                "scratch": str(self.scratch),
+                "terminal": _terminal(),
+            },
+        }
+        self._tell_guard(json.dumps(plan))
+        for target in (self._hear_guard, self._hear_child):
+            threading.Thread(target=target, daemon=True).start()
+
+    def _learn_scratch(self) -> Path:
+        assert self._guard.stdout is not None
+        word, _, folder = self._guard.stdout.readline().decode().rstrip("\n").partition(" ")
+        if word != "scratch":
+            raise OSError(f"no scratch folder could be made in {tempfile.gettempdir()}")
+        return Path(folder)
+
+    def _environment(self) -> dict[str, str]:
+        temporary, caches = str(self.scratch / "tmp"), self.scratch / "caches"
+        return {
+            **os.environ,
+            **MUTED,
+            "MLFLOW_TRACKING_URI": (caches / "mlflow").as_uri(),
+            "TMPDIR": temporary,
+            "TEMP": temporary,
+            "TMP": temporary,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "TORCHINDUCTOR_CACHE_DIR": str(caches / "inductor"),
+            "TRITON_CACHE_DIR": str(caches / "triton"),
+            "TORCH_EXTENSIONS_DIR": str(caches / "extensions"),
+            "MPLCONFIGDIR": str(caches / "matplotlib"),
+            "MPLBACKEND": "agg",
+        }
+
+    def _tell_guard(self, line: str) -> None:
+        assert self._guard.stdin is not None
+        with contextlib.suppress(OSError, ValueError):
+            self._guard.stdin.write(line.encode() + b"\n")
+            self._guard.stdin.flush()
+
+    def _hear_guard(self) -> None:
+        assert self._guard.stdout is not None
+        status: int | None = None
+        failure = ""
+        for line in self._guard.stdout:
+            word, *rest = line.decode().split()
+            if word == "started":
+                self.pid = int(rest[0])
+            elif word == "ended":
+                status = int(rest[0])
+                # What the child said last may still lie in the wire: the reader there puts it before this.
+                threading.Thread(target=self._announce_end, args=(status,), daemon=True).start()
+            elif word == "failed":
+                failure = " ".join(rest)
+            elif word == "swept":
+                self._swept.set()
+        if status is None:
+            self.events.put(ProcessEnded(None, failure))
+        self._swept.set()
+
+    def _announce_end(self, status: int) -> None:
+        if self._connections:
+            self._heard.wait(2.0)
+        self.events.put(ProcessEnded(status))
+
+    def _hear_child(self) -> None:
+        self._heard = threading.Event()
+        try:
+            if self._ranks is not None:
+                self._hear_ranks(self._ranks)
+                return
+            connection = self._accept()
+            while True:
+                self.events.put(connection.recv())
+        except (EOFError, OSError):
+            pass
+        finally:
+            self._heard.set()
+
+    def _accept(self) -> Connection:
+        connection = self._listener.accept()
+        assert isinstance(connection, Connection)
+        self._connections.append(connection)
+        return connection
+
+    def _hear_ranks(self, ranks: Ranks) -> None:
+        """Let every rank in, and hear each in a thread of its own to its end."""
+
+        def hear(connection: Connection, rank: int) -> None:
+            try:
+                while True:
+                    ranks.hear(rank, connection.recv())
+            except (EOFError, OSError):
+                ranks.lose(rank)
+
+        threads = []
+        for _ in range(ranks.count):
+            connection = self._accept()
+            joined = connection.recv()
+            assert isinstance(joined, Joined)
+            ranks.join(joined.rank, connection.send)
+            threads.append(threading.Thread(target=hear, args=(connection, joined.rank), daemon=True))
+            threads[-1].start()
+        for thread in threads:
+            thread.join()
+
+    def send(self, message: Any) -> bool:
+        """Send the child a message; False where it no longer listens."""
+        try:
+            if self._ranks is not None:
+                return self._ranks.send(message)
+            if not self._connections:
+                return False
+            self._connections[0].send(message)
+        except OSError:
+            return False
+        return True
+
+    def output(self) -> tuple[str, str]:
+        """The end of what the child wrote to stdout and stderr; to be called before :meth:`close`."""
+        return self._tail("stdout"), self._tail("stderr")
+
+    def _tail(self, name: str) -> str:
+        try:
+            with open(self.scratch / name, "rb") as file:
+                file.seek(max(file.seek(0, os.SEEK_END) - guard.OUTPUT_BYTES, 0))
+                return file.read().decode(errors="replace")
+        except OSError:
+            return ""
+
+    def kill(self) -> None:
+        """End the child and all that came from it; returns when nothing of it runs any more."""
+        if self._swept.is_set() and self._guard.poll() is None:
+            return
+        self._tell_guard("end")
+        if not self._swept.wait(SWEEP_SECONDS) or self._guard.poll() not in (None, 0):
+            # Somebody killed the guard: do its work from here.
+            self._guard.kill()
+            if self.pid is not None:
+                guard.sweep(self.pid, self._segments, str(self.scratch))
+
+    def close(self) -> None:
+        """Kill what still runs, then remove the scratch folder and let go of the guard."""
+        self.kill()
+        if self._ranks is not None:
+            self._ranks.close()
+        if len(self._connections) < (self._ranks.count if self._ranks is not None else 1):
+            with contextlib.suppress(OSError, EOFError):  # wakes the thread that waits for the child
+                Client(self._listener.address, authkey=self._key).close()
+        with contextlib.suppress(OSError):
+            self._listener.close()
+        for connection in self._connections:
+            connection.close()
+        assert self._guard.stdin is not None
+        with contextlib.suppress(OSError):
+            self._guard.stdin.close()
+        try:
+            self._guard.wait(SWEEP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._guard.kill()
+            self._guard.wait()
+        if self.scratch.exists():
+            shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def remaining(deadline: float, seconds: float | None = None) -> float:
+    """Seconds until the deadline on :func:`time.monotonic`, at most ``seconds``, never negative."""
+    left = deadline - time.monotonic()
+    return max(min(left, seconds) if seconds is not None else left, 0.0)

@@ -1,0 +1,338 @@
+"""The parent's side of a trial: start the user's command under the probe, feed it candidates, watch it, reap it.
+
+The parent decides, the child obeys. Search and statistics live with the caller; this module only keeps the child
+honest: a deadline, a heartbeat, and an end that leaves no process, segment or file behind.
+"""
+
+from __future__ import annotations
+
+import math
+import queue
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from accel_advisor.tuning.probe.channel.reasons import Raised
+from accel_advisor.tuning.probe.channel.wire import (
+    FETCHING,
+    STARTING,
+    STARTING_WORKERS,
+    Block,
+    CandidateFailed,
+    Heartbeat,
+    Measure,
+    Ready,
+    Refused,
+    ScriptEnded,
+    Settings,
+    Stop,
+    Stopped,
+)
+from accel_advisor.tuning.probe.containment.scratch_layer import read_log
+from accel_advisor.tuning.probe.guard import put_back
+from accel_advisor.tuning.probe.knobs.training_knobs import Plan
+from accel_advisor.tuning.target.command import Command
+from accel_advisor.tuning.target.remedies import ran_out_of_memory
+from accel_advisor.tuning.trial.child_process import ChildProcess, ProcessEnded, remaining
+from accel_advisor.tuning.trial.disk_space import LOOK_SECONDS, Room
+from accel_advisor.tuning.trial.endings import died, last_words, named, slow_start, spoken
+from accel_advisor.tuning.trial.project_snapshot import Tree, project_folders
+from accel_advisor.tuning.trial.ranks import RankLost, root_cause
+from accel_advisor.tuning.trial.reason_text import candidate_text, loop_text
+from accel_advisor.tuning.trial.trial_errors import (
+    CandidateError,
+    NeverTrained,
+    NoLoader,
+    NoRoom,
+    NotMeasurable,
+    ScriptFailed,
+    ScriptFinished,
+    SlowStart,
+    TimedOut,
+    TrialEnded,
+)
+
+STOP_SECONDS = 2.5
+"""How long a child may take to leave before it is killed."""
+START_PATIENCE = 4
+"""Workers that start may take so many times longer than a batch: by spawn each imports the script anew."""
+LATE_SECONDS = 2.0
+"""How long after the end of a block's time a child that serves no batch may still say so itself."""
+ATEXIT_SECONDS = 5.0
+"""How long a script that came to its own end may go on with its exit handlers."""
+
+
+class Trial:
+    """One run of the user's command under the probe, in a child process of its own session.
+
+    A context manager: leaving it reaps the child, its workers and everything else that they started, removes the
+    scratch folder, and fills :attr:`contained` and :attr:`leaked`.
+
+    Args:
+        command: what to run.
+        deadline: on :func:`time.monotonic`, in seconds: the child is killed then, whatever it does.
+        start_timeout: seconds from :meth:`start` to the first warm training step.
+        stall_timeout: seconds without a single batch during :meth:`measure` after which the candidate counts as
+            hung; four times as long while its workers start.
+        extend_epochs: never end an epoch: for scripts that end before they can be measured.
+        sources: what the script is to find in place of some files of its own, by their paths.
+        plan: what the training is to be compared with, of its own knobs; None where it is not.
+
+    Attributes:
+        contained: paths that the script wrote and that went to the scratch overlay, known after the end.
+        leaked: paths under the project that changed nevertheless (written behind Python's back, or by somebody else
+            meanwhile) and could not be put back, known after the end.
+        restored: paths under the project that were changed behind Python's back and put back.
+        notes: sentences about what could not be checked, such as a tree too large to compare.
+    """
+
+    def __init__(
+        self,
+        command: Command,
+        *,
+        deadline: float,
+        start_timeout: float = 120.0,
+        stall_timeout: float = 30.0,
+        extend_epochs: bool = False,
+        sources: Mapping[Path, bytes] | None = None,
+        plan: Plan | None = None,
+    ) -> None:
+        self.command = command
+        self.deadline = deadline
+        self.start_timeout = start_timeout
+        self.stall_timeout = stall_timeout
+        self.extend_epochs = extend_epochs
+        self._sources = sources
+        self._plan = plan
+        self._child: ChildProcess | None = None
+        self._tree: Tree | None = None
+        self._room: Room | None = None
+        self._closed = False
+        self._started = time.monotonic()
+        self._batches = 0
+        self._phase = STARTING
+        self._stopped = Stopped()
+        self.contained: tuple[str, ...] = ()
+        self.leaked: tuple[str, ...] = ()
+        self.restored: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()
+
+    @property
+    def pid(self) -> int | None:
+        """The process of the script; None before it is known and after the end."""
+        return self._child.pid if self._child is not None and not self._closed else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def start(self) -> Ready:
+        """Start the child and wait until its training loop is warm.
+
+        Raises:
+            ScriptFailed: the script failed before its training loop was warm.
+            ScriptFinished: it trained, but ended before it was warm.
+            NoLoader, NeverTrained, NotMeasurable: there is nothing to measure, and why.
+            SlowStart: ``start_timeout`` passed.
+            TimedOut: the deadline passed.
+            NoRoom: what it writes would have filled the disk; also of :meth:`measure`.
+        """
+        if self._child is not None or self._closed:
+            raise RuntimeError("a trial starts once")
+        command = self.command
+        plan = {
+            "script": str(command.script) if command.script is not None else None,
+            "module": command.module,
+            "args": list(command.args),
+            "cwd": str(command.cwd),
+            "extend_epochs": self.extend_epochs,
+            "knob": self._plan.to_json() if self._plan is not None else None,
+        }
+        folders = project_folders(command.cwd, command.script)
+        if not folders:
+            self.notes += ("the files of the working folder were not compared, since it is a whole home folder",)
+        self._tree = Tree.scan(folders)
+        if not self._tree.complete:
+            self.notes += (f"the project is too large to compare every file: {len(self._tree.stamps)} were compared",)
+        self._child = ChildProcess(
+            plan, python=command.python, cwd=command.cwd, ranks=command.ranks, sources=self._sources
+        )
+        self._room = Room(self._child.scratch, command.cwd)
+        limit = min(time.monotonic() + self.start_timeout, self.deadline)
+        while True:
+            event = self._wait(limit)
+            match event:
+                case Ready():
+                    return event
+                case Refused():
+                    self._close()
+                    raise NotMeasurable(loop_text(event.reason))
+                case ScriptEnded() | ProcessEnded() | RankLost():
+                    raise self._ended(event)
+                case None:
+                    batches, said = self._batches, self._child.output()[0]
+                    self._close()
+                    seconds = limit - self._started
+                    late = SlowStart if seconds >= self.start_timeout else TimedOut
+                    raise late(slow_start(seconds, batches, said))
+
+    def measure(
+        self,
+        what: Settings | str,
+        *,
+        min_batches: int = 16,
+        min_seconds: float = 0.5,
+        fresh: bool = False,
+        most_seconds: float = math.inf,
+        watch: bool = False,
+    ) -> Block:
+        """Serve one block under ``what`` (Settings, BASELINE, NO_WAIT or NO_TRANSFER) and return its measure.
+
+        Raises:
+            CandidateError: this candidate cannot be measured (a worker died, it cannot be pickled, no accelerator...);
+                the trial goes on.
+            ScriptFinished, ScriptFailed: the script came to its own end meanwhile.
+            NotMeasurable: the loop no longer takes batches from the loader.
+            TimedOut: the deadline passed.
+            TrialEnded: the child crashed or hung in this candidate and was killed.
+        """
+        child = self._child
+        if child is None or self._closed:
+            raise RuntimeError("a trial measures between its start and its end")
+        child.send(Measure(what, min_batches, min_seconds, fresh, most_seconds, watch))
+        moved, batches = time.monotonic(), self._batches
+        while True:
+            stall = self.stall_timeout * (START_PATIENCE if self._phase == STARTING_WORKERS else 1)
+            stall = min(stall, most_seconds + LATE_SECONDS)
+            event = self._wait(min(moved + stall, self.deadline))
+            match event:
+                case Block():
+                    return event
+                case CandidateFailed():
+                    raise CandidateError(
+                        candidate_text(event),
+                        out_of_memory=isinstance(event.reason, Raised) and event.reason.out_of_memory,
+                    )
+                case Refused():
+                    self._close()
+                    raise NotMeasurable(loop_text(event.reason))
+                case ScriptEnded() | ProcessEnded() | RankLost():
+                    raise self._ended(event, what)
+                case Heartbeat():
+                    # A loop that is busy with something else, such as an evaluation, is the deadline's business.
+                    if self._batches != batches or self._phase not in (FETCHING, STARTING_WORKERS):
+                        moved, batches = time.monotonic(), self._batches
+                case None if time.monotonic() >= self.deadline:
+                    self._close()
+                    raise TimedOut(f"the time for the trial was spent while {named(what)} was measured")
+                case None:
+                    self._close()
+                    raise TrialEnded(f"no batch came for {stall:.0f} s with {named(what)}, so its workers hang")
+
+    def stop(self) -> Stopped:
+        """End the child without returning into user code, and return its last word."""
+        child = self._child
+        if child is None or self._closed:
+            return self._stopped
+        child.send(Stop())
+        limit = time.monotonic() + STOP_SECONDS
+        while True:
+            match self._next_event(limit):
+                case Stopped() | ProcessEnded() | None:
+                    break
+        self._close()
+        return self._stopped
+
+    def _wait(self, limit: float) -> Any:
+        """As :meth:`_next_event`, with an eye on the disk that the script writes to."""
+        while True:
+            event = self._next_event(min(limit, time.monotonic() + LOOK_SECONDS))
+            lack = self._room.lack() if self._room is not None else ""
+            if lack:
+                self._close()
+                raise NoRoom(lack)
+            if event is not None or time.monotonic() >= limit:
+                return event
+
+    def _next_event(self, limit: float) -> Any:
+        """What the child says next; None at ``limit``. Heartbeats and last words are noted on the way."""
+        assert self._child is not None
+        try:
+            event = self._child.events.get(timeout=remaining(limit))
+        except queue.Empty:
+            return None
+        if isinstance(event, Heartbeat):
+            self._batches, self._phase = event.batches, event.phase
+        elif isinstance(event, Stopped):
+            self._stopped = event
+        return event
+
+    def _ended(self, event: ScriptEnded | ProcessEnded | RankLost, what: Settings | str | None = None) -> TrialEnded:
+        """What the end of the child means to the caller; closes the trial."""
+        assert self._child is not None
+        if isinstance(event, ScriptEnded):
+            # Its atexit handlers still run, with the overlay on.
+            patience = ATEXIT_SECONDS if event.rank is None else 0.0  # one rank's end is not the others'
+            limit = min(time.monotonic() + patience, self.deadline)
+            while not isinstance(self._wait(limit), ProcessEnded) and time.monotonic() < limit:
+                pass
+            output, errors = self._child.output()
+            self._close()
+            if event.status != 0 or event.traceback:
+                said = last_words(event.traceback or errors)
+                who = "the script" if event.rank is None else f"rank {event.rank} of the script"
+                reason = f"{who} failed with exit status {event.status}" + (f": {said}" if said else "")
+                memory = ran_out_of_memory(said, event.status)
+                return ScriptFailed(
+                    reason, event.traceback or errors, event.status, event.batches, out_of_memory=memory
+                )
+            if not event.batches:
+                said = spoken(output)
+                reason = "the script ended without iterating a DataLoader"
+                return NoLoader(f"{reason}; its last words were: {said}" if said else reason)
+            if not event.trained:
+                return NeverTrained("the script iterates DataLoaders, but no training step happens between its batches")
+            return ScriptFinished(
+                f"the script ended after {event.batches} batches, before it could be measured", event.batches
+            )
+        who, status = "the script's process", event.status if isinstance(event, ProcessEnded) else None
+        if isinstance(event, RankLost):
+            # torchrun sees to the others, and writes what became of the first.
+            limit = min(time.monotonic() + ATEXIT_SECONDS, self.deadline)
+            while not isinstance(self._wait(limit), ProcessEnded) and time.monotonic() < limit:
+                pass
+            who = f"rank {event.rank} of the script"
+        errors = self._child.output()[1]
+        cause = root_cause(errors) if self.command.ranks is not None else None
+        if cause is not None:
+            who, status = f"rank {cause[0]} of the script", cause[1]
+        self._close()
+        if isinstance(event, ProcessEnded) and event.failure:
+            return ScriptFailed(f"the script could not be started: {event.failure}", event.failure, 1)
+        memory = ran_out_of_memory("", status)
+        if what is not None:
+            return TrialEnded(f"{who} {died(status)} while {named(what)} was measured", out_of_memory=memory)
+        return ScriptFailed(f"{who} {died(status)}", errors, status or 1, self._batches, out_of_memory=memory)
+
+    def _close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        child = self._child
+        if child is None:
+            return
+        child.kill()
+        while not child.events.empty():
+            self._next_event(0.0)
+        overlay = child.scratch / "overlay"
+        self.contained = read_log(str(overlay / "contained"))
+        self.restored, lost = put_back(str(overlay / "exposed"))
+        child.close()
+        if self._tree is not None:
+            self.leaked = tuple(sorted({*self._tree.changed(), *lost}))

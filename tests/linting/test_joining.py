@@ -1,0 +1,119 @@
+"""Advice about what happens once is one finding a file, and everything else stands by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.finding import Applicability, Edit, Finding, Fix, Frequency, Location, Severity, Span
+from accel_advisor.linting.joining import joined
+
+from ..conftest import Run
+
+
+def at(row: int) -> Span:
+    return Span(Location(row * 10, row, 1), Location(row * 10 + 1, row, 2))
+
+
+def advice(row: int, **changes: object) -> Finding:
+    fix = Fix("Do it", (Edit("train.py", at(row), "done"),), Applicability.SAFE)
+    one = Finding("ACC205", "rule", f"{row} waits; do it.", Severity.INFO, "train.py", at(row), fix)
+    return replace(one, **{"frequency": Frequency.ONCE, **changes})  # type: ignore[arg-type]
+
+
+class TestJoined:
+    def test_the_first_place_has_the_others(self) -> None:
+        other = advice(2, code="ACC402")
+        first, second = joined([advice(1), other, advice(3), advice(4)])
+        assert second == other
+        assert first.span == at(1)
+        assert [(one.span, one.message) for one in first.related] == [(at(3), "Do it"), (at(4), "Do it")]
+        assert first.fix is not None
+        assert [one.span for one in first.fix.edits] == [at(1), at(3), at(4)]
+
+    def test_what_a_rule_puts_together_is_one(self) -> None:
+        step = [advice(row, frequency=Frequency.STEP, group=group) for row, group in enumerate("aab", 1)]
+        assert [one.span for one in joined(step)] == [at(1), at(3)]
+
+    def test_edits_of_several_are_made_once(self) -> None:
+        shared = Edit("train.py", at(9), "import torch")
+        both = [advice(row, fix=Fix(f"Do {row}", (shared,), Applicability.SAFE)) for row in (1, 2)]
+        (one,) = joined(both)
+        assert one.fix == Fix("Do 1, and likewise in the other places", (shared,), Applicability.SAFE)
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"frequency": Frequency.STEP},
+            {"frequency": Frequency.EPOCH},
+            {"severity": Severity.WARNING},
+            {"filename": "other.py"},
+            {"fix": None},
+            {"group": "a loop"},
+        ],
+        ids=str,
+    )
+    def test_other_things_stand_by_themselves(self, changes: dict[str, object]) -> None:
+        assert len(joined([advice(1), advice(2)])) == 1
+        assert len(joined([advice(1), advice(2, **changes)])) == 2
+
+
+ONCE = "import torch\n\na = torch.zeros(4).cuda()\nb = torch.ones(4).cuda()\n"
+COPIES = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.zeros(64, 8), torch.zeros(64, 2))
+loader = DataLoader(data, batch_size=16, pin_memory=True)
+model = torch.nn.Linear(8, 2).cuda()
+for x, y in loader:
+    x = x.cuda()
+    y = y.cuda()
+for x, y in loader:
+    model(x.cuda())
+"""
+
+
+class TestTheCommand:
+    def test_places_count_by_themselves_for_comments_and_fixes(self, run: Run, project: Path) -> None:
+        path = project / "train.py"
+        path.write_text(ONCE)
+        done = run("lint", "train.py", "--select", "ACC205")
+        assert "1 finding (info)" in done.out
+        assert "= train.py:4:5: Create it with" in done.out
+        path.write_text(ONCE.replace("zeros(4).cuda()", "zeros(4).cuda()  # accel: ignore[ACC205]"))
+        done = run("lint", "train.py", "--select", "ACC205")
+        assert done.out.startswith("train.py:4:5: ACC205")
+        path.write_text(ONCE)
+        assert run("lint", "train.py", "--select", "ACC205", "--fix").out.startswith("Fixed 2 findings.")
+        assert ".cuda()" not in path.read_text()
+
+    def test_minor_advice_is_for_those_who_select_its_rule(self, run: Run, project: Path) -> None:
+        path = project / "train.py"
+        path.write_text(ONCE)
+        assert "nothing found" in run("lint", "train.py").out
+        assert "nothing found" in run("lint", "train.py", "--select", "ACC2").out
+        for chosen in ("ACC205", "acc205", "create-on-cpu-then-move"):
+            assert "1 finding (info)" in run("lint", "train.py", "--extend-select", chosen).out
+        path.write_text(ONCE.replace("zeros(4).cuda()", "zeros(4).cuda()  # accel: ignore[ACC205]"))
+        assert "nothing found" in run("lint", "train.py").out
+
+    def test_a_baseline_holds_each_place(self, run: Run, project: Path) -> None:
+        path = project / "train.py"
+        path.write_text(ONCE)
+        run("lint", "train.py", "--select", "ACC205", "--write-baseline", "known.json")
+        path.write_text(ONCE.replace("torch.zeros(4).cuda()", 'torch.zeros(4, device="cuda")'))
+        done = run("lint", "train.py", "--select", "ACC205", "--baseline", "known.json")
+        assert done.out == "1 file checked, nothing new; 1 finding in the baseline.\n"
+
+    def test_copies_of_one_file_are_one_finding(self, run: Run, project: Path) -> None:
+        path = project / "train.py"
+        path.write_text(COPIES)
+        out = run("lint", "train.py", "--select", "ACC201").out
+        assert "1 finding " in out
+        assert "= train.py:9:" in out
+        assert "= train.py:11:" in out
+        run("lint", "train.py", "--select", "ACC201", "--fix")
+        assert path.read_text().count("non_blocking=True") == 3

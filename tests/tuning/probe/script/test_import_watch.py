@@ -1,0 +1,50 @@
+"""Noticing an import, whatever was asked about the module before."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.tuning.probe.script.import_watch import ImportHook
+
+
+@pytest.fixture
+def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "watched_package").mkdir()
+    (tmp_path / "watched_package" / "__init__.py").write_text("")
+    (tmp_path / "watched_package" / "inner.py").write_text("VALUE = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    for name in ("watched_package", "watched_package.inner"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["watched_package", "watched_package.inner"])
+def test_asking_whether_a_module_is_there_is_no_import(modules: Path, name: str) -> None:
+    heard: list[str] = []
+    before = list(sys.meta_path)
+    ImportHook(name, lambda: heard.append(name)).install()
+    assert importlib.util.find_spec(name) is not None
+    assert importlib.util.find_spec(name) is not None
+    assert heard == []
+    module = importlib.import_module(name)
+    assert heard == [name]
+    assert sys.meta_path == before
+    assert module.__spec__ is not None
+    assert module.__spec__.loader is module.__loader__
+    assert type(module.__loader__).__module__ == "_frozen_importlib_external"
+
+
+def test_a_module_that_is_imported_already_is_reported_at_once(modules: Path) -> None:
+    importlib.import_module("watched_package")
+    heard: list[int] = []
+    ImportHook("watched_package", lambda: heard.append(1)).install()
+    assert heard == [1]
+
+
+def test_a_module_that_is_not_there_is_not_found(modules: Path) -> None:
+    ImportHook("watched_package.missing", lambda: None).install()
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("watched_package.missing")

@@ -1,0 +1,73 @@
+"""A new source is tried before it is written: the child and all its processes find it, and the disk keeps the old."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.target.command import Command
+from accel_advisor.tuning.trial.trial import Trial
+
+MAIN = """\
+import inspect
+from pathlib import Path
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+{config}
+import decided
+
+FACTOR = 1
+
+
+class Samples(Dataset):
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        text = Path(decided.__file__).read_text()
+        assert text == inspect.getsource(decided) == f"WORKERS = {{decided.WORKERS}}\\n", text
+        assert (FACTOR == 1) == (decided.WORKERS == 0), FACTOR
+        return torch.ones(2)
+
+
+def main():
+    model = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loader = DataLoader(
+        Samples(), 4, num_workers=decided.WORKERS, multiprocessing_context="spawn" if decided.WORKERS else None
+    )
+    while True:
+        for inputs in loader:
+            model(inputs).sum().backward()
+            optimizer.step()
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize("module", [None, "package.train"])
+def test_the_child_and_its_workers_find_the_new_source(tmp_path: Path, temporary: Path, module: str | None) -> None:
+    folder = tmp_path / "package" if module else tmp_path
+    folder.mkdir(exist_ok=True)
+    main, decided = folder / "train.py", folder / "decided.py"
+    main.write_text(MAIN.format(config="import sys\nsys.path.insert(0, str(Path(__file__).parent))"))
+    decided.write_text("WORKERS = 0\n")
+    (folder / "__pycache__").mkdir()
+    before = {path: path.read_bytes() for path in (main, decided)}
+    sources = {main: before[main].replace(b"FACTOR = 1", b"FACTOR = 2"), decided: b"WORKERS = 1\n"}
+    command = Command(None if module else Path("train.py"), module, (), tmp_path)
+    for shown, workers in ((before, 0), (sources, 1)):
+        with Trial(command, deadline=time.monotonic() + 300, sources=shown) as trial:
+            assert trial.start().loaders[0].settings == Settings(workers, 2 if workers else None)
+            assert trial.measure(Settings(1, 2), min_batches=4, min_seconds=0.0).batches >= 4
+            trial.stop()
+        assert {path: path.read_bytes() for path in before} == before
+        assert not trial.leaked
+        assert not trial.contained
