@@ -232,3 +232,25 @@ class TestGitLab:
     def test_the_environment_is_named_as_a_package(self) -> None:
         assert JOB["before_script"] == ['pip install --quiet "$ACCEL_ADVISOR_PACKAGE"']
         assert JOB["variables"]["ACCEL_ADVISOR_PACKAGE"] == "accel-advisor"
+
+
+class TestRuff:
+    """What docs/pipelines.md says of Ruff, by the real one."""
+
+    def checked(self, folder: Path, *args: str) -> str:
+        command = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--select", "RUF100", *args, "."]
+        return subprocess.run(command, cwd=folder, env=environment(), capture_output=True, encoding="utf-8").stdout
+
+    def test_codes_that_it_does_not_know_are_deleted_unless_it_is_told(self, tmp_path: Path) -> None:
+        (tmp_path / "train.py").write_text("loader = 1  # noqa: ACC102\n")
+        assert "RUF100" in self.checked(tmp_path)
+        assert "RUF100" not in self.checked(tmp_path, "--config", 'lint.external = ["ACC"]')
+
+    def test_our_own_comments_are_no_business_of_its(self, tmp_path: Path) -> None:
+        (tmp_path / "train.py").write_text("loader = 1  # accel: ignore[ACC102]\n")
+        assert "RUF100" not in self.checked(tmp_path)
+
+    def test_it_has_no_code_that_begins_as_ours(self) -> None:
+        command = [sys.executable, "-m", "ruff", "rule", "--all", "--output-format", "json"]
+        rules = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+        assert not [one["code"] for one in rules if (one["code"] or "").startswith("ACC")]
