@@ -48,8 +48,8 @@ class DataParallelModule(Rule):
 
     When to ignore it
         For inference, or a quick look on a machine with two GPUs: in a notebook, and where nothing is trained, it is
-        reported as information. The rule is silent where one GPU is named, where the program knows
-        DistributedDataParallel too, where no CUDA device is in sight, and where the wrapper never runs: the model is
+        reported as information; and so it is in a training that has a way of DistributedDataParallel, too. The rule is
+        silent where one GPU is named, where no CUDA device is in sight, and where the wrapper never runs: the model is
         taken out of it again, as after loading the weights of a wrapped one, or only its state is saved.
 
     References
@@ -61,18 +61,24 @@ class DataParallelModule(Rule):
     severity = Severity.WARNING
 
     def check(self, facts: Facts) -> Iterator[Finding]:
-        """Reports each wrapper once."""
-        if facts.wraps_in_parallel or not facts.names_gpu_anywhere:
+        """Reports each wrapper once, and those beside DistributedDataParallel as one for each file."""
+        beside = facts.wraps_in_parallel
+        if not facts.names_gpu_anywhere or (beside and not facts.trains):
             return
         for operation in facts.operations_of(*WRAPPERS):
-            if not self._has_one_device(operation) and not never_runs(facts, operation):
-                message = (
-                    f"`{facts.document.code(operation.node)}` drives all GPUs from one process and copies the model to "
-                    f"them in every step; use DistributedDataParallel with a process for each GPU"
-                )
-                lasting = facts.trains and facts.document.notebook is None
-                severity = Severity.WARNING if lasting else Severity.INFO
-                yield self.finding(facts, operation.node, message, severity=severity)
+            if self._has_one_device(operation) or never_runs(facts, operation):
+                continue
+            message = (
+                f"`{facts.document.code(operation.node)}` drives all GPUs from one process and copies the model to "
+                f"them in every step; "
+            )
+            if beside:
+                message += "let several GPUs take the way of DistributedDataParallel that this program has, too"
+            else:
+                message += "use DistributedDataParallel with a process for each GPU"
+            lasting = facts.trains and facts.document.notebook is None and not beside
+            severity = Severity.WARNING if lasting else Severity.INFO
+            yield self.finding(facts, operation.node, message, severity=severity, group="beside" if beside else "")
 
     def _has_one_device(self, operation: Operation) -> bool:
         lists = [one.items for one in operation.given("device_ids", 1).alternatives]

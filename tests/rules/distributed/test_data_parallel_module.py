@@ -222,3 +222,25 @@ def test_reports_wrappers_of_libraries(wrapper: str, tmp_path: Path) -> None:
     module, _, name = wrapper.rpartition(".")
     source = f"{RANKS}from {module} import {name}\nmodel = {name}(Net().cuda(), device_ids=[0])\n"
     check_pair("ACC501", Pair(source, "[0]", "[0, 1]"), tmp_path)
+
+
+TWO_WAYS = """
+model = nn.Linear(2, 2).cuda()
+if conf.distributed:
+    model = nn.parallel.DistributedDataParallel(model)
+else:
+    model = nn.DataParallel(model)  # -> info none
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for x in DataLoader(conf.data):
+    model(x.cuda()).sum().backward()
+    optimizer.step()
+"""
+
+
+def test_reports_the_other_way_of_a_training_as_information(tmp_path: Path) -> None:
+    (found,) = check_one("ACC501", IMPORTS + TWO_WAYS, tmp_path)
+    assert "that this program has, too" in found.message
+    evaluation = (
+        TWO_WAYS.replace(".backward()", "").replace("    optimizer.step()\n", "").replace("  # -> info none", "")
+    )
+    check_one("ACC501", IMPORTS + evaluation, tmp_path)
