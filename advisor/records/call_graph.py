@@ -25,6 +25,20 @@ class CallGraph:
         """Whether a call of a function stands in the program."""
         return id(function) in self._callers
 
+    def begins_unseen(self, function: cst.CSTNode) -> bool:
+        """Whether nothing that a module runs is seen to lead to a function, be it through others."""
+        seen, pending = set[int](), [function]
+        while pending:
+            one = pending.pop()
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            for caller in self._callers.get(id(one), {}).values():
+                if caller is None:
+                    return False
+                pending.append(caller)
+        return True
+
     def reaches_once(self, outer: cst.CSTNode | None, inner: cst.CSTNode | None) -> bool:
         """Whether the code of one function reaches another, or itself, in a single place; None is the top of a
         module."""

@@ -77,12 +77,14 @@ class CreateOnCpuThenMove(Rule):
         where = "" if made.row == moved.row else f" in {made.line}"
         related = [also_at(document, one.call, "it is filled here")] if where else []
         message = (
-            f"`{code}` waits{when} for the copy of what `{factory}` fills on the host{where}; {one.remedy} instead"
+            f"`{code}` waits{when} for the copy of what `{factory}` fills on the host{where}{one.basis.clause}; "
+            f"{one.remedy} instead"
         )
         edits = make_on_device(document, one.call, one.node, one.device) if one.device else None
         applicability = Applicability.SAFE if one.same else Applicability.UNSAFE
         fix = Fix(f"Create it with `device={one.device}`", edits, applicability) if edits else None
-        severity, frequency = (Severity.WARNING, Frequency.STEP) if one.often else (Severity.INFO, Frequency.ONCE)
+        severity = Severity.WARNING if one.often and one.basis.proven else Severity.INFO
+        frequency = Frequency.STEP if one.often else Frequency.ONCE
         return self.finding(
             facts,
             one.node,
@@ -91,5 +93,6 @@ class CreateOnCpuThenMove(Rule):
             frequency=frequency,
             fix=fix,
             related=related,
+            basis=one.basis,
             minor=not one.often,
         )

@@ -127,10 +127,19 @@ def _keeps(condition: Condition) -> bool:
 
 
 def _returns_what_is_kept(condition: cst.If) -> bool:
-    """Whether what is returned is what the condition asks for, or what an object holds."""
+    """Whether what is returned is what the condition asks for, or what an object holds, and not what a function makes
+    of it."""
     asked = names_read_in(condition.test) - {"self"}
     returned = [one.value for one in descendants(condition, cst.Return) if one.value is not None]
-    return any(_is_held(one) or not asked.isdisjoint(names_read_in(one)) for one in returned)
+    held = [one for one in returned if isinstance(one, (cst.Attribute, cst.Subscript)) and _is_held(one)]
+    return bool(held) or any(not asked.isdisjoint(names_read_in(_receiver(one))) for one in returned)
+
+
+def _receiver(node: cst.BaseExpression) -> cst.BaseExpression:
+    """What methods are called on, or the function that is called; the expression itself, where it is no call."""
+    while isinstance(node, cst.Call):
+        node = node.func.value if isinstance(node.func, cst.Attribute) else node.func
+    return node
 
 
 def _is_held(node: cst.BaseExpression) -> bool:

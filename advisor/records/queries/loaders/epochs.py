@@ -55,6 +55,8 @@ def _starts_anew(facts: Facts, loader: LoaderCall) -> bool:
         return False
     if _is_at_hand(loader):
         return False  # where no workers are better than workers that live on
+    if not (loader.works or loader.feeds_gpu or loader.transfers):
+        return False  # which is tried out, and not trained on
     if not facts.supports(workers_live_on_since(loader)):
         return False
     return not loader.suffers("changed") and not _may_change(facts, loader)

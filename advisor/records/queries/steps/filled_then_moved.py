@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +12,9 @@ import libcst as cst
 from accel_advisor.records.actions import Call, Method, calls, methods
 from accel_advisor.records.queries.steps.literal_copies import OF_DATA, OF_LISTS, is_all_that_happens, is_literal
 from accel_advisor.records.queries.training_loops import happens_often
+from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
@@ -37,6 +41,9 @@ _DTYPES = {
         "Half": "half",
     }.items()
 }
+_FOLLOWED = frozenset({"device", "is_cuda", "new_tensor", "type"})
+_RARE = re.compile(r"main|init|build|load|demo|predict|infer|sample|generat|visual|plot|show|export|test|reset|setup")
+"""What functions are called that run once, or apart from the training."""
 _OVERWRITES = methods("Tensor", "fill_", "zero_", "uniform_", "normal_", "random_", "exponential_", "bernoulli_")
 
 
@@ -50,6 +57,7 @@ class FilledThenMoved:
         device: the code of the device, for a fix; empty where it is not known, or is not all that changes.
         remedy: what to do with the factory.
         often: whether it happens at every step.
+        basis: what shows that.
         same: whether the device would fill it with the same numbers.
     """
 
@@ -58,6 +66,7 @@ class FilledThenMoved:
     device: str
     remedy: str
     often: bool
+    basis: Evidence
     same: bool
 
 
@@ -111,12 +120,33 @@ def _made(facts: Facts) -> dict[cst.CSTNode, Operation]:
 def _found(
     facts: Facts, node: cst.Call, fills: list[Operation], move: Operation | None, device: str, keywords: str
 ) -> FilledThenMoved:
-    often = happens_often(facts, *fills, *([] if move is None else [move]))
+    often, basis = happens_often(facts, *fills, *([] if move is None else [move])), PROVEN
+    if not often and _helps(facts, fills[0]):
+        often, basis = True, Evidence.of(Ground.HELPER)
     assert isinstance(fills[0].node, cst.Call)
     old = fills[0].does(*OF_LISTS)  # its tensors are on the host wherever others are
     typed = f"dtype={dtype}, {keywords}" if (dtype := _dtype(fills[0])) and "dtype=" not in keywords else keywords
     remedy = f"make it with `torch.empty(..., {typed})`" if old else f"pass `{keywords}` to it"
-    return FilledThenMoved(node, fills[0].node, device, remedy, often, all(map(_fills_the_same, fills)))
+    return FilledThenMoved(node, fills[0].node, device, remedy, often, basis, all(map(_fills_the_same, fills)))
+
+
+def _helps(facts: Facts, factory: Operation) -> bool:
+    """Whether it happens in a function that the program names but is not seen to call, such as a loss that a setting
+    chooses, beside no training, and goes where a tensor is that the function is given: what a program calls once is
+    seldom given tensors."""
+    function = factory.function
+    if not isinstance(function, cst.FunctionDef) or not all(one.functions for one in factory.contexts):
+        return False
+    mentions = sum(len(re.findall(rf"\b{function.name.value}\b", one.document.text)) for one in facts.program)
+    if mentions < 2 or any(loop.learns for loop in facts.loops):
+        return False
+    if any(_RARE.search(name) for one in factory.contexts for name in one.functions):
+        return False
+    given = function.params
+    names = {one.name.value for one in (*given.posonly_params, *given.params, *given.kwonly_params)} - {"self", "cls"}
+    parts = descendants(function, cst.Attribute)
+    followed = any(one.attr.value in _FOLLOWED and dotted(one.value) in names for one in parts)
+    return followed and facts.call_graph.begins_unseen(function)
 
 
 def _dtype(factory: Operation) -> str:
