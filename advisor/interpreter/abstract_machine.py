@@ -18,6 +18,7 @@ import libcst as cst
 from accel_advisor.interpreter.frames import NOTHING, Frame, Modules, Surroundings
 from accel_advisor.interpreter.recorder import Recorder
 from accel_advisor.records.conditions import Condition
+from accel_advisor.syntax.model_names import losses_named_in
 from accel_advisor.values.places import SOMEWHERE, Place
 from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import Store
@@ -56,6 +57,14 @@ class Machine(ABC):
         self.classes: list[Class] = []
         self.instantiated: set[int] = set()
         self.folders: set[str] = set()
+        self._losses: dict[int, frozenset[str]] = {}
+
+    def losses_in(self, code: cst.CSTNode) -> frozenset[str]:
+        """The names, with dots, from which gradients flow back in a function, or in a module."""
+        known = self._losses.get(id(code))
+        if known is None:
+            known = self._losses[id(code)] = losses_named_in(code)
+        return known
 
     # -- where we are
 

@@ -24,7 +24,7 @@ from accel_advisor.records.facts import (
 from accel_advisor.records.inputs import Inputs
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Argument, Operation, OperationContext
-from accel_advisor.syntax.model_names import losses_named_in, models_named_in
+from accel_advisor.syntax.model_names import models_named_in
 from accel_advisor.syntax.shapes import moves_itself, touches_devices
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.gpu_signs import names_gpu
@@ -99,7 +99,6 @@ class Recorder:
         self.operations: dict[tuple[int, Action], Operation] = {}
         self._devices: dict[int, DeviceName] = {}
         self._evident_models: dict[cst.CSTNode, Module] = {}
-        self._losses: dict[int, frozenset[str]] = {}
         self._callees: dict[int, Value | None] = {}
         self.varying: set[int] = set()
         self.imports: dict[str, set[str]] = {}
@@ -135,13 +134,6 @@ class Recorder:
     def models_named_in(self, document: Document) -> frozenset[str]:
         """The names, with dots, that a document uses as those of models."""
         return document.once(models_named_in)
-
-    def losses_in(self, code: cst.CSTNode) -> frozenset[str]:
-        """The names, with dots, from which gradients flow back in a function, or in a module."""
-        known = self._losses.get(id(code))
-        if known is None:
-            known = self._losses[id(code)] = losses_named_in(code)
-        return known
 
     def evident_model(self, document: Document, target: cst.Name | cst.Attribute) -> Module:
         """The model that is bound here, of which nothing is known but how it is used."""

@@ -54,7 +54,7 @@ def as_loss(machine: Machine, value: Value, target: cst.BaseExpression, made: cs
     if not machine.frame.loops or not (given or isinstance(value, Unknown)) or reads_number(made):
         return value
     function = machine.frame.function
-    if dotted(target) not in machine.recorder.losses_in(function.node if function else machine.document.tree):
+    if dotted(target) not in machine.losses_in(function.node if function else machine.document.tree):
         return value
     known = value if isinstance(value, Tensor) else Tensor()
     others = [one for one in known.basis.grounds if one is not Ground.INPUTS]

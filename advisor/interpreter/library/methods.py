@@ -68,7 +68,7 @@ CHANGES = frozenset({"append", "extend", "insert", "add", "update", "setdefault"
 
 TELLING = frozenset(
     {"backward", "step", "zero_grad", "item", "set_epoch", "update", "eval", "train", "empty_cache", "synchronize"}
-    | {"wait", "query", "numpy", "tolist", "requires_grad_", "no_sync", "detach_", "cpu"}
+    | {"wait", "query", "numpy", "tolist", "requires_grad_", "no_sync", "detach_", "cpu", "add_scalar"}
     | {"memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "mem_get_info"}
 )
 """Methods that are recorded even where the receiver is not known."""

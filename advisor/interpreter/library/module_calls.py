@@ -59,6 +59,9 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
             machine.recorder.inputs.follow(given, _unmoved_around(machine))
         if one.cls is not None:
             machine.recorder.called.classes |= set(one.cls.lineage())
+            forward = class_member(machine, one.cls, "forward")
+            if isinstance(forward, Function) and machine.losses_in(forward.node):
+                machine.recorder.backward(machine.frame.loops)  # it trains itself
         around, graphs = machine.recorder.called.step_around(machine.frame), machine.frame.graphs
         if around.loops and machine.recorder.called.is_new(one, around.loops[-1], graphs=graphs):
             _note_called(machine, one, around)

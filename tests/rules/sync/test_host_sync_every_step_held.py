@@ -155,3 +155,51 @@ def test_reports_an_optimizer_that_reads_parameters(case: str, tmp_path: Path) -
     assert findings_of("ACC208", silent, tmp_path) == []
     (found,) = findings_of("ACC208", spoken, tmp_path)
     assert "for each parameter" in found.message
+
+
+TRAINS_ITSELF = """
+import torch
+from torch import nn
+class Learner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(8, 2)
+        self.optimizer = torch.optim.Adam(self.net.parameters())
+    def forward(self, x, y):
+        loss = nn.functional.cross_entropy(self.net(x), y)
+        right = (self.net(x).argmax(1) == y).sum().item()
+        LEARN
+        return right
+learner = Learner().to("cuda")
+for step in range(10000):
+    learner(torch.rand(5, 8, device="cuda"), torch.ones(5, device="cuda").long())
+"""
+
+
+def test_a_forward_that_trains_is_a_step_of_the_loop_that_calls_it(tmp_path: Path) -> None:
+    learn = "self.optimizer.zero_grad(); loss.backward(); self.optimizer.step()"
+    assert findings_of("ACC208", TRAINS_ITSELF.replace("LEARN", "print(self.net)"), tmp_path) == []
+    assert len(findings_of("ACC208", TRAINS_ITSELF.replace("LEARN", learn), tmp_path)) == 1
+
+
+WRITES = """
+import torch
+from torch import nn
+def main(writer, loader, model, optimizer, scheduler):
+    model.cuda()
+    for step, (x, y) in enumerate(loader):
+        loss = nn.functional.cross_entropy(model(x.cuda()), y.cuda())
+        loss.backward()
+        optimizer.step()
+        writer.add_scalar("rate", scheduler.get_last_lr()[0], step)
+        for name, parameter in model.named_parameters():
+            writer.add_scalar(name, READS, step)
+"""
+
+
+def test_a_writer_reads_what_it_is_given(tmp_path: Path) -> None:
+    assert findings_of("ACC208", WRITES.replace("READS", "parameter.numel()"), tmp_path) == []
+    (found,) = findings_of("ACC208", WRITES.replace("READS", "parameter.grad.norm()"), tmp_path)
+    assert "for each parameter" in found.message
+    (found,) = findings_of("ACC208", WRITES.replace("READS", "loss"), tmp_path)
+    assert not found.related

@@ -15,6 +15,7 @@ from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.queries.evaluation import only_differentiates
 from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.step_values import (
+    WRITES,
     happens_for_each,
     is_checked,
     is_on_host,
@@ -56,6 +57,7 @@ _CLAMPS = {Method("Tensor", "clamp"): 0, Method("Tensor", "clamp_"): 0, Call("to
 _ADDS = methods("Tensor", "add", "add_", "sub", "sub_")
 _OF_ARGUMENTS = (
     *_SHOWS,
+    WRITES,
     *calls("bool", "range", *(f"math.{name}" for name in _MATHS)),
     *calls("torch.nonzero", "torch.argwhere", "torch.unique", "torch.masked_select"),
 )

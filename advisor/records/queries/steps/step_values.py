@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.records.actions import AnyCall
 from accel_advisor.syntax.shapes import dotted, names_read_in
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from accel_advisor.records.loops import Loop
     from accel_advisor.records.operations import Operation
 
+WRITES = AnyCall("add_scalar")
+"""The method of a writer of TensorBoard that reads its second argument."""
 _TO_HOST = frozenset({"cpu", "numpy", "item", "tolist"})
 _SAME_VALUES = frozenset({"detach", "cpu", "float", "clone"})
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
@@ -27,7 +30,9 @@ def read_by(loop: Loop, operation: Operation) -> tuple[str, int]:
     """The code of what an operation reads, and how often its name was bound before in the text of the loop: what is
     read twice is waited for once."""
     node, document = operation.node, operation.document
-    if isinstance(node, cst.Call):
+    if operation.does(WRITES):
+        node = _what_is_read(operation)
+    elif isinstance(node, cst.Call):
         called = node.func
         if isinstance(called, cst.Attribute) and operation.what.name != "FORMATS":
             node = called.value
@@ -96,6 +101,8 @@ def _what_is_read(operation: Operation) -> cst.BaseExpression:
     node = operation.node
     if isinstance(node, cst.Subscript) and isinstance(node.slice[0].slice, cst.Index):
         node = node.slice[0].slice.value
+    if operation.does(WRITES) and isinstance(node, cst.Call) and len(node.args) > 1:
+        return node.args[1].value
     while True:
         if isinstance(node, cst.Call) and node.args and _is_function(node.func):
             node = node.args[0].value
