@@ -42,6 +42,9 @@ class Checker:
         """The rules that a configuration selects."""
         return self._rulesets.setdefault(config, Ruleset(config))
 
+    def understood(self, facts: Facts) -> None:
+        """Told what is known of each document before its rules run; a subclass may keep it."""
+
     def check(self, program: Program, contents: Mapping[str, bytes], sources: Mapping[str, bytes]) -> Result:
         """Everything that is to be said about a program.
 
@@ -125,6 +128,7 @@ class Checker:
         for filename, sentence in analysis.failures.items():
             found.findings.append(tool_finding(filename, NOT_ANALYSED, f"This file {sentence}.", Severity.INFO))
         for filename, facts in analysis.facts.items():
+            self.understood(facts)
             found.take(_judged(facts, rulesets[filename]))
         return found
 
