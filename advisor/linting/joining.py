@@ -57,7 +57,7 @@ class _Near:
     def to(self, finding: Finding) -> int | None:
         """Where the nearest one stands among them; None where there is none."""
         code, folders = finding.code, _folders(finding)[self._root :]
-        asked = [(code, "file", finding.filename)]
+        asked: list[tuple[str, ...]] = [(code, "file", finding.filename)]
         asked += [(code, "in", *folders[:count]) for count in range(len(folders), -1, -1)]
         asked.append((code, "below", *folders))
         return next((self._at[key] for key in asked if key in self._at), None)
