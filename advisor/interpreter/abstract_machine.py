@@ -116,7 +116,8 @@ class Machine(ABC):
         try:
             yield
         finally:
-            frame.conditions = before + tuple([one for one in frame.conditions[len(before) + 1 :] if one.exits])
+            added = frame.conditions[len(before) + 1 :]
+            frame.conditions = (*before, *[one for one in added if one.exits]) if added else before
 
     # -- names
 

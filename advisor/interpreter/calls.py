@@ -77,6 +77,10 @@ if TYPE_CHECKING:
 
 def attribute(machine: Machine, owner: Value, name: str) -> Value:
     """The value of ``owner.name``."""
+    if isinstance(owner, (Unknown, Method)):
+        if name == "grad":
+            return Tensor(SOMEWHERE, proven=False, basis=Evidence.of(Ground.METHOD))
+        return _device_of(machine, owner, name) or Method(owner, name)
     if isinstance(owner, Qualified):
         machine.recorder.name_used(machine.document, canonical(f"{owner.name}.{name}"))
     if isinstance(owner, (Qualified, SourceModule, Namespace)):
@@ -144,7 +148,7 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
     if isinstance(owner, Loader) and name == "dataset":
         loader = loader_of(owner)
         return loader.get("dataset") if loader is not None else UNKNOWN
-    if name == "grad" and (isinstance(owner, (Unknown, Method)) or _is_parameter(owner)):
+    if name == "grad" and _is_parameter(owner):
         return Tensor(SOMEWHERE, proven=False, basis=Evidence.of(Ground.METHOD))
     if isinstance(owner, Opaque) and name == "dataset" and len(owner.arguments) > DATASET_WRAPPERS.get(owner.name, 99):
         return owner.arguments[DATASET_WRAPPERS[owner.name]]
@@ -233,9 +237,11 @@ def call(machine: Machine, node: cst.Call) -> Value:
 
 def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.Call) -> Value:
     """What calling ``callee`` returns."""
-    site = CallSite(machine.document, node)
     if isinstance(callee, Qualified):
         return call_library(machine, callee.name, arguments, node)
+    if isinstance(callee, Method):
+        return call_method(machine, callee, arguments, node)
+    site = CallSite(machine.document, node)
     if isinstance(callee, Function):
         return call_function(machine, callee, arguments, site, None)
     if isinstance(callee, Bound):
@@ -244,8 +250,6 @@ def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.
         return call_function(machine, callee.function, arguments, site, callee.receiver)
     if isinstance(callee, Class):
         return instantiate(machine, callee, arguments, node)
-    if isinstance(callee, Method):
-        return call_method(machine, callee, arguments, node)
     if isinstance(callee, Module):
         return call_module(machine, callee, arguments, node)
     if isinstance(callee, Instance):

@@ -172,9 +172,9 @@ def truth(machine: Machine, node: cst.BaseExpression) -> Value:
 def _conditional(machine: Machine, node: cst.IfExp) -> Value:
     truth(machine, node.test)
     condition = machine.frame.condition(node, node.test, branches=2)
-    with machine.under(replace(condition, branch=0)):
+    with machine.under(condition.of_branch(0)):
         value = machine.evaluate(node.body)
-    with machine.under(replace(condition, branch=1)):
+    with machine.under(condition.of_branch(1)):
         return join(value, machine.evaluate(node.orelse))
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -61,7 +61,7 @@ WIDENINGS = 3
 STEPS_PER_LINE, SPARE_STEPS_PER_LINE = 8, 2
 """Statements that may be interpreted inside of calls for each line that was read, so that no program takes more than
 linear time, and how many of them in further ways of calling a function. Beyond it, the calls of each are joined."""
-STEPS, STEPS_BESIDE = 4_000, 4_000
+STEPS, STEPS_BESIDE = 4_000, 1_000
 """Statements that may be interpreted inside of calls whatever was read, and all of those in functions of files that
 nothing is reported in, since they are only imported: what such a function gives for the sake of one call is seldom more
 than what it gives for all of them, and a program that calls a large package would be interpreted for that alone."""
@@ -280,8 +280,11 @@ class Interpreter(Machine):
                 ends.append({})
                 continue
             self.store.push()
-            with nullcontext() if condition is None else self.under(replace(condition, branch=at)):
+            if condition is None:
                 ended = self.execute(body)
+            else:
+                with self.under(condition.of_branch(at)):
+                    ended = self.execute(body)
             layer = self.store.pop()
             if not ended:
                 ends.append(layer)

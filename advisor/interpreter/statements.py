@@ -158,8 +158,9 @@ def _if(machine: Machine, node: cst.If) -> bool:
         frame.condition(node, test, node, branches=len(bodies) if orelse is not None else 0) for test in tests
     ]
     condition = max(conditions, key=lambda one: frame.loops.index(one.varies) + 1 if one.varies is not None else 0)
-    if len(tests) == 1:
-        condition = replace(condition, answer=answer_by_arguments(machine, node.test))
+    answer = answer_by_arguments(machine, node.test) if len(tests) == 1 else None
+    if answer is not None:
+        condition = replace(condition, answer=answer)
     every = frame.every
     frame.every = _modulus(machine, node.test) or every
     left = machine.branches(list(bodies), condition)

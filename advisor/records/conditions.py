@@ -41,6 +41,10 @@ class Condition:
     exits: bool = False
     answer: bool | None = None
 
+    def of_branch(self, branch: int) -> Condition:
+        """This condition in one of its branches."""
+        return Condition(self.node, self.within, self.varies, branch, self.branches, self.exits, self.answer)
+
     @property
     def test(self) -> cst.BaseExpression | None:
         """The expression that decides, where it is a single one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar, dataclass_transform, overload
 
 Record = TypeVar("Record")
@@ -17,7 +17,7 @@ def immutable(cls: type[Record], /) -> type[Record]: ...
 def immutable(*, eq: bool = True) -> Callable[[type[Record]], type[Record]]: ...
 
 
-@dataclass_transform(frozen_default=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def immutable(
     cls: type[Record] | None = None, /, *, eq: bool = True
 ) -> type[Record] | Callable[[type[Record]], type[Record]]:

@@ -35,14 +35,16 @@ UNKNOWN = Unknown()
 ABSENT = Absent()
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Compound(Value):
     """A value that is made of values."""
 
     parts: int = field(default=1, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        count = 1 + sum([one.parts if isinstance(one, Compound) else 1 for one in self.inner()])
+        count = 1
+        for one in self.inner():
+            count += one.parts if isinstance(one, Compound) else 1
         object.__setattr__(self, "parts", count)
 
     def inner(self) -> tuple[Value, ...]:
@@ -111,7 +113,7 @@ class Constant(Value):
         return Constant(self.value, replace(self.origin, kind=kind, name=name))
 
 
-@dataclass(frozen=True, slots=True)
+@immutable(eq=False)
 class Choice(Compound):
     """One of several values, in the order in which they were met: which, depends on the run."""
 
@@ -127,7 +129,7 @@ class Choice(Compound):
         return hash(frozenset(self.options))
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Named(Compound):
     """What a name stands for that only the run tells: most likely one of these functions, classes and modules."""
 
@@ -137,7 +139,7 @@ class Named(Compound):
         return self.options
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Configured(Compound):
     """Decided at run time by a command line or the environment, with a default in the source.
 
@@ -154,7 +156,7 @@ class Configured(Compound):
         return (self.default,)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Filed(Value):
     """Decided by a file that the program reads.
 
@@ -209,7 +211,7 @@ class Device(Value):
     text: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Sequence(Compound):
     """A tuple or list of known length."""
 
@@ -219,7 +221,7 @@ class Sequence(Compound):
         return self.items
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Iterated(Compound):
     """Something that yields ``element`` again and again: an iterator, ``enumerate``, ``zip``, a generator, a list."""
 
@@ -229,7 +231,7 @@ class Iterated(Compound):
         return (self.element,)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Opaque(Compound):
     """The result of a call into a library: an instance or a return value, known by the callee's full name.
 
@@ -255,7 +257,7 @@ class Pending(Value):
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Method(Compound):
     """A method of a library object, by name: ``x.to``, ``loader.dataset.close``."""
 

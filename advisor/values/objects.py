@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from accel_advisor.syntax.shapes import methods_of
+from accel_advisor.values.immutable import immutable
 from accel_advisor.values.lattice import Choice, Compound, Qualified, Unknown, Value
 from accel_advisor.values.scope import Scope
 
@@ -176,7 +177,7 @@ class SourceModule(Value):
         return id(self.scope)
 
 
-@dataclass(frozen=True, slots=True)
+@immutable
 class Bound(Compound):
     """A method with the object that it was taken from."""
 

@@ -42,8 +42,9 @@ class Store:
         if type(owner) is Module:
             owner = owner.plain
         for held in reversed(self._held.get(owner, ())):
-            if name in held:
-                return held[name]
+            value = held.get(name)
+            if value is not None:
+                return value
         lowest = self._bottom.get(owner)
         return None if lowest is None else lowest.get(name)
 
@@ -53,13 +54,17 @@ class Store:
             value = UNKNOWN
         if type(owner) is Module:
             owner = owner.plain
+        self._current(owner)[name] = value
+
+    def _current(self, owner: object) -> dict[Hashable, Value]:
+        """What the current layer holds of an owner."""
         layer = self._layers[-1] if self._layers else self._bottom
         held = layer.get(owner)
         if held is None:
             held = layer[owner] = {}
             if self._layers:
                 self._held.setdefault(owner, []).append(held)
-        held[name] = value
+        return held
 
     def entries(self, owner: object) -> dict[Hashable, Value]:
         """Everything stored under one owner."""
@@ -115,6 +120,10 @@ class Store:
         Returns:
             Whether a name that had a value before has another one now, if they are to be compared; False otherwise.
         """
+        if len(branches) == 1 and not compare:
+            for owner, held in branches[0].items():
+                self._current(owner).update(held)
+            return False
         changed = False
         for owner, name, result in self._joined(branches):
             if compare and not changed:
@@ -145,5 +154,6 @@ class Store:
                     found.insert(first, (first, missing))
             result = found[0][1]
             for _, value in found[1:]:
-                result = join(result, value)
+                if value is not result:
+                    result = join(result, value)
             yield owner, name, result

@@ -104,6 +104,8 @@ MOST_PARTS = 500
 _SURVIVING = (Loader, Tensor, Choice)
 """What may be known, by evidence, of a value that may be anything else."""
 _KEPT = Evidence.of(Ground.KEPT)
+_MERGED: frozenset[type[Value]] = frozenset({Tensor, Device, Sequence, Iterated, Module, Loader})
+"""The kinds of which two values can become one; those of any other kind are kept apart unless they are equal."""
 
 
 def join(left: Value, right: Value) -> Value:
@@ -124,10 +126,13 @@ def join(left: Value, right: Value) -> Value:
     kept: list[Value] = []
     for option in (*options_of(left), *options_of(right)):
         kind = type(option)
+        merges = kind in _MERGED
         for index, one in enumerate(kept):
             if type(one) is not kind:
                 continue
-            both = one if one == option else _merge(one, option)
+            if one == option:
+                break
+            both = _merge(one, option) if merges else None
             if both is not None:
                 kept[index] = both
                 break
@@ -160,7 +165,7 @@ def _is_unsure(value: Value) -> bool:
 
 def _merge(left: Value, right: Value) -> Value | None:
     """The one value that covers both exactly enough, or None where they must be kept apart."""
-    if type(left) is not type(right) or type(left) is Constant:
+    if type(left) is not type(right) or type(left) not in _MERGED:
         return None
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         if left.loader is right.loader:

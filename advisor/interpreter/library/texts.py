@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -17,28 +18,32 @@ from accel_advisor.values.values import UNKNOWN, Constant, Origin, Qualified, Te
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
 
+MOST_KEPT = 10_000
+"""Strings of which is kept what they say."""
 _PLAIN_STRING = re.compile(r"""(['"])([^\\'"\r\n]*)\1""")
 
 
 def text(machine: Machine, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
     """The value of a string, or of several that stand behind each other."""
-    value = _literal(node)
+    value, names_gpu = _literal(node)
     if value is None and isinstance(node, cst.ConcatenatedString):
         beginning = machine.evaluate(node.left)
         machine.evaluate(node.right)
         written = beginning.value if isinstance(beginning, Constant) else None
         return composed(written) if isinstance(written, str) else UNKNOWN
-    if isinstance(value, str) and text_names_gpu(value):
+    if names_gpu:
         machine.recorder.gpu_named(machine.document)
     return UNKNOWN if value is None else Constant(value, Origin(machine.document, node))
 
 
-def _literal(node: cst.SimpleString | cst.ConcatenatedString) -> str | bytes | None:
-    if isinstance(node, cst.SimpleString):
-        plain = _PLAIN_STRING.fullmatch(node.value)  # most are, and to have them compiled takes ten times as long
-        if plain is not None:
-            return plain[2]
-    return node.evaluated_value
+@lru_cache(maxsize=MOST_KEPT)
+def _literal(node: cst.SimpleString | cst.ConcatenatedString) -> tuple[str | bytes | None, bool]:
+    """What a string says, and whether it names a GPU. Kept by its node, which nothing changes: a function that is
+    called in many ways has its strings, and its docstring, read again in each."""
+    plain = _PLAIN_STRING.fullmatch(node.value) if isinstance(node, cst.SimpleString) else None
+    # most are plain, and to have them compiled takes ten times as long
+    value = node.evaluated_value if plain is None else plain[2]
+    return value, isinstance(value, str) and text_names_gpu(value)
 
 
 def formatted_text(machine: Machine, node: cst.FormattedString) -> Value:
