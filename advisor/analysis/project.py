@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from accel_advisor.analysis.assembly import assemble
@@ -27,6 +27,9 @@ from accel_advisor.tables.frameworks import LIBRARIES
 MOST_CONSULTED = 100
 MOST_CONSULTED_CHARACTERS = 1_000_000
 """Files, and characters in them, that are read for one analysis beyond those that were asked for."""
+
+MOST_TEXTS = 500
+"""Texts of which is kept what they import."""
 
 
 @dataclass(slots=True)
@@ -100,8 +103,7 @@ class Project:
         """The folders that a document, or a file of the project that it imports, adds to `sys.path`."""
         if importer.path not in self._added:
             self._added[importer.path] = []  # what it imports is looked for without them
-            code = importer.text.encode(errors="replace")
-            names = dict.fromkeys(imported_modules(code))
+            names = _modules_imported_in(importer.text)
             files = [importer.path, *(self.resolve(name, level, importer) for name, level in names)]
             found = (folder for one in files if one is not None for folder in self._folders_of(one))
             self._added[importer.path] = list(dict.fromkeys(found))
@@ -177,6 +179,13 @@ class Project:
                 self.broken[filename] = str(error)
                 return None
         return document_or_none
+
+
+@lru_cache(maxsize=MOST_TEXTS)
+def _modules_imported_in(text: str) -> tuple[tuple[str, int], ...]:
+    """The modules that a text imports, and how many dots stand before each. Kept by the text, for those that were read
+    last: each program that imports a file asks for it."""
+    return tuple(dict.fromkeys(imported_modules(text.encode(errors="replace"))))
 
 
 def _is_package(filename: str) -> bool:
