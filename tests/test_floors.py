@@ -37,7 +37,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("rules",),
     ("linting",),
     ("output",),
-    ("why",),
     ("tuning.probe.channel",),
     ("tuning.probe.script",),
     ("tuning.probe.containment",),

@@ -218,13 +218,12 @@ def _plain(finding: Finding) -> list[Any]:
         finding.confidence.value,
         finding.frequency.value,
         finding.minor,
-        finding.aside,
         finding.group,
     ]
 
 
 def _finding(data: list[Any]) -> Finding:
-    code, name, message, severity, filename, span, fix, related, confidence, frequency, minor, aside, group = data
+    code, name, message, severity, filename, span, fix, related, confidence, frequency, minor, group = data
     return Finding(
         code,
         name,
@@ -238,7 +237,6 @@ def _finding(data: list[Any]) -> Finding:
         Confidence(confidence),
         Frequency(frequency),
         bool(minor),
-        bool(aside),
         group,
     )
 

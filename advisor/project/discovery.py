@@ -38,7 +38,7 @@ _TESTS = re.compile(
 )
 
 
-class DiscoveryError(ValueError):
+class DiscoveryError(Exception):
     """A path that was named does not exist or cannot be used; the message is one sentence."""
 
 

@@ -25,13 +25,13 @@ class HostSyncEveryStep(Rule):
 
     What it does
         Finds what reads a tensor that is on the GPU at every step of the innermost loop in which the model learns:
-        `.item()`, `.tolist()`, `.cpu()`, `float(loss)`, `print(loss)`, a tensor in an f-string, `if loss > 3:`, what
-        has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing with a mask do, and a
-        tensor as an index, bound or factor. What a step reads twice counts once. Functions that the loop calls are a
-        part of it, and so are the `forward` of a model, that of its parts under a framework too, and its other methods:
-        each file reports what stands in it. From three waits on, where a step waits for each parameter or sample, and
-        where it reads what only every hundredth uses, it is a warning. A tensor on a device that is not known counts
-        where the program names a GPU. Epochs of one step, without a loader, are reported from three waits on.
+        `.item()`, `.tolist()`, `.cpu()`, `float(loss)`, `print(loss)`, a tensor in an f-string, `if loss > 3:`,
+        `add_scalar`, what has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing with
+        a mask do, and a tensor as an index, bound or factor; buffers of a module too (`int(self.step)`). What a step
+        reads twice counts once. Functions that the loop calls are a part of it, and so are the methods of a model and
+        of its parts: each file reports what stands in it. It is a warning from three waits on, where a step waits for
+        each parameter or sample, and where only every hundredth uses what is read. A tensor on an unknown device counts
+        where the program names a GPU. Epochs of one step are reported from three on.
 
     Why it costs time
         The host runs ahead of the GPU and queues its work. To read a value it has to wait until everything queued is

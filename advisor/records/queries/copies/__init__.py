@@ -1,1 +1,0 @@
-"""What rules ask about copies to the GPU."""
