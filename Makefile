@@ -6,7 +6,7 @@ DEMO := build/demo
 BIN := $(VENV)/bin
 PROCESSES ?= 2
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint dist bill clean
 
 demo: $(VENV)/installed
 	mkdir -p $(DEMO)
@@ -33,6 +33,14 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[tune,report,server,dev]'
 	touch $@
+
+# What a release is made of: archives whose bytes depend on the commit alone, and what they bring.
+dist: $(VENV)/installed
+	rm -rf dist
+	$(BIN)/python ci/release.py archives
+
+bill: dist
+	$(BIN)/python ci/release.py bill
 
 clean:
 	rm -rf $(VENV) build

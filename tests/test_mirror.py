@@ -19,6 +19,7 @@ WHOLE = {
     "test_mirror.py": "the tests themselves",
     "test_pipelines.py": "action.yml and ci/gitlab.yml, run as a runner runs them",
     "test_pre_commit.py": ".pre-commit-hooks.yaml, by the real pre-commit",
+    "test_release.py": "what a release is made of: its version, its archives, what they bring",
     "test_one_file_each.py": "what CONTRIBUTING says of new rules, libraries, knobs and formats",
     "test_rule_pages.py": "every rule's page, from its example to its fix",
     "linting/test_one_answer.py": "configurations, the project index, the cache and the linter: one answer for a file",
