@@ -12,7 +12,7 @@ from accel_advisor.records.given import Given
 from accel_advisor.syntax.shapes import assigns_item
 from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.immutable import immutable
-from accel_advisor.values.places import Place, is_cuda_capable, is_host, union_of
+from accel_advisor.values.places import HOST, Place, is_cuda_capable, is_host, union_of
 from accel_advisor.values.tensors import BatchSource
 from accel_advisor.values.values import ABSENT, Value
 
@@ -73,6 +73,12 @@ class TransferContext:
     def from_host(self) -> bool:
         """Whether what is moved is certainly on the host before."""
         return is_host(self.source)
+
+    @property
+    def asked_from_host(self) -> bool:
+        """Whether what is moved is on the host in one of the ways in which it was made, and a condition may ask for
+        that."""
+        return self.guarded and not self.source.isdisjoint(HOST)
 
     @property
     def from_accelerator(self) -> bool:

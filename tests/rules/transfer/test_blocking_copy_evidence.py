@@ -181,3 +181,27 @@ def test_says_nothing_of_pinning_where_the_program_decides_about_it(given: str, 
     source = IMPORTS + MODEL + loader + "for x, y in loader:\n    model(x.cuda())\n"
     (found,) = findings_of("ACC201", source, tmp_path)
     assert ("let the loader pin" in found.message) is advised
+
+
+WRAPPER = """
+class Ahead:
+    def __init__(self, loader): self.loader = loader
+    def __iter__(self):
+        for x, y in self.loader:
+            yield x.cuda(non_blocking=True), y.cuda(non_blocking=True)
+loader = DataLoader(conf.data, batch_size=8, pin_memory=True)
+if conf.ahead:
+    loader = Ahead(loader)
+model = nn.Linear(8, 2).cuda()
+for x, y in loader:
+    if not conf.ahead:
+        x, y = x.cuda(), y.cuda()
+    model(x).sum().backward()
+"""
+
+
+def test_a_batch_that_a_wrapper_may_have_copied_is_still_a_batch(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC201", IMPORTS + "import conf\n" + WRAPPER, tmp_path)
+    assert "`x.cuda()` and `y.cuda()` wait until the copies are done" in found.message
+    always = WRAPPER.replace("if conf.ahead:\n    ", "")
+    assert findings_of("ACC201", IMPORTS + "import conf\n" + always, tmp_path) == []

@@ -162,7 +162,9 @@ def _must_wait(context: TransferContext) -> bool:
 def _waits(facts: Facts, context: TransferContext) -> Evidence | None:
     """What shows that a copy, reached in one particular way, takes a batch to a GPU; None where it may not."""
     loader = loader_of(context.loader)
-    if loader is None or context.loop is None or not context.from_host or not need_not_wait(facts, loader):
+    if loader is None or context.loop is None or not need_not_wait(facts, loader):
+        return None
+    if not (context.from_host or context.asked_from_host):
         return None
     return reaches_gpu(facts, context)
 
