@@ -159,7 +159,7 @@ def element_at(machine: Machine, value: Value, key: object, count: int | None = 
         return Configured(UNKNOWN, (), key)
     if isinstance(value, Choice):
         # what is taken apart into so many names is what has as many parts, where one of them does, or a batch
-        parts = [one for one in value.options if isinstance(one, Sequence) and len(one.items) == count]
+        parts: list[Value] = [one for one in value.options if isinstance(one, Sequence) and len(one.items) == count]
         parts += [one for one in value.options if isinstance(one, Tensor) and one.loader is not None and parts]
         return join_all(element_at(machine, one, key, count) for one in parts or value.options if not _is_none(one))
     if isinstance(value, Opaque) and value.name == "torch.utils.data.random_split":
