@@ -6,7 +6,7 @@ DEMO := build/demo
 BIN := $(VENV)/bin
 PROCESSES ?= 2
 
-.PHONY: demo test lint dist bill clean
+.PHONY: demo test lint docs dist bill clean
 
 demo: $(VENV)/installed
 	mkdir -p $(DEMO)
@@ -28,10 +28,14 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
+# The site of docs/, in build/site.
+docs: $(VENV)/installed
+	$(BIN)/python -m mkdocs build --strict
+
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "accel-advisor needs Python 3.11 or newer: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[tune,report,server,dev]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[tune,report,server,docs,dev]'
 	touch $@
 
 # What a release is made of: archives whose bytes depend on the commit alone, and what they bring.

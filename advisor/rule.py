@@ -95,6 +95,7 @@ class Rule(ABC):
         since: Version | None = None,
         package: str = "torch",
         minor: bool = False,
+        aside: bool = False,
         group: str = "",
     ) -> Finding:
         """A finding of this rule at ``node``, with the rule's own severity and frequency unless others are given, and
@@ -104,6 +105,8 @@ class Rule(ABC):
             since: the version of ``package`` that the remedy came with. Where the project says that it may run with an
                 older one, the message names the version, and the fix is not safe.
             minor: whether only those want to know it who select this rule by its code or name.
+            aside: whether it is worth less than others of the rule, and so is shown as one more place of the nearest of
+                them; a minor one only where there is one in its file.
             group: findings of this rule in one file that share it, and are as severe, are shown as one.
         """
         document = facts.document
@@ -122,6 +125,7 @@ class Rule(ABC):
             confidence=basis.confidence,
             frequency=frequency or self.frequency,
             minor=minor,
+            aside=aside,
             group=group,
         )
 

@@ -37,6 +37,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("rules",),
     ("linting",),
     ("output",),
+    ("why",),
     ("tuning.probe.channel",),
     ("tuning.probe.script",),
     ("tuning.probe.containment",),

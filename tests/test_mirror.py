@@ -21,6 +21,8 @@ WHOLE = {
     "test_pre_commit.py": ".pre-commit-hooks.yaml, by the real pre-commit",
     "test_release.py": "what a release is made of: its version, its archives, what they bring",
     "test_one_file_each.py": "what CONTRIBUTING says of new rules, libraries, knobs and formats",
+    "test_site.py": "the pages of docs/, and the commands on them",
+    "test_public_api.py": "what other programs may import, and docs/library.md",
     "test_rule_pages.py": "every rule's page, from its example to its fix",
     "linting/test_one_answer.py": "configurations, the project index, the cache and the linter: one answer for a file",
     "output/test_schemas.py": "all formats that have a schema, held against it",

@@ -86,6 +86,7 @@ _rules_option = partial(click.option, multiple=True, metavar="RULE", shell_compl
 @click.option("--force-exclude", is_flag=True, help="Skip files that are excluded even where they are named.")
 @click.option("--jobs", "-j", type=click.IntRange(min=1), help="Processes at most.  [default: usable cores]")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep what earlier runs found.")
+@click.option("--why", "place", metavar="FILE:LINE", help="Say what each rule made of a line, and do nothing else.")
 @click.option("--show-files", is_flag=True, help="List the files that would be linted, and do nothing else.")
 @click.option("--show-settings", is_flag=True, help="Show the configuration that holds, and do nothing else.")
 def lint(
@@ -118,6 +119,7 @@ def lint(
     force_exclude: bool,
     jobs: int | None,
     no_cache: bool,
+    place: str | None,
     show_files: bool,
     show_settings: bool,
 ) -> int:
@@ -161,6 +163,10 @@ def lint(
         target=supported(torch_version, python_version, platform),
     )
     configurations = Configurations(change)
+    if place is not None:
+        if paths:
+            raise click.UsageError("--why names its own file: leave out the paths")
+        return _why(place, configurations)
     named = (stdin_filename or ".",) if STDIN in paths else paths or (".",)
     for one in named:
         configurations.of(one)  # a baseline holds where its configuration is known
@@ -241,6 +247,18 @@ def lint(
     if report.broken:
         return 2
     return int(any(map(configurations.fails, report.findings)) and not exit_zero)
+
+
+def _why(place: str, configurations: Configurations) -> int:
+    """Prints what became of a line."""
+    from accel_advisor.output.text import printable
+    from accel_advisor.why.explanation import WhyError, explained
+
+    try:
+        click.echo("\n".join(map(printable, explained(place, configurations))))
+    except WhyError as error:
+        raise Failure(f"--why: {error}") from error
+    return 0
 
 
 def _show_settings(configurations: Configurations, named: Iterable[str]) -> None:

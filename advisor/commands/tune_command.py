@@ -19,8 +19,8 @@ import click
 
 from accel_advisor.commands.failure import Failure, console_here
 from accel_advisor.commands.output_files import Outputs
-from accel_advisor.machine.machine import INSTALL_TORCH
 from accel_advisor.tuning.search.settings import KNOBS, TRAINING_KNOB_NAMES, UnknownKnobError, parse_knobs
+from accel_advisor.tuning.target.environment_remedies import environment_remedy, missing_torch
 from accel_advisor.tuning.target.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
 from accel_advisor.tuning.target.remedies import remedy_for_memory, remedy_of
 from accel_advisor.tuning.trial.interrupts import Interrupts
@@ -176,7 +176,7 @@ def tune(
         names = ", ".join(sorted(chosen & set(TRAINING_KNOB_NAMES)))
         raise Failure(f"--knobs {names}: a knob of the training is tried in one process; leave out --nproc-per-node")
     if find_spec("torch") is None:
-        raise Failure(INSTALL_TORCH)
+        raise Failure(missing_torch(os.environ))
     console = console_here()
     options = Options(chosen, budget, seed, apply, start_timeout, explain, unsafe_fixes)
     if chosen & set(TRAINING_KNOB_NAMES):
@@ -227,6 +227,9 @@ def _remedy(error: ScriptFailed, command: Command) -> str:
         own = _named(command) if command.ranks is None else _own(command)
         remedy = remedy or remedy_for_memory(error.traceback, error.status, own)
     remedy = remedy or remedy_of(error.traceback, _named(command), command.script, command.cwd)
+    remedy = remedy or environment_remedy(
+        error.traceback, shlex.join(["accel-advisor", "tune", *_target(command)]), os.environ
+    )
     return remedy or f"make `{_spelled(command)}` run by itself, then tune it"
 
 

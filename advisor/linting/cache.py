@@ -218,12 +218,13 @@ def _plain(finding: Finding) -> list[Any]:
         finding.confidence.value,
         finding.frequency.value,
         finding.minor,
+        finding.aside,
         finding.group,
     ]
 
 
 def _finding(data: list[Any]) -> Finding:
-    code, name, message, severity, filename, span, fix, related, confidence, frequency, minor, group = data
+    code, name, message, severity, filename, span, fix, related, confidence, frequency, minor, aside, group = data
     return Finding(
         code,
         name,
@@ -237,6 +238,7 @@ def _finding(data: list[Any]) -> Finding:
         Confidence(confidence),
         Frequency(frequency),
         bool(minor),
+        bool(aside),
         group,
     )
 

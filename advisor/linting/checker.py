@@ -42,6 +42,9 @@ class Checker:
         """The rules that a configuration selects."""
         return self._rulesets.setdefault(config, Ruleset(config))
 
+    def understood(self, facts: Facts) -> None:
+        """Told what is known of each document before its rules run; a subclass may keep it."""
+
     def check(self, program: Program, contents: Mapping[str, bytes], sources: Mapping[str, bytes]) -> Result:
         """Everything that is to be said about a program.
 
@@ -125,6 +128,7 @@ class Checker:
         for filename, sentence in analysis.failures.items():
             found.findings.append(tool_finding(filename, NOT_ANALYSED, f"This file {sentence}.", Severity.INFO))
         for filename, facts in analysis.facts.items():
+            self.understood(facts)
             found.take(_judged(facts, rulesets[filename]))
         return found
 
@@ -181,7 +185,7 @@ def _judged(facts: Facts, ruleset: Ruleset) -> _Found:
 
 def _silenced(document: Document, findings: Iterable[Finding], ruleset: Ruleset) -> list[Finding]:
     """Findings that no comment, configuration or ``if debug:`` silences, and comments that silence nothing; minor ones
-    for those who select their rule."""
+    for those who select their rule, or beside others that are not."""
     from accel_advisor.source.debug_branches import debug_branches
 
     off = ruleset.off_in(document.filename)
@@ -191,7 +195,8 @@ def _silenced(document: Document, findings: Iterable[Finding], ruleset: Ruleset)
     kept = suppressions.apply(
         one for one in found if not any(start <= one.span.start.offset < end for start, end in idle)
     )
-    kept = [one for one in kept if not one.minor or one.code in ruleset.named]
+    weighty = {one.code for one in kept if not one.minor}
+    kept = [one for one in kept if not one.minor or one.code in ruleset.named or (one.aside and one.code in weighty)]
     if any(one.code in (INTERNAL_ERROR[0], NOT_ANALYSED[0], SYNTAX_ERROR[0]) for one in kept):
         return kept
     if UNUSED_SUPPRESSION[0] not in off:

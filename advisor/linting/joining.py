@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import takewhile
 
 from accel_advisor.finding import Applicability, Confidence, Finding, Fix, Frequency, Related, Severity
 from accel_advisor.selection import TOOL_CODES
@@ -13,16 +15,72 @@ _Kind = tuple[str, str, Severity, str, Confidence, Applicability | None]
 
 def joined(findings: Iterable[Finding]) -> list[Finding]:
     """Findings in their order, with those of one rule that are only ``info`` and about what happens once, or that share
-    a group, joined to the first of their file, which has the others as related places.
+    a group, joined to the first of their file, which has the others as related places; and what is worth less than
+    others of its rule joined to the nearest of them.
 
     This comes last, so that comments, baselines and fixes hold for each place. What is joined is known alike, and has
     a fix that is as safe; the fix of the whole is all of theirs.
     """
+    findings = list(findings)
+    root = _root(findings)
+    weighty = _Near(root, (one for one in findings if not one.aside))
+    less = [one for one in findings if one.aside and weighty.to(one) is not None]
+    below = {id(one) for one in less}
     kept: dict[_Kind | int, list[Finding]] = {}
     for at, one in enumerate(findings):
         once = one.severity is Severity.INFO and one.frequency is Frequency.ONCE and one.code not in TOOL_CODES
-        kept.setdefault(_kind(one) if once or one.group else at, []).append(one)
-    return [_joined(same) for same in kept.values()]
+        if id(one) not in below:
+            kept.setdefault(_kind(one) if once or one.group else at, []).append(one)
+    whole = [_joined(same) for same in kept.values()]
+    shown = _Near(root, whole)
+    for one in less:
+        at_one = shown.to(one)
+        if at_one is not None:
+            whole[at_one] = _beside(whole[at_one], one)
+    return whole
+
+
+class _Near:
+    """Which of several findings another one, of the same rule, is shown with: the first in its own file, in its folder,
+    in the nearest around that, or in one below it."""
+
+    def __init__(self, root: int, findings: Iterable[Finding]) -> None:
+        self._root = root
+        self._at: dict[tuple[str, ...], int] = {}
+        for at, one in enumerate(findings):
+            folders = _folders(one)[root:]
+            self._at.setdefault((one.code, "file", one.filename), at)
+            self._at.setdefault((one.code, "in", *folders), at)
+            for count in range(len(folders) + 1):
+                self._at.setdefault((one.code, "below", *folders[:count]), at)
+
+    def to(self, finding: Finding) -> int | None:
+        """Where the nearest one stands among them; None where there is none."""
+        code, folders = finding.code, _folders(finding)[self._root :]
+        asked: list[tuple[str, ...]] = [(code, "file", finding.filename)]
+        asked += [(code, "in", *folders[:count]) for count in range(len(folders), -1, -1)]
+        asked.append((code, "below", *folders))
+        return next((self._at[key] for key in asked if key in self._at), None)
+
+
+def _root(findings: Iterable[Finding]) -> int:
+    """How many folders are around all findings."""
+    folders = {_folders(one) for one in findings}
+    pairs = zip(min(folders, default=()), max(folders, default=()), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _folders(finding: Finding) -> tuple[str, ...]:
+    return tuple(os.path.abspath(finding.filename).split(os.sep)[:-1])
+
+
+def _beside(finding: Finding, less: Finding) -> Finding:
+    """A finding with one that is worth less as another place, and with its fix where that is as safe."""
+    mine, other = finding.fix, less.fix
+    alike = mine is not None and other is not None and mine.applicability is other.applicability
+    fix = _fix([mine, other]) if mine is not None and other is not None and alike else mine
+    place = replace(_place(less), message=f"of less consequence: {less.remedy}")
+    return replace(finding, fix=fix, related=(*finding.related, place, *less.related))
 
 
 def _kind(finding: Finding) -> _Kind:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-INSTALL_TORCH = "torch is not installed here: pip install 'accel-advisor[tune]'"
+INSTALL_TORCH = "torch is not installed beside accel-advisor, whose extra [tune] brings it"
 """What a command says that needs torch and finds none."""
 _UNLIMITED = 1 << 60
 """Control groups of version 1 write no limit as a number near 2**63."""

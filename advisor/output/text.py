@@ -54,7 +54,12 @@ def render(report: Report, screen: Screen) -> str:
     if seen:
         parts.append(
             "\n".join(
-                ["Files that train, and of which no rule says anything:", *(f"  {printable(one)}" for one in seen), ""]
+                [
+                    "Files that train, and of which no rule says anything:",
+                    *(f"  {printable(one)}" for one in seen),
+                    f"  `accel-advisor lint --why {printable(report.seen[0].filename)}:LINE` says why, line by line.",
+                    "",
+                ]
             )
         )
     written = list(written_lines(report.fixed, usable_cores()))

@@ -38,7 +38,7 @@ _TESTS = re.compile(
 )
 
 
-class DiscoveryError(Exception):
+class DiscoveryError(ValueError):
     """A path that was named does not exist or cannot be used; the message is one sentence."""
 
 

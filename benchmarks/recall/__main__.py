@@ -42,9 +42,10 @@ def reports_on(root: Path, paths: list[str]) -> dict[tuple[str, str], list[tuple
         sys.exit(f"{root.name}: {done.stderr.strip()}")
     found: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for finding in json.loads(done.stdout):
-        path = Path(finding["filename"])
-        inner = path.relative_to(root.resolve()) if path.is_absolute() else path
-        found.setdefault((inner.as_posix(), finding["name"]), []).extend(spots(finding))
+        for filename, lines in spots(finding):
+            path = Path(filename)
+            inner = path.relative_to(root.resolve()) if path.is_absolute() else path
+            found.setdefault((inner.as_posix(), finding["name"]), []).append(lines)
     return found
 
 

@@ -150,11 +150,11 @@ def blob_of(path: Path) -> str:
     return hashlib.sha1(b"blob %d\0" % len(raw) + raw).hexdigest()
 
 
-def spots(finding: Mapping[str, Any]) -> list[tuple[int, int]]:
-    """The places that a finding of the linter's JSON is about, its own and the related ones, as first and last line."""
-    first = finding["location"]["row"]
-    related = [one["location"]["row"] for one in finding["related"]]
-    return [(first, finding["end_location"]["row"]), *((row, row) for row in related)]
+def spots(finding: Mapping[str, Any]) -> list[tuple[str, tuple[int, int]]]:
+    """The places that a finding of the linter's JSON is about, its own and the related ones: each with its file, and
+    its first and last line."""
+    own = finding["filename"], (finding["location"]["row"], finding["end_location"]["row"])
+    return [own, *((one["filename"], (one["location"]["row"],) * 2) for one in finding["related"])]
 
 
 def is_met(label: Label, reports: Reports) -> bool:

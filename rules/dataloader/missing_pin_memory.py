@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from accel_advisor.finding import Applicability, Finding, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
@@ -48,10 +49,11 @@ class DataLoaderMissingPinMemory(Rule):
         Page-locked memory is scarce: up to `num_workers * prefetch_factor` batches are held in it. Some machines gain
         nothing (unified memory, GH200): `accel-advisor tune` measures it. A literal `pin_memory=False` is taken as a
         decision and reported as `info` without a fix, as is a setting that is off by default; an option of the command
-        line that is off by default is only named where the rule is selected. The rule is silent where only single
-        batches are looked at (`next(iter(loader))`), and where pinning does not reach what is copied: batches are text,
-        on a GPU already, sparse, taken out of a graph after the workers, or hold objects of a class of the project that
-        has no `pin_memory` method; or a cast on the host makes other tensors of them.
+        line that is off by default is only named where the rule is selected, as is a loader alone that only feeds
+        evaluations which wait in every pass anyway. The rule is silent where only single batches are looked at
+        (`next(iter(loader))`), and where pinning does not reach what is copied: batches are text, on a GPU already,
+        sparse, taken out of a graph after the workers, or hold objects of a class of the project that has no
+        `pin_memory` method; or a cast on the host makes other tensors of them.
 
     Fix safety
         Safe where the data set is known to yield plain tensors, the default collate function puts them together, and
@@ -70,10 +72,8 @@ class DataLoaderMissingPinMemory(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
-        if not facts.target.has_cuda:
-            return
-        for unpinned in unpinned_loaders(facts):
-            yield self._report(facts, unpinned)
+        if facts.target.has_cuda:
+            yield from (self._report(facts, one) for one in unpinned_loaders(facts))
 
     def _report(self, facts: Facts, unpinned: UnpinnedLoader) -> Finding:
         loader, basis = unpinned.loader, unpinned.basis
@@ -103,8 +103,9 @@ class DataLoaderMissingPinMemory(Rule):
         safe = certain and loader.plain_samples and loader.destination_kinds <= {"cuda", "cpu"}
         applicability = Applicability.SAFE if safe else Applicability.UNSAFE
         fix = pass_argument(loader, "pin_memory", expression, applicability) if expression else None
-        severity = Severity.WARNING if workers and basis.proven else Severity.INFO
-        return self.finding(facts, loader.node, message, severity=severity, fix=fix, basis=basis, group="unpinned")
+        severity = Severity.WARNING if workers and basis.proven and not unpinned.aside else Severity.INFO
+        known = self.finding(facts, loader.node, message, severity=severity, fix=fix, basis=basis, group="unpinned")
+        return replace(known, minor=unpinned.aside, aside=unpinned.aside)
 
     def _mover(self, facts: Facts, unpinned: UnpinnedLoader) -> str:
         copy = unpinned.copy

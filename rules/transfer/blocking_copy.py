@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.loaders import LoaderCall, labels_of
+from accel_advisor.records.queries.copies.waiting_copy_words import remedy_for, whose_batches
 from accel_advisor.records.queries.steps.waiting_copies import WaitingCopy, asynchronous_edits, basis_of, waiting_copies
 from accel_advisor.records.queries.steps.wrapper_copies import WrapperCopy, wrapper_copies
 from accel_advisor.rule import Rule, also_at
@@ -55,7 +56,9 @@ class BlockingHostToDeviceCopy(Rule):
         silent. It is silent too where a framework moves the batches, where the loop changes the batch on the host after
         the copy (the copy might still be reading), where the samples may be on the device already, where a loader
         without workers and pinning takes them out of memory, and where nothing speaks for a GPU. It is only `info`
-        where the device is not known, and where a setting that is off by default decides `non_blocking`.
+        where the device is not known, and where a setting that is off by default decides `non_blocking`. A loop that
+        trains nothing and reads values of the GPU in every pass waits anyway: a copy there is named beside one that is
+        worth more, or else as `info` where the batch may be pinned, and only where the rule is selected if it is not.
 
     Fix safety
         Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; where the device is
@@ -82,39 +85,28 @@ class BlockingHostToDeviceCopy(Rule):
             yield from (self._report_wrapper(facts, copy) for copy in wrapper_copies(facts))
 
     def _report_wrapper(self, facts: Facts, copy: WrapperCopy) -> Finding:
+        source = whose_batches(copy.loaders, copy.pinned)
         message = (
-            f"{_source(copy.loaders, copy.pinned)} in `{facts.document.code(copy.call.node)}` {copy.wrapper} copies "
-            f"them to the GPU, and waits{copy.basis.clause}; copy before it, by `.to(device, non_blocking=True)`"
+            f"{source} in `{facts.document.code(copy.call.node)}` {copy.wrapper} copies them to the GPU, and waits"
+            f"{copy.basis.clause}; copy before it, by `.to(device, non_blocking=True)`"
         )
-        severity = Severity.WARNING if copy.pinned and copy.basis.proven else Severity.INFO
-        return self.finding(facts, copy.call.node, message, severity=severity, basis=copy.basis)
+        level = Severity.WARNING if copy.pinned and copy.basis.proven and not copy.aside else Severity.INFO
+        known = self.finding(facts, copy.call.node, message, severity=level, basis=copy.basis)
+        return replace(known, minor=copy.aside and not copy.pinned, aside=copy.aside)
 
     def _report(self, facts: Facts, copies: list[WaitingCopy]) -> Finding:
         document, basis, first = facts.document, basis_of(copies), copies[0]
         calls = " and ".join(f"`{document.code(copy.transfer.node)}`" for copy in copies)
         pinned = all(copy.pinned for copy in copies)
-        source = _source((loader for copy in copies for loader in copy.loaders), pinned)
+        source = whose_batches((loader for copy in copies for loader in copy.loaders), pinned)
         done = "wait until the copies are done" if len(copies) > 1 else "waits until the copy is done"
-        where, asked = first.asynchronous_where, all(copy.transfer.waits_unless_asked for copy in copies)
-        given = f"pass `non_blocking={where}`" if where else "pass `non_blocking=True` where the device is CUDA"
-        remedy = "let its setting be on by default" if asked else given
-        if any(copy.recast for copy in copies):
-            pin = "" if first.from_pinning else "let the loader pin its batches, "
-            remedy = f"{pin}copy first, with `non_blocking=True`, and cast on the GPU: what a cast makes is not pinned"
-        elif first.by_type:
-            remedy = "copy by `.to(device, non_blocking=True)`, and cast on the GPU"
-        elif not (pinned or first.may_be_pinned):
-            remedy += ", and let the loader pin its batches: from pageable memory the copy waits nearly as long"
+        remedy, aside = remedy_for(copies), all(copy.aside for copy in copies)
         message = f"{source} {calls} {done}{basis.clause}; {remedy}"
-        severity = Severity.WARNING if pinned and basis.proven and not asked else Severity.INFO
+        held = aside or all(copy.transfer.waits_unless_asked for copy in copies)
+        severity = Severity.WARNING if pinned and basis.proven and not held else Severity.INFO
         related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
         kind = Applicability.SAFE if all(copy.plain for copy in copies) else Applicability.UNSAFE
-        fix = Fix(f"Pass `non_blocking={where}`", made, kind) if (made := asynchronous_edits(copies)) else None
-        at = first.transfer.node
-        return self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis, group=remedy)
-
-
-def _source(loaders: Iterable[LoaderCall], pinned: bool) -> str:
-    names = labels_of(loaders)
-    pins = "pin their batches" if "` and `" in names else "pins its batches"
-    return f"{names} {pins}, but" if pinned else f"for the batches of {names},"
+        made, at = asynchronous_edits(copies), first.transfer.node
+        fix = Fix(f"Pass `non_blocking={first.asynchronous_where}`", made, kind) if made else None
+        known = self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis, group=remedy)
+        return replace(known, minor=aside and not (pinned or first.may_be_pinned), aside=aside)

@@ -113,5 +113,6 @@ def test_the_page_shows_what_was_recorded() -> None:
 
 
 def test_a_finding_is_about_its_related_places_too() -> None:
-    place = {"location": {"row": 3}, "end_location": {"row": 5}}
-    assert spots({**place, "related": [{"location": {"row": 9}}]}) == [(3, 5), (9, 9)]
+    place = {"filename": "train.py", "location": {"row": 3}, "end_location": {"row": 5}}
+    related = [{"filename": "test.py", "location": {"row": 9}}]
+    assert spots({**place, "related": related}) == [("train.py", (3, 5)), ("test.py", (9, 9))]

@@ -15,6 +15,8 @@ from accel_advisor.machine.cores import usable_cores
 from ..conftest import Done, Install, Run
 from .scripts import HEALTHY, NOT_TORCH, SLOW
 
+WHY = "  `accel-advisor lint --why train.py:LINE` says why, line by line."
+
 
 class TestNothingToSay:
     def test_an_empty_folder(self, run: Run, project: Path) -> None:
@@ -37,7 +39,7 @@ class TestNothingToSay:
     def test_healthy_code(self, run: Run, project: Path) -> None:
         (project / "train.py").write_text(HEALTHY)
         seen = "1 DataLoader (line 19: pinned, 4 workers), 1 asynchronous copy: nothing to mend"
-        said = f"Files that train, and of which no rule says anything:\n  train.py: {seen}\n\n"
+        said = f"Files that train, and of which no rule says anything:\n  train.py: {seen}\n{WHY}\n\n"
         assert run("lint") == Done(0, f"{said}1 file checked, nothing found.\n", "")
         assert run("lint").out.startswith(said), "the cache remembers it"
         assert run("lint", "--select", "ACC102").out == "1 file checked, nothing found.\n"

@@ -60,6 +60,45 @@ class TestJoined:
         assert len(joined([advice(1), advice(2, **changes)])) == 2
 
 
+class TestWorthLess:
+    def test_is_a_place_of_the_first_of_its_file(self) -> None:
+        (one,) = joined(
+            [advice(1, aside=True), advice(2, severity=Severity.WARNING), advice(3, minor=True, aside=True)]
+        )
+        assert one.span == at(2)
+        messages = [(place.span, place.message) for place in one.related]
+        assert messages == [(at(1), "of less consequence: Do it"), (at(3), "of less consequence: Do it")]
+        assert one.fix is not None
+        assert [edit.span for edit in one.fix.edits] == [at(2), at(1), at(3)]
+
+    def test_a_fix_that_is_less_safe_stays_out(self) -> None:
+        unsafe = Fix("Do it", (Edit("train.py", at(2), "done"),), Applicability.UNSAFE)
+        (one,) = joined([advice(1, frequency=Frequency.STEP), advice(2, aside=True, fix=unsafe)])
+        assert one.fix is not None
+        assert [edit.span for edit in one.fix.edits] == [at(1)]
+
+    @pytest.mark.parametrize(
+        ("others", "nearest"),
+        [
+            (["train.py", "tools/test.py"], 1),
+            (["run/train.py", "tools/train.py"], 1),
+            (["run/train.py", "train.py"], 1),
+            (["run/train.py", "tools/deep/train.py"], 1),
+            (["run/train.py", "other/train.py"], None),
+        ],
+        ids=str,
+    )
+    def test_is_a_place_of_the_nearest(self, others: list[str], nearest: int | None) -> None:
+        weighty = [advice(row, filename=name, frequency=Frequency.STEP) for row, name in enumerate(others)]
+        found = joined([*weighty, advice(9, filename="tools/test.py", aside=True)])
+        assert [at for at, one in enumerate(found) if one.related] == ([] if nearest is None else [nearest])
+        assert len(found) == len(others) + (nearest is None)
+
+    def test_is_joined_with_its_like_where_there_is_no_other(self) -> None:
+        (one,) = joined([advice(1, aside=True), advice(2, aside=True)])
+        assert [place.message for place in one.related] == ["Do it"]
+
+
 ONCE = "import torch\n\na = torch.zeros(4).cuda()\nb = torch.ones(4).cuda()\n"
 COPIES = """\
 import torch
@@ -74,6 +113,19 @@ for x, y in loader:
 for x, y in loader:
     model(x.cuda())
 """
+EVALUATES = """\
+import torch
+from torch.utils.data import DataLoader
+from torchvision.datasets import ImageFolder
+
+model = torch.nn.Linear(8, 2).cuda()
+loader = DataLoader(ImageFolder("photos"), batch_size=16, num_workers=2)
+right = 0
+for x, y in loader:
+    x = x.cuda()
+    right += model(x).sum().item()
+"""
+TRAINS = "for x, y in loader:\n    model(x.cuda()).sum().backward()\n"
 
 
 class TestTheCommand:
@@ -99,6 +151,16 @@ class TestTheCommand:
             assert "1 finding (info)" in run("lint", "train.py", "--extend-select", chosen).out
         path.write_text(ONCE.replace("zeros(4).cuda()", "zeros(4).cuda()  # accel: ignore[ACC205]"))
         assert "nothing found" in run("lint", "train.py").out
+
+    def test_what_is_minor_is_said_beside_what_is_worth_more(self, run: Run, project: Path) -> None:
+        path = project / "train.py"
+        path.write_text(EVALUATES)
+        assert "ACC201" not in run("lint", "train.py").out
+        assert "1 finding (info)" in run("lint", "train.py", "--select", "ACC201").out
+        path.write_text(EVALUATES + TRAINS)
+        out = run("lint", "train.py").out
+        assert out.count("ACC201") == 1
+        assert "= train.py:9:9: of less consequence: " in out
 
     def test_a_baseline_holds_each_place(self, run: Run, project: Path) -> None:
         path = project / "train.py"

@@ -359,3 +359,44 @@ ON_HOST = {
 @pytest.mark.parametrize("code", ON_HOST.values(), ids=ON_HOST.keys())
 def test_silent_about_what_stays_on_the_host(code: str, tmp_path: Path) -> None:
     assert findings_of("ACC205", IMPORTS + "import conf\n" + NET % code + "net = Net(1).cuda()\n", tmp_path) == []
+
+
+LOSSES = """
+import torch
+def penalty(real, fake):
+    alpha = torch.rand(real.size(0), 1).to(real.device)
+    return alpha * real + (1 - alpha) * fake
+LOSSES = {"penalty": penalty}
+"""
+NO_HELPER = {
+    "what the program names nowhere": ('LOSSES = {"penalty": penalty}', ""),
+    "what nothing is given to": ("real.device", "LOSSES"),
+    "what is called once, as its name says": ("penalty", "build_penalty"),
+    "what the module runs": ('LOSSES = {"penalty": penalty}', "penalty(torch.ones(2), torch.ones(2))"),
+    "what stands beside a training": (
+        'LOSSES = {"penalty": penalty}',
+        "model = torch.nn.Linear(2, 2).cuda()\\nfor x in range(9): model(x).backward()\\nLOSSES = [penalty]",
+    ),
+}
+
+
+def test_a_function_that_is_chosen_may_run_in_each_step(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC205", LOSSES, tmp_path)
+    assert (str(found.severity), found.frequency, found.minor) == ("info", Frequency.STEP, False)
+    assert "assuming that the steps call this function" in found.message
+
+
+@pytest.mark.parametrize("case", NO_HELPER)
+def test_silent_about_functions(case: str, tmp_path: Path) -> None:
+    before, after = NO_HELPER[case]
+    source = LOSSES.replace(before, after.encode().decode("unicode_escape"))
+    assert all(one.minor for one in findings_of("ACC205", source, tmp_path))
+
+
+EXIT = "if not isinstance(x, tuple):\n            {}\n        return self.mask * torch.ones(4).to(x[0].device)"
+
+
+def test_an_exit_that_hands_on_what_it_asks_for_keeps_nothing(tmp_path: Path) -> None:
+    for code, often in {"return conf.loss(x)": True, "return x": False, "return x.cpu()": False}.items():
+        found = findings_of("ACC205", IMPORTS + "import conf\n" + NET % EXIT.format(code), tmp_path)
+        assert (Frequency.STEP in {one.frequency for one in found}) is often

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from accel_advisor.records.actions import Act, Call
+from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits, pass_over
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.loaders.graph_loaders import are_gathered_elsewhere
 from accel_advisor.values.evidence import PROVEN, Evidence
@@ -23,11 +24,13 @@ class UnpinnedLoader:
     Attributes:
         copy: the first of the copies with the best evidence; None where a framework makes them.
         basis: what shows that it copies batches to a GPU.
+        aside: whether only evaluations take its batches whose every pass waits anyway, by copies that wait.
     """
 
     loader: LoaderCall
     copy: Transfer | None
     basis: Evidence
+    aside: bool = False
 
 
 def unpinned_loaders(facts: Facts) -> Iterator[UnpinnedLoader]:
@@ -46,7 +49,7 @@ def unpinned_loaders(facts: Facts) -> Iterator[UnpinnedLoader]:
             continue
         copy = _copied_as_it_came(facts, loader)
         if copy is not None:
-            yield UnpinnedLoader(loader, *copy)
+            yield UnpinnedLoader(loader, *copy, _only_moves_waits(facts, loader))
 
 
 def _copied_as_it_came(facts: Facts, loader: LoaderCall) -> tuple[Transfer, Evidence] | None:
@@ -62,6 +65,13 @@ def _copied_as_it_came(facts: Facts, loader: LoaderCall) -> tuple[Transfer, Evid
         if (basis := reaches_gpu(facts, context)) is not None
     ]
     return min(found, key=lambda one: len(one[1].grounds), default=None)
+
+
+def _only_moves_waits(facts: Facts, loader: LoaderCall) -> bool:
+    """Whether the copies of a loader's batches wait, in evaluations whose every pass waits anyway."""
+    copies = [(one, context) for one in loader.transfers for context in one.contexts if context.loader is loader]
+    waiting = all(one.waits for one, _ in copies)
+    return waiting and evaluates_and_waits(facts, (pass_over(loader, context.loop) for _, context in copies))
 
 
 def _can_pin(facts: Facts, loader: LoaderCall) -> bool:

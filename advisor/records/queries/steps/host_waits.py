@@ -171,6 +171,16 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
             yield told
 
 
+def reads_in_each_pass(facts: Facts, loop: Loop) -> bool:
+    """Whether each pass of a loop, whatever it is for, waits for values of tensors that are on a GPU."""
+    gpu = _gpu(facts)
+    return gpu is not None and any(
+        loop in context.loops and not context.is_skipped_in(loop) and _basis(facts, one, context, gpu) is not None
+        for one in facts.program.operations_of(*_WAITING)
+        for context in one.contexts
+    )
+
+
 def _told_apart(loop: Loop, waits: list[Wait]) -> Iterator[Wait]:
     """The waits of a loop, in order, with what keeps one from being a wait besides those before it."""
     before: list[tuple[Operation, object]] = []

@@ -11,6 +11,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import Call, Method, calls
 from accel_advisor.records.loaders import LoaderCall, loader_of
+from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits, pass_over
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.loaders.graph_loaders import are_gathered_elsewhere
 from accel_advisor.values.evidence import PROVEN, Evidence
@@ -34,12 +35,14 @@ class WaitingCopy:
         loaders: whose batches it copies, in the order in which they were met.
         basis: what shows that it copies batches, and to a GPU: the best of all ways in which it is reached.
         recast: whether it always copies what a cast made of a batch, in memory that no loader pinned.
+        aside: whether it only happens in evaluations whose every pass waits anyway.
     """
 
     transfer: Transfer
     loaders: tuple[LoaderCall, ...]
     basis: Evidence
     recast: bool
+    aside: bool
 
     @property
     def from_pinning(self) -> bool:
@@ -145,7 +148,8 @@ def _waiting(facts: Facts, transfer: Transfer) -> WaitingCopy | None:
     loaders = [loader for one, _ in found if (loader := loader_of(one.loader)) is not None]
     basis = min((basis for _, basis in found), key=lambda one: len(one.grounds))
     recast = all(one.moved.recast for one, _ in found)
-    return WaitingCopy(transfer, tuple(dict.fromkeys(loaders)), basis, recast)
+    aside = evaluates_and_waits(facts, (pass_over(one.loader, one.loop) for one, _ in found))
+    return WaitingCopy(transfer, tuple(dict.fromkeys(loaders)), basis, recast, aside)
 
 
 def _must_wait(context: TransferContext) -> bool:

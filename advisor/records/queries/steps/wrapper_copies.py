@@ -9,6 +9,7 @@ from operator import or_
 from typing import TYPE_CHECKING
 
 from accel_advisor.records.loaders import LoaderCall, loader_of
+from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits, pass_over
 from accel_advisor.records.queries.steps.waiting_copies import need_not_wait, timed_loops
 from accel_advisor.values.evidence import PROVEN, Evidence
 
@@ -25,12 +26,14 @@ class WrapperCopy:
         wrapper: the name of the wrapper's class.
         loaders: whose batches it is given on the host.
         basis: what shows that they are.
+        aside: whether it is only called in evaluations whose every pass waits anyway.
     """
 
     call: ModuleCall
     wrapper: str
     loaders: tuple[LoaderCall, ...]
     basis: Evidence
+    aside: bool
 
     @property
     def pinned(self) -> bool:
@@ -45,15 +48,16 @@ def wrapper_copies(facts: Facts) -> Iterator[WrapperCopy]:
         if call.framework or any(one.loop in timed for one in call.contexts):
             continue
         found = [
-            (context.copied_by, argument, loader)
+            (context, argument, loader)
             for context in call.contexts
             for argument in _copied(context)
             if (loader := loader_of(argument.given)) is not None and _may_copy_ahead(facts, loader)
         ]
         if found:
-            wrapper = found[0][0].rpartition(".")[2]
+            wrapper = found[0][0].copied_by.rpartition(".")[2]
             basis = reduce(or_, (one.given.basis | loader.basis for _, one, loader in found), PROVEN)
-            yield WrapperCopy(call, wrapper, tuple(dict.fromkeys(loader for *_, loader in found)), basis)
+            aside = evaluates_and_waits(facts, (pass_over(loader, context.loop) for context, _, loader in found))
+            yield WrapperCopy(call, wrapper, tuple(dict.fromkeys(loader for *_, loader in found)), basis, aside)
 
 
 def _copied(context: ModuleCallContext) -> list[ArgumentPlace]:

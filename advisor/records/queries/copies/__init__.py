@@ -1,0 +1,1 @@
+"""What rules ask about copies to the GPU."""

@@ -1,0 +1,54 @@
+"""ACC201 in evaluations whose every pass waits for the GPU anyway."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.finding import Severity
+
+from ..checks import findings_of
+from ..programs import MODEL, PHOTOS
+
+LOADER = "loader = DataLoader(photos, num_workers=2, pin_memory=True)\nright = 0\n"
+READS = "for x, y in loader:\n    x = x.cuda()\n    right += model(x).argmax(1).sum().item()"
+EVALUATION = PHOTOS + MODEL + LOADER + READS
+WRAPPED = (
+    (EVALUATION + "\n")
+    .replace("    x = x.cuda()\n", "")
+    .replace(LOADER, LOADER + "model = nn.parallel.DistributedDataParallel(model, device_ids=[0])\n")
+)
+NOT_ASIDE = {
+    "a training": EVALUATION + "\n    model(x).sum().backward()",
+    "nothing is read": EVALUATION.replace(".item()", ""),
+    "read now and then": EVALUATION.replace("    right +=", "    if len(x) % 100 == 0: right +="),
+    "read when it is done": EVALUATION.replace(".item()", "") + "\nprint(right.item())",
+}
+
+
+@pytest.mark.parametrize("source", [EVALUATION, WRAPPED], ids=["a copy", "a wrapper's copy"])
+def test_worth_less_where_each_pass_waits(source: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC201", source, tmp_path)
+    assert (found.severity, found.aside, found.minor) == (Severity.INFO, True, False)
+
+
+@pytest.mark.parametrize("source", [EVALUATION, WRAPPED], ids=["a copy", "a wrapper's copy"])
+def test_minor_where_it_would_have_to_be_pinned_first(source: str, tmp_path: Path) -> None:
+    source = source.replace(", pin_memory=True", "")
+    for one in findings_of("ACC201", source, tmp_path):
+        assert (one.severity, one.aside, one.minor) == (Severity.INFO, True, True)
+
+
+@pytest.mark.parametrize("case", NOT_ASIDE)
+def test_worth_as_much_as_ever(case: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC201", NOT_ASIDE[case], tmp_path)
+    assert (found.severity, found.aside, found.minor) == (Severity.WARNING, False, False)
+
+
+def test_parts_of_a_batch_are_copied_in_its_pass(tmp_path: Path) -> None:
+    parts = EVALUATION.replace("x = x.cuda()", "x, y = [t.cuda() for t in (x, y)]")
+    (found,) = findings_of("ACC201", parts, tmp_path)
+    assert found.aside
+    (found,) = findings_of("ACC201", parts + "\n    model(x).sum().backward()", tmp_path)
+    assert not found.aside
