@@ -67,8 +67,9 @@ class ManualAttention(Rule):
         Where results must stay the same to the last digit. The fused function scales by the root of the last dimension
         unless it is given `scale`, takes a mask as `attn_mask` or `is_causal`, and drops weights in evaluation too
         unless `dropout_p` is 0 there; its kernels take batches of heads: four dimensions. The rule is silent where the
-        scores or weights are used for anything else (returning the weights where an option asks for them does not
-        count), where something else than a mask is added to them, and in files that mention fused attention.
+        scores or weights are used for anything else (to return the weights where an option asks for them, or to callers
+        that drop them, does not count), where something else than a mask or a bias is added to them, and in files that
+        mention fused attention.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html

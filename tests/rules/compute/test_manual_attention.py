@@ -49,11 +49,7 @@ SILENT = {
     "the scores are kept": "s = q @ k.transpose(-2, -1)\nself.s = s\nreturn s.softmax(-1) @ v",
     "the scores are returned": "s = q @ k.transpose(-2, -1)\nreturn s.softmax(-1) @ v, s",
     "the scores in a list": "s = q @ k.transpose(-2, -1)\nkept = [s]\nreturn s.softmax(-1) @ v, kept",
-    "a bias": "return (q @ k.transpose(-2, -1) + self.bias).softmax(-1) @ v",
-    "a bias in place": "s = q @ k.transpose(-2, -1)\ns += self.bias\nreturn s.softmax(-1) @ v",
-    "a bias on a condition": (
-        "s = q @ k.transpose(-2, -1)\nif mask is not None:\n    s = s + self.bias\nreturn s.softmax(-1) @ v"
-    ),
+    "something else that is added": "return (q @ k.transpose(-2, -1) + self.watch).softmax(-1) @ v",
     "a scale that is learnt": "return (q @ k.transpose(-2, -1) * self.bias).softmax(-1) @ v",
     "a change in place": "s = q @ k.mT\ns.clamp_(max=50)\nreturn self.softmax(s) @ v",
     "products of elements": "return torch.einsum('bhid,bhjd->bhd', q, k).softmax(-1) @ v",
@@ -139,6 +135,11 @@ return rearrange(out, 'b h n d -> b n (h d)')
     "heads by unbind": f"q, k, v = qkv.unbind(0)\nreturn (q @ k.transpose(-2, -1)).softmax(-1) @ v{MARK}",
     "the name of the weights is used again": f"x = (q @ k.transpose(-2, -1)).softmax(-1){MARK}\nx = x @ v\nreturn x, x.shape",
     "a mask in place": f"s = q @ k.mT{MARK}\ns.masked_fill_(mask, float('-inf'))\nreturn self.softmax(s) @ v",
+    "a bias": f"s = q @ k.mT{MARK}\nreturn self.softmax(s + self.bias) @ v",
+    "a bias in place": f"s = q @ k.mT{MARK}\ns += self.bias\nreturn self.softmax(s) @ v",
+    "a bias on a condition": (
+        f"s = q @ k.mT{MARK}\nif mask is not None:\n    s = s + self.position_bias\nreturn self.softmax(s) @ v"
+    ),
     "a mask that is added": f"s = q @ k.mT{MARK}\ns = s + mask\nreturn self.softmax(s) @ v",
     "a mask by where": f"s = q @ k.mT{MARK}\ns = torch.where(mask, s, -1e9)\nreturn self.softmax(s) @ v",
     "by equations": f"""
@@ -218,3 +219,43 @@ def test_names_of_a_function_hide_those_around_it(given: str, tmp_path: Path) ->
         f"def attend(q, k, v, {given}):\n    return F.softmax(torch.matmul(q, k.transpose(2, 3)), -1) @ v{mark}\n"
     )
     check_one("ACC430", HEAD + "        return x\n" + function, tmp_path)
+
+
+RETURNS = """
+import torch
+from torch import nn
+
+class Attention(nn.Module):
+    def forward(self, q, k, v, dropout=None):
+        weights = torch.softmax(torch.matmul(q, k.transpose(-2, -1)) / 8, -1){mark}
+        if dropout is not None:
+            weights = dropout(weights)
+        return torch.matmul(weights, v), weights
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.1)
+        self.attention = Attention()
+        self.out = nn.Linear(8, 8)
+    def forward(self, q, k, v):
+        {call}
+"""
+
+
+def test_weights_that_all_callers_drop_are_used_for_nothing(tmp_path: Path) -> None:
+    drops = "x, weights = self.attention(q, k, v, self.drop)\n        return self.out(x)"
+    check_one("ACC430", RETURNS.format(mark="  # -> info none", call=drops), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "x, weights = self.attention(q, k, v)\n        return self.out(x), weights",
+        "x, self.weights = self.attention(q, k, v)\n        return self.out(x)",
+        "return self.attention(q, k, v)",
+        "return self.out(q)",
+    ],
+)
+def test_silent_about_weights_that_a_caller_may_use(call: str, tmp_path: Path) -> None:
+    check_one("ACC430", RETURNS.format(mark="", call=call), tmp_path)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import calls
-from accel_advisor.syntax.shapes import assigned_value, names_bound_in, names_read_in, self_attribute
+from accel_advisor.syntax.shapes import assigned_value, dotted, names_bound_in, names_read_in, self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import Module
 
@@ -67,13 +67,18 @@ def attentions(facts: Facts) -> Iterator[Attention]:
     for function in descendants(tree, cst.FunctionDef):
         inside = descendants(function.body, cst.Call)
         if any(called.get(id(one)) in _SOFTMAX or _receiver(one, "softmax") is not None for one in inside):
-            yield from _Function(function, classes.get(id(function)), called).attentions()
+            owner = classes.get(id(function))
+            beside = _returned_beside(function)
+            dropped = beside if beside and _is_dropped(facts, function, owner) else frozenset[int]()
+            yield from _Function(function, owner, called, dropped).attentions()
 
 
 class _Function:
     """The names of one function, and what it multiplies."""
 
-    def __init__(self, node: cst.FunctionDef, owner: cst.ClassDef | None, called: dict[int, str]) -> None:
+    def __init__(
+        self, node: cst.FunctionDef, owner: cst.ClassDef | None, called: dict[int, str], dropped: frozenset[int]
+    ) -> None:
         self._body, self._owner, self._called = node.body, owner, called
         self._order = {id(one): at for at, one in enumerate(descendants(node.body))}
         self._bound: dict[str, list[tuple[int, cst.CSTNode]]] = {}
@@ -85,7 +90,7 @@ class _Function:
         labels = {id(one.target) for one in descendants(node.body, cst.AssignTarget)}
         labels |= {id(one.attr) for one in descendants(node.body, cst.Attribute)}
         labels |= {id(one.value) for one in descendants(node.body, cst.Attribute) if one.attr.value in _FACTS}
-        labels |= _given_on_demand(node.body)
+        labels |= _given_on_demand(node.body) | dropped
         self._reads = [one for one in descendants(node.body, cst.Name) if id(one) not in labels]
         hidden = descendants(node.body, *_INNER, cst.Global, cst.Nonlocal)
         self._hidden = {name.value for one in hidden for name in descendants(one, cst.Name)}
@@ -243,13 +248,13 @@ def _cast(node: cst.CSTNode | None) -> cst.BaseExpression | None:
 
 
 def _is_called_dropout(func: cst.BaseExpression) -> bool:
-    name = self_attribute(func)
+    name = func.value if isinstance(func, cst.Name) else self_attribute(func)
     return name is not None and "drop" in name
 
 
 def _is_called_mask(node: cst.BaseExpression) -> bool:
-    names = [one.value for one in descendants(node, cst.Name)]
-    return bool(names) and any("mask" in name for name in names)
+    """Whether what is added to scores is a mask, or a bias of positions: the fused function adds both."""
+    return any("mask" in one.value or "bias" in one.value for one in descendants(node, cst.Name))
 
 
 def _given_on_demand(body: cst.BaseSuite) -> set[int]:
@@ -269,6 +274,54 @@ def _given_on_demand(body: cst.BaseSuite) -> set[int]:
 def _beside(value: cst.BaseExpression | None) -> set[int]:
     """What stands behind the first of several values."""
     return {id(one.value) for one in value.elements[1:]} if isinstance(value, cst.Tuple) else set()
+
+
+def _returned_beside(function: cst.FunctionDef) -> frozenset[int]:
+    """The names that a function returns behind its result, whatever happens."""
+    last = function.body.body[-1] if function.body.body else None
+    returned = last.body[0] if isinstance(last, cst.SimpleStatementLine) else None
+    return frozenset(_beside(returned.value)) if isinstance(returned, cst.Return) else frozenset()
+
+
+def _is_dropped(facts: Facts, function: cst.FunctionDef, owner: cst.ClassDef | None) -> bool:
+    """Whether all that call a function, or a module by its ``forward``, use the first of what it returns only."""
+    trees = [one.document.tree for one in facts.program]
+    names = {function.name.value}
+    if owner is not None and names == {"forward"}:
+        made = [one for tree in trees for one in descendants(tree, cst.Assign)]
+        holders = [one.targets[0].target for one in made if _makes(one.value, owner.name.value)]
+        names = {dotted(one).rpartition(".")[2] for one in holders} - {""}
+    calls_of = [
+        one
+        for tree in trees
+        for one in descendants(tree, cst.Call)
+        if isinstance(one, cst.Call) and dotted(one.func).rpartition(".")[2] in names
+    ]
+    dropping = [
+        one.value
+        for tree in trees
+        for body in descendants(tree, cst.FunctionDef)
+        for one in descendants(body, cst.Assign)
+        if isinstance(body, cst.FunctionDef) and isinstance(one, cst.Assign) and _drops_second(one, body)
+    ]
+    return bool(calls_of) and {id(one) for one in calls_of} <= {id(one) for one in dropping}
+
+
+def _makes(node: cst.CSTNode, name: str) -> bool:
+    """Whether an expression calls a class of this name."""
+    return isinstance(node, cst.Call) and dotted(node.func).rpartition(".")[2] == name
+
+
+def _drops_second(assign: cst.Assign, function: cst.FunctionDef) -> bool:
+    """Whether the second of two names that a statement binds is never read in its function."""
+    target = assign.targets[0].target
+    second = target.elements[1].value if isinstance(target, cst.Tuple) and len(target.elements) == 2 else None
+    if not isinstance(second, cst.Name):
+        return False
+    bound = {id(name) for one in descendants(function, cst.AssignTarget) for name in descendants(one, cst.Name)}
+    attributes = {id(one.attr) for one in descendants(function, cst.Attribute)}
+    named = (one for one in descendants(function.body, cst.Name) if one.value == second.value)
+    return all(id(one) in bound | attributes for one in named)
 
 
 def _through(found: Attention | None, name: cst.Name) -> Attention | None:
