@@ -110,7 +110,8 @@ class RulePage:
     def _standing(self) -> str:
         standing = "On by default." if self.enabled else "Off by default: select it to have it."
         fix = "Has a fix." if self.has_fix else "Has no fix."
-        return f"Severity: {self.severity}. {standing} {fix}"
+        silenced = f"`# accel: ignore[{self.code}]` at the end of a line silences it."
+        return f"Severity: {self.severity}. {standing} {fix} {silenced}"
 
 
 def rule_page(rule: Rule | type[Rule]) -> RulePage:

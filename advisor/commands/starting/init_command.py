@@ -54,6 +54,7 @@ CONFIGURATION = f"""\
 # "scripts/*.py" = ["ACC1"]
 """
 HOOK = """\
+# Runs the accel-advisor of the environment that is active at the commit.
 - repo: local
   hooks:
     - id: accel-advisor
@@ -107,7 +108,11 @@ def init(yes: bool) -> int:
         except OSError as error:
             raise Failure(f"{path}: cannot be written: {error.strerror or error}") from error
         click.echo(f"Wrote {os.path.relpath(path)}", err=True)
-    click.echo("Next: `accel-advisor lint`" + (", and `pre-commit install`" if root / HOOKS in texts else ""), err=True)
+    click.echo(
+        "Next: `accel-advisor lint`"
+        + (", then `pre-commit install` (pip install pre-commit)" if root / HOOKS in texts else ""),
+        err=True,
+    )
     return 0
 
 

@@ -54,13 +54,13 @@ def missing_torch(environment: Mapping[str, str]) -> str:
     """What ``tune`` says where its own interpreter has no torch: most often it is not the one of the training."""
     return (
         f"torch is not installed for {sys.executable}, which runs accel-advisor, and tune runs the script with it: "
-        f"{_other(environment)}"
+        f"{_other(environment, f' (`{sys.executable} -m pip install torch`)')}"
     )
 
 
-def _other(environment: Mapping[str, str]) -> str:
+def _other(environment: Mapping[str, str], command: str = "") -> str:
     active = environment.get("VIRTUAL_ENV") or environment.get("CONDA_PREFIX") or ""
     own = "install accel-advisor with its extra [tune] into the environment that the script runs in"
     if active and not sys.prefix.startswith(active):
         return f"{own}; {active} is active here and has another interpreter"
-    return f"install it there, or {own}"
+    return f"install it there{command}, or {own}"

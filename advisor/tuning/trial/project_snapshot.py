@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,8 +32,10 @@ class Tree:
 
     @classmethod
     def scan(cls, folders: Iterable[Path]) -> Tree:
-        """Look at the folders; version control, virtual environments and linked folders are left out."""
+        """Look at the folders; version control, virtual environments and linked folders are left out, and so are the
+        files that this process prints to (``tune > tune.log``)."""
         roots = _outermost(folders)
+        own = set(_printed_to())
         stamps: dict[str, Stamp] = {}
         limit = time.monotonic() + SECONDS_MOST
         waiting = list(roots)
@@ -52,7 +55,7 @@ class Tree:
                         continue
                     waiting.append(entry.path)
                     stamps[entry.path] = (status.st_mode, 0, 0)
-                else:
+                elif (status.st_dev, status.st_ino) not in own:
                     stamps[entry.path] = (status.st_mode, status.st_size, status.st_mtime_ns)
             if len(stamps) > ENTRIES_MOST or time.monotonic() > limit:
                 return cls(roots, stamps, False)
@@ -67,6 +70,14 @@ class Tree:
         elif not now.complete:
             paths = {path for path in paths if not os.path.lexists(path) or path in now.stamps}
         return tuple(sorted(paths))
+
+
+def _printed_to() -> Iterator[tuple[int, int]]:
+    """Device and number of the files behind stdout and stderr."""
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):  # closed
+            status = os.fstat(descriptor)
+            yield status.st_dev, status.st_ino
 
 
 def project_folders(cwd: Path, script: Path | None) -> tuple[Path, ...]:

@@ -74,7 +74,7 @@ def test_a_form_that_is_not_known_is_left_to_the_user(run: Run, project: Path) -
     (project / ".pre-commit-config.yaml").write_text("repos: []\n")
     done = run("init", "-y")
     assert (project / ".pre-commit-config.yaml").read_text() == "repos: []\n"
-    assert "put this below `repos:` yourself:\n- repo: local\n" in done.err
+    assert "put this below `repos:` yourself:\n# Runs the accel-advisor of" in done.err
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,7 @@ def test_the_command_says_it(source: str, sentence: str, tmp_path: Path) -> None
         text=True,
         check=False,
         timeout=120,
+        env={**os.environ, "TMPDIR": str(tmp_path)},  # where trials of other tests have no lock
     )
     assert done.returncode == 2
     assert sentence in done.stderr.splitlines()[-1]
