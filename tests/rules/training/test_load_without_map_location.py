@@ -183,8 +183,6 @@ model = nn.Linear(2, 2).cuda()
 model.load_state_dict(torch.load("a"))
 """
 OTHERS = {
-    "an option": "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('-gpu')\n",
-    "an option for the host": "import argparse\nargparse.ArgumentParser().add_argument('--use_cpu')\n",
     "a question": "print(torch.cuda.is_available())\n",
     "processes": "torch.distributed.init_process_group('nccl')\n",
     "another load": "torch.load('b', map_location='cpu')\n",
@@ -196,4 +194,20 @@ def test_minor_where_a_program_always_has_its_gpu(case: str, tmp_path: Path) -> 
     (found,) = findings_of("ACC426", IMPORTS + ONE_GPU, tmp_path)
     assert found.minor
     (found,) = findings_of("ACC426", IMPORTS + OTHERS[case] + ONE_GPU, tmp_path)
+    assert not found.minor
+
+
+OPTION = (
+    "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--gpu')\nargs = parser.parse_args()\n"
+)
+
+
+@pytest.mark.parametrize(
+    "move", ["if args.gpu: model = model.cuda()", "if not args.gpu == 'no':\n    x = torch.zeros(2).cuda()"]
+)
+def test_minor_where_an_option_only_says_which(move: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC426", IMPORTS + OPTION + ONE_GPU, tmp_path)
+    assert found.minor
+    chosen = ONE_GPU.replace(".cuda()", f"\n{move}")
+    (found,) = findings_of("ACC426", IMPORTS + OPTION + chosen, tmp_path)
     assert not found.minor

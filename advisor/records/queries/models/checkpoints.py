@@ -17,7 +17,7 @@ from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
-    from accel_advisor.records.operations import Operation
+    from accel_advisor.records.operations import Operation, OperationContext
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _CHECKPOINT = frozenset(
@@ -35,9 +35,8 @@ _OF_MODULES = frozenset("eval train parameters named_parameters state_dict load_
 _TAKES_STATES = re.compile(r"load_\w*state_?dict|set_\w*state_?dict")
 _COPIES = re.compile(r"\.cpu\(|\.to\([\"']cpu[\"']")
 _LOAD, _SAVE = Call("torch.load"), Call("torch.save")
+_CUDA = AnyCall("cuda")
 _ASKS_FOR_DEVICES = calls("torch.cuda.is_available", "torch.cuda.device_count", "torch.distributed.init_process_group")
-_CHOOSES = re.compile(r"map_location|add_argument\([\"'](-gpu|[\"'\w, -]*--[\w-]*(gpu|cuda|cpu|device))")
-"""What a program says that has another device for some of its runs."""
 _SET_OTHERWISE = Sets("torch", "load")
 _Uses = dict[str | cst.CSTNode, set[Evidence]]
 
@@ -90,9 +89,19 @@ def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
 
 
 def always_has_its_gpu(facts: Facts) -> bool:
-    """Whether a program runs in one process, on a GPU in any case: what was saved from there goes back there."""
-    asks = facts.does(*_ASKS_FOR_DEVICES) or facts.names_device("cpu") or facts.wraps_in_parallel
-    return facts.placed and not asks and not any(_CHOOSES.search(one.document.text) for one in facts.program)
+    """Whether a program runs in one process, on a GPU in any case: it moves something there whatever its options say,
+    and loads nothing for another device. What was saved from there goes back there."""
+    if facts.does(*_ASKS_FOR_DEVICES) or facts.names_device("cpu") or facts.wraps_in_parallel:
+        return False
+    program = facts.program
+    if not all(one.lacks("map_location", 1) for one in program.operations_of(_LOAD)):
+        return False
+    return any(not _is_chosen(one) for move in program.operations_of(_CUDA) for one in move.contexts)
+
+
+def _is_chosen(context: OperationContext) -> bool:
+    """Whether a condition decides whether something happens at all in a run, and not only when."""
+    return any(one.test is not None and one.varies is None for one in context.conditions)
 
 
 def _is_for_others(facts: Facts) -> bool:
