@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,8 +56,8 @@ DEEPEST = 40
 FEW_CONTEXTS, CONTEXTS = 8, 64
 """Ways of calling one function that are followed one by one: so many in any case, and as many while there are steps to
 spare. Beyond that its calls are joined."""
-WIDENINGS = 3
-"""How often a function is followed with joined arguments: each time with those of all calls so far."""
+WIDENINGS, WIDENINGS_BESIDE = 3, 1
+"""How often a function is followed with the joined arguments of all calls so far, and one that is only imported."""
 STEPS_PER_LINE, SPARE_STEPS_PER_LINE = 8, 2
 """Statements that may be interpreted inside of calls for each line that was read, so that no program takes more than
 linear time, and how many of them in further ways of calling a function. Beyond it, the calls of each are joined."""
@@ -76,13 +76,13 @@ class Joined:
 
     Attributes:
         bound: the joined values of the parameters.
-        result: the join of what came out so far; None before the first time.
         left: how often the function may still be followed.
+        result: the join of what came out so far; None before the first time.
     """
 
     bound: dict[str, Value]
+    left: int
     result: Value | None = None
-    left: int = WIDENINGS
 
 
 class Interpreter(Machine):
@@ -280,11 +280,8 @@ class Interpreter(Machine):
                 ends.append({})
                 continue
             self.store.push()
-            if condition is None:
+            with nullcontext() if condition is None else self.under(condition.of_branch(at)):
                 ended = self.execute(body)
-            else:
-                with self.under(condition.of_branch(at)):
-                    ended = self.execute(body)
             layer = self.store.pop()
             if not ended:
                 ends.append(layer)
@@ -321,16 +318,18 @@ class Interpreter(Machine):
 
     def _inline_joined(self, function: Function, bound: dict[str, Value], site: CallSite) -> Value:
         """Follows a function with what it is given here joined with what it was given before, unless it was already
-        followed so: its result is a join, too."""
+        followed so: its result is a join, too. What a single time gave is no proof of what other calls give."""
+        beside = function.document.path not in self.modules.program
         joined = self._joined.get(id(function.node))
         if joined is None:
-            joined = self._joined[id(function.node)] = Joined(bound)
+            joined = self._joined[id(function.node)] = Joined(bound, WIDENINGS_BESIDE if beside else WIDENINGS)
         else:
             wider = {name: join(joined.bound.get(name, value), value) for name, value in bound.items()}
             if wider == joined.bound and joined.result is not None:
                 return joined.result
             if joined.left == 0:
-                return self._leave_out(function.node, joined.result or UNKNOWN)
+                result = joined.result or UNKNOWN
+                return self._leave_out(function.node, join(result, UNKNOWN) if beside else result)
             joined.bound = wider
         joined.left -= 1
         result = self._enter(function, joined.bound, site)
