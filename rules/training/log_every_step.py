@@ -34,12 +34,11 @@ class LogEveryStep(Rule):
         GPU has nothing to do.
 
     Example
+        import mlflow
         import torch
         from torch import nn
         from torch.utils.data import DataLoader, TensorDataset
-        from torch.utils.tensorboard import SummaryWriter
 
-        writer = SummaryWriter()
         model = nn.Linear(8, 2).cuda()
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         loader = DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True)
@@ -48,15 +47,14 @@ class LogEveryStep(Rule):
             loss = model(x.cuda(non_blocking=True)).sum()
             loss.backward()
             optimizer.step()
-            writer.add_scalar("loss", loss, step)
+            mlflow.log_metric("loss", loss, step)
 
     Use instead
+        import mlflow
         import torch
         from torch import nn
         from torch.utils.data import DataLoader, TensorDataset
-        from torch.utils.tensorboard import SummaryWriter
 
-        writer = SummaryWriter()
         model = nn.Linear(8, 2).cuda()
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         loader = DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True)
@@ -66,7 +64,7 @@ class LogEveryStep(Rule):
             loss.backward()
             optimizer.step()
             if step % 100 == 0:
-                writer.add_scalar("loss", loss, step)
+                mlflow.log_metric("loss", loss, step)
 
     When to ignore it
         Where a step is long. The rule is silent under any condition in the loop, about values that are on the host,
