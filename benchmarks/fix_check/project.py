@@ -78,7 +78,7 @@ def check(project: Path, scratch: Path, kind: str, first: list[Found]) -> Outcom
     after = {path: path.read_bytes() for path in before}
     again = lint(copy, *KINDS[kind])
     changed = [path for path in before if before[path] != after[path]]
-    rows = named_rows(_edits(copy, (one for one in first if _has_fix(one, kind))))
+    rows = named_rows([*_edits(copy, (one for one in first if _has_fix(one, kind))), *_places(copy, first)])
     outcome.files = len(changed)
     for path in before:
         name = path.relative_to(copy).as_posix()
@@ -111,6 +111,13 @@ def _edits(copy: Path, findings: Iterable[Found]) -> Iterator[tuple[Path, int, i
         for edit in finding["fix"]["edits"]:
             path = (copy / (edit.get("filename") or finding["filename"])).resolve()
             yield path, edit["location"]["row"], edit["end_location"]["row"]
+
+
+def _places(copy: Path, findings: Iterable[Found]) -> Iterator[tuple[Path, int, int]]:
+    """File and line, twice, of each related place: those of less consequence say there what is done about them."""
+    for finding in findings:
+        for place in finding["related"]:
+            yield (copy / place["filename"]).resolve(), place["location"]["row"], place["location"]["row"]
 
 
 def _broken(before: bytes, after: bytes) -> Iterator[str]:

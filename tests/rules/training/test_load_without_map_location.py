@@ -197,6 +197,15 @@ def test_minor_where_a_program_always_has_its_gpu(case: str, tmp_path: Path) -> 
     assert not found.minor
 
 
+def test_minor_where_only_a_loader_asks_for_a_gpu(tmp_path: Path) -> None:
+    loader = "loader = DataLoader([1], {})\n"
+    pinned = loader.format("pin_memory=torch.cuda.is_available()")
+    (found,) = findings_of("ACC426", IMPORTS + pinned + ONE_GPU, tmp_path)
+    assert found.minor
+    (found,) = findings_of("ACC426", IMPORTS + loader.format("2 * torch.cuda.device_count()") + ONE_GPU, tmp_path)
+    assert not found.minor
+
+
 OPTION = (
     "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--gpu')\nargs = parser.parse_args()\n"
 )

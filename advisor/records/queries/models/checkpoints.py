@@ -91,12 +91,21 @@ def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
 def always_has_its_gpu(facts: Facts) -> bool:
     """Whether a program runs in one process, on a GPU in any case: it moves something there whatever its options say,
     and loads nothing for another device. What was saved from there goes back there."""
-    if facts.does(*_ASKS_FOR_DEVICES) or facts.names_device("cpu") or facts.wraps_in_parallel:
-        return False
     program = facts.program
+    pinning = {id(arg.value) for one in program for loader in one.loaders for arg in _given_for_pinning(loader.node)}
+    asks = any(id(one.node) not in pinning for one in program.operations_of(*_ASKS_FOR_DEVICES))
+    if asks or facts.names_device("cpu") or facts.wraps_in_parallel:
+        return False
     if not all(one.lacks("map_location", 1) for one in program.operations_of(_LOAD)):
         return False
     return any(not _is_chosen(one) for move in program.operations_of(_CUDA) for one in move.contexts)
+
+
+def _given_for_pinning(loader: cst.BaseExpression) -> list[cst.Arg]:
+    """What a loader is told of pinning, which says nothing of where the program runs: a loader that asks is at home
+    everywhere, and our own fix writes such a question."""
+    given = loader.args if isinstance(loader, cst.Call) else ()
+    return [one for one in given if one.keyword is not None and one.keyword.value == "pin_memory"]
 
 
 def _is_chosen(context: OperationContext) -> bool:
