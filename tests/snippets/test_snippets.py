@@ -25,7 +25,7 @@ RULES = [pytest.param(rule, id=code) for code, rule in registry().items()]
 # Too heavy for the environment of the tests: pages about them run wherever they are installed. All of them ran on
 # 2026-11-21 with accelerate 1.15.0, lightning 2.6.6, tensorboard 2.21.0, timm 1.0.31, transformers 5.23.0 and
 # torch 2.13.0.
-FRAMEWORKS = {"torchvision", "accelerate", "lightning", "tensorboard", "timm", "transformers"}
+FRAMEWORKS = {"torchvision", "accelerate", "lightning", "mlflow", "timm", "transformers"}
 
 # Rules whose Example ends in an exception, and a part of it.
 BROKEN_EXAMPLES = {
