@@ -27,6 +27,7 @@ from accel_advisor.values.values import (
     Bound,
     Choice,
     Class,
+    Configured,
     Constant,
     Filed,
     Function,
@@ -274,3 +275,17 @@ def answer_by_arguments(machine: Machine, test: cst.BaseExpression) -> bool | No
         return known.value if isinstance(known.value, bool) else None
     other = machine.evaluate(only.comparator) if isinstance(only.operator, (cst.Equal, cst.NotEqual)) else UNKNOWN
     return (known.value == other.value) is isinstance(only.operator, cst.Equal) if isinstance(other, Constant) else None
+
+
+def answer_by_default(machine: Machine, test: cst.BaseExpression, value: Value) -> tuple[str, bool] | None:
+    """The option that decides a test alone, and what the test comes to while it keeps its default; ``value`` is that
+    of the test."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        plain = isinstance(test.expression, (cst.Name, cst.Attribute))
+        found = answer_by_default(machine, test.expression, machine.evaluate(test.expression)) if plain else None
+        return None if found is None else (found[0], not found[1])
+    if not isinstance(value, Configured) or not isinstance(value.default, Constant):
+        return None
+    default = value.default.value
+    option = value.options[-1] if value.options else value.variable
+    return (option, default) if option and isinstance(default, bool) else None

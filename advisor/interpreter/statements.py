@@ -18,7 +18,13 @@ from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.evident_models import as_loss, rebound
 from accel_advisor.interpreter.library.external_settings import command_options
 from accel_advisor.interpreter.loader_batches import mutates_in_place
-from accel_advisor.interpreter.parameters import answer_by_arguments, hands_back, parameter_defaults, register
+from accel_advisor.interpreter.parameters import (
+    answer_by_arguments,
+    answer_by_default,
+    hands_back,
+    parameter_defaults,
+    register,
+)
 from accel_advisor.records.actions import Act, Call, Decorates
 from accel_advisor.syntax.exits import Left
 from accel_advisor.syntax.shapes import devices_asked_for, modulus_in, names_epoch
@@ -140,7 +146,7 @@ def _global(machine: Machine, node: cst.Global) -> bool:
 
 
 def _if(machine: Machine, node: cst.If) -> bool:
-    truth(machine, node.test)
+    asked = truth(machine, node.test)
     tests: list[cst.BaseExpression] = [node.test]
     bodies: list[list[cst.BaseStatement | cst.BaseSmallStatement] | None] = [list(node.body.body)]
     orelse = node.orelse
@@ -161,6 +167,9 @@ def _if(machine: Machine, node: cst.If) -> bool:
     answer = answer_by_arguments(machine, node.test) if len(tests) == 1 else None
     if answer is not None:
         condition = replace(condition, answer=answer)
+    by_default = answer_by_default(machine, node.test, asked) if len(tests) == 1 else None
+    if by_default is not None:
+        condition = replace(condition, option=by_default[0], default=by_default[1])
     every = frame.every
     frame.every = _modulus(machine, node.test) or every
     left = machine.branches(list(bodies), condition)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -31,6 +32,9 @@ class Condition:
         branches: how many there are, if one of them is taken in any case; 0 otherwise.
         exits: whether it leads out of the loop or the function, before the statement is reached.
         answer: what the test comes to where what the function was given decides it.
+        option: the option of the command line that decides the test alone, or else the environment's variable, where
+            its default is known; empty otherwise.
+        default: what the test comes to while that keeps its default.
     """
 
     node: cst.CSTNode
@@ -40,10 +44,12 @@ class Condition:
     branches: int = 0
     exits: bool = False
     answer: bool | None = None
+    option: str = ""
+    default: bool = False
 
     def of_branch(self, branch: int) -> Condition:
         """This condition in one of its branches."""
-        return Condition(self.node, self.within, self.varies, branch, self.branches, self.exits, self.answer)
+        return replace(self, branch=branch)
 
     @property
     def test(self) -> cst.BaseExpression | None:
@@ -54,6 +60,11 @@ class Condition:
     def never(self) -> bool:
         """Whether it is a branch that is not taken, by what the function was given."""
         return self.answer is not None and self.branch is not None and self.answer is not (self.branch == 0)
+
+    @property
+    def off_by(self) -> str:
+        """The option, or the variable, without which the branch is not taken; empty where it is, or may be."""
+        return self.option if self.branch is not None and self.default is not (self.branch == 0) else ""
 
     @property
     def ordinary(self) -> bool:

@@ -16,7 +16,9 @@ class NoMixedPrecision(Rule):
     What it does
         Finds the first step, in a training loop, of a program that names a GPU, builds a deep model (four convolutions,
         attention or recurrent layers or more, lists of them, or a model of torchvision, timm or the like) and never
-        mentions a precision: no autocast, half, bfloat16 or float64, and none for float32 products.
+        mentions a precision: no autocast, half, bfloat16 or float64, and none for float32 products. A precision that
+        only an option of the command line switches on, which is off by default, is none, nor is an import of apex or
+        `torch.cuda.amp` that nothing uses.
 
     Why it costs time
         Tensor cores multiply matrices in half precision several times as fast as in float32, and activations take half
@@ -72,8 +74,10 @@ class NoMixedPrecision(Rule):
             return
         node, loop = training.node, training.loop
         subject = "this loop trains" if loop.holds(training.document, node) else "the training runs"
+        option = training.option
+        decided = f"mixed precision is decided by `{option}`, off by default, and without it " if option else ""
         message = (
-            f"{subject} in float32 throughout, past what tensor cores do best{training.basis.clause}; "
+            f"{decided}{subject} in float32 throughout, past what tensor cores do best{training.basis.clause}; "
             'compute the model and the loss under `torch.autocast("cuda", torch.bfloat16)`'
         )
         related = [also_at(loop.document, loop.node, "the loop of the training")] if node is not loop.node else []

@@ -13,6 +13,7 @@ from accel_advisor.records.loaders import loaders_in
 from accel_advisor.syntax.shapes import names_bound_in, names_read_in
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.torch_functions import AUTOCASTS
 from accel_advisor.values.places import is_cuda_capable
 from accel_advisor.values.values import Module
 
@@ -73,11 +74,14 @@ def trainings(facts: Facts) -> Iterator[Training]:
 
 def first_step(facts: Facts) -> ModuleCall | None:
     """The first call of a model, outside of models, in the first loop of the program that trains: one in the loop's own
-    text, where there is any."""
+    text, where there is any, and outside of autocast."""
     first = facts.program.first_training
     if first is None:
         return None
-    found = [call for call, context in facts.program.calls_in.get(first, ()) if not call.loss and not context.nested]
+    called = facts.program.calls_in.get(first, ())
+    steps = [(call, context.regions) for call, context in called if not call.loss and not context.nested]
+    plain = [call for call, around in steps if AUTOCASTS.isdisjoint(one.made_by for one in around)]
+    found = plain or [call for call, _ in steps]
     inside = (call for call in found if first.holds(call.document, call.node))
     return next(inside, found[0] if found else None)
 

@@ -241,3 +241,45 @@ def test_names_the_loop_around_the_model(tmp_path: Path) -> None:
     (found,) = check_one("ACC417", program("net.cuda()", mark=MARK), tmp_path)
     (loop,) = found.related
     assert (loop.span.start.row, loop.message) == (found.span.start.row - 1, "the loop of the training")
+
+
+OPTION = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--amp", {how})
+args = parser.parse_args()
+"""
+APEX = "if {test}:\n    from apex import amp\n    net, _ = amp.initialize(net, None)\n"
+
+
+@pytest.mark.parametrize(
+    ("how", "test", "off"),
+    [
+        ("action='store_true'", "args.amp", True),
+        ("default=False, type=bool", "args.amp", True),
+        ("action='store_true', default=True", "args.amp", False),
+        ("action='store_true'", "not args.amp", False),
+        ("default=True, type=bool", "not args.amp", True),
+        ("default=conf.amp", "args.amp", False),
+        ("action='store_true'", "conf.amp", False),
+    ],
+)
+def test_an_option_that_is_off_by_default_decides_nothing(how: str, test: str, off: bool, tmp_path: Path) -> None:
+    lines = ("net.cuda()", OPTION.format(how=how), APEX.format(test=test))
+    found = check_one("ACC417", program(*lines, mark=MARK if off else ""), tmp_path)
+    for one in found:
+        assert one.confidence.value == "evident"
+        assert one.message.startswith("mixed precision is decided by `--amp`, off by default, and without it this loop")
+
+
+def test_silent_where_one_of_two_regions_is_always_on(tmp_path: Path) -> None:
+    lines = ("net.cuda()", OPTION.format(how="action='store_true'"), APEX.format(test="args.amp"))
+    check_one("ACC417", program(*lines, mark=MARK), tmp_path)
+    check_one("ACC417", program(*lines, "with torch.autocast('cuda'):", "    pass"), tmp_path)
+
+
+@pytest.mark.parametrize("line", ["from apex import amp, optimizers", "from torch.cuda.amp import autocast"])
+def test_an_import_that_nothing_uses_decides_nothing(line: str, tmp_path: Path) -> None:
+    check_one("ACC417", program("net.cuda()", line, mark=MARK), tmp_path)
+    name = line.split()[3].strip(",")
+    check_one("ACC417", program("net.cuda()", line, f"conf.train({name})"), tmp_path)

@@ -24,11 +24,17 @@ if TYPE_CHECKING:
 
 SINCE = (1, 10)
 """The version of torch that brought ``torch.autocast``."""
-_DECIDES = (
+_SWITCHES = (
     *(AnyCall("autocast"), AnySets("allow_tf32"), AnySets("fp32_precision")),
     *calls("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.set_float32_matmul_precision"),
-    *methods("Module", "half", "bfloat16", "double"),
-    *methods("Tensor", "half", "bfloat16", "double"),
+    *methods("Module", "half", "bfloat16"),
+    *methods("Tensor", "half", "bfloat16"),
+    *within("apex.amp", "apex.fp16_utils"),
+)
+"""What lets a program compute in another precision than float32, always or where an option asks for it."""
+_DECIDES = (
+    *methods("Module", "double"),
+    *methods("Tensor", "double"),
     *calls("torch.set_default_dtype", "torch.view_as_complex", "torch.complex", "torch.optim.LBFGS"),
     *within("torch.fft", "gym", "gymnasium", "stable_baselines3", "ray.rllib", "torchrl"),
 )
@@ -38,6 +44,13 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 """Words of a program whose owner has thought of mixed precision."""
+_IMPORTS = re.compile(
+    r"^[ \t]*(?:from[ \t]+(?:apex|torch)[\w.]*[ \t]+import[ \t]+[\w, \t]+|import[ \t]+(?:apex|torch)[\w. \t]*)$",
+    re.MULTILINE,
+)
+"""Imports of what may never be used."""
+_DEEPSPEED = re.compile("deepspeed", re.IGNORECASE)
+"""A library whose files of settings decide."""
 _LAYERS = calls(
     *(f"torch.nn.{kind}{size}d" for kind in ("Conv", "ConvTranspose") for size in (1, 2, 3)),
     *(f"torch.nn.{kind}" for kind in ("MultiheadAttention", "Transformer", "TransformerEncoder", "TransformerDecoder")),
@@ -64,6 +77,7 @@ class FullPrecision:
         document, node: the first call of a model in its steps, outside of models, where one is seen; otherwise the
             loop.
         loss: the last call of a loss in the loop's own text.
+        option: the option without which it does, where one lets the program compute in another precision; or empty.
         basis: what shows that it trains such a model on a GPU.
     """
 
@@ -71,6 +85,7 @@ class FullPrecision:
     document: Document
     node: cst.CSTNode
     loss: cst.Call | None
+    option: str
     basis: Evidence
 
 
@@ -85,6 +100,9 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     document, node = (model.document, model.node) if model is not None else (first.document, first.node)
     if document is not facts.document or not _may(facts):
         return None
+    option = _switched_by(facts)
+    if option is None or (not option and _speaks(facts, _SPEAKS)) or _speaks(facts, _DEEPSPEED):
+        return None
     graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loaders_in(first))
     if graphs or not _is_deep(facts) or moved_in_float32(facts) is not None or _differentiates_twice(facts, first):
         return None
@@ -95,16 +113,33 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     called = facts.program.calls_in.get(first, ())
     losses = [call.node for call, _ in called if call.loss and first.holds(call.document, call.node)]
     basis = PROVEN if proven else Evidence.of(Ground.GPU, Ground.LAYERS)
-    return FullPrecision(first, document, node, losses[-1] if losses else None, basis)
+    basis |= Evidence.of(Ground.DEFAULT) if option else PROVEN
+    return FullPrecision(first, document, node, losses[-1] if losses else None, option, basis)
 
 
 def _may(facts: Facts) -> bool:
     """Whether a program trains on a GPU, and nothing in it decides about precision."""
     if facts.frameworks or not facts.names_gpu_anywhere or not facts.placed or facts.does(*_DECIDES, *_SMALL):
         return False
-    if _changes_default(facts) or any(_SPEAKS.search(each.document.text) for each in facts.program):
+    if _changes_default(facts):
         return False
     return not speaks_of(facts, HALVES | COMPLEX) and not speaks_of(facts, DOUBLES, TENSOR_FACTORIES)
+
+
+def _speaks(facts: Facts, words: re.Pattern[str]) -> bool:
+    """Whether words stand anywhere in the program, but for the imports of what may never be used."""
+    said = (each.document.text for each in facts.program)
+    return any(words.search(text) and words.search(_IMPORTS.sub("", text)) for text in said)
+
+
+def _switched_by(facts: Facts) -> str | None:
+    """The option without which the program computes in float32; empty where nothing lets it do otherwise, and None
+    where it does so anyway, or may."""
+    found = [context for one in facts.program.operations_of(*_SWITCHES) for context in one.contexts]
+    options = [next((one.off_by for one in context.conditions if one.off_by), "") for context in found]
+    if not all(options):
+        return None
+    return options[0] if options else ""
 
 
 def _changes_default(facts: Facts) -> bool:
