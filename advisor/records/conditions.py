@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -49,7 +48,8 @@ class Condition:
 
     def of_branch(self, branch: int) -> Condition:
         """This condition in one of its branches."""
-        return replace(self, branch=branch)
+        known = self.node, self.within, self.varies, branch, self.branches, self.exits, self.answer
+        return Condition(*known, self.option, self.default)
 
     @property
     def test(self) -> cst.BaseExpression | None:
