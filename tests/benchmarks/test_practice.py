@@ -50,7 +50,9 @@ def test_the_page_shows_what_was_recorded() -> None:
         share = f"{one['said']} of {one['sayable']} ({one['said'] / one['sayable']:.2f})"
         assert any(one["commit"] in line and share in line for line in page.splitlines())
     with (command.HERE / "verdicts.csv").open(newline="") as file:
-        counts = Counter(row["verdict"] for row in csv.DictReader(file))
-    assert f"{counts['right']} right and useful, {counts['weak']} weak, {counts['wrong']} wrong" in page
+        counts = Counter((row["set"], row["verdict"]) for row in csv.DictReader(file))
+    for name in {name for name, _ in counts}:
+        right, weak, wrong = (counts[name, one] for one in ("right", "weak", "wrong"))
+        assert f"{right} right and useful, {weak} weak, {wrong} wrong" in page
     for name, one in json.loads(command.RESULTS.read_text())["sets"].items():
         assert f"{name}: {one['said']}" in page
