@@ -130,7 +130,7 @@ def _diff(before: str, after: str) -> str:
 
 def _commands() -> str:
     parts = ["# Commands and options", "What each command says of itself with `--help`."]
-    context = click.Context(cli, info_name="accel-advisor", terminal_width=100, max_content_width=100)
+    context = click.Context(cli, info_name="accel-advisor", terminal_width=100, **cli.context_settings)
     for name in cli.list_commands(context):
         command = cli.get_command(context, name)
         assert command is not None

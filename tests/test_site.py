@@ -59,9 +59,10 @@ def test_a_command_of_a_page_works(words: list[str], project: Path, monkeypatch:
     program, name, *arguments = words
     assert program == "accel-advisor"
     if name in TRIALS:
-        command = cli.get_command(click.Context(cli), name)
+        parent = click.Context(cli, **cli.context_settings)  # a command keeps the names of help that it is first given
+        command = cli.get_command(parent, name)
         assert command is not None
-        command.make_context(name, arguments)
+        command.make_context(name, arguments, parent=parent)
         return
     before = {path: path.read_bytes() for path in project.glob("train.*")}
     done = CliRunner().invoke(cli, [name, *arguments])
