@@ -103,7 +103,8 @@ class Rule(ABC):
 
         Args:
             since: the version of ``package`` that the remedy came with. Where the project says that it may run with an
-                older one, the message names the version, and the fix is not safe.
+                older one, the message names the version, and the fix is not safe; where it rules that version out, the
+                message says so, and there is no fix.
             minor: whether only those want to know it who select this rule by its code or name.
             aside: whether it is worth less than others of the rule, and so is shown as one more place of the nearest of
                 them; a minor one only where there is one in its file.
@@ -111,8 +112,10 @@ class Rule(ABC):
         """
         document = facts.document
         if since is not None and facts.target.allows_before(package, since):
-            message = f"{message} ({package} {since[0]}.{since[1]} or later)"
-            fix = fix.at_most(Applicability.UNSAFE) if fix is not None else None
+            barred = facts.target.rules_out(package, since)
+            version = f"{package} {since[0]}.{since[1]} or later{', which this project rules out' if barred else ''}"
+            message = f"{message} ({version})"
+            fix = fix.at_most(Applicability.UNSAFE) if fix is not None and not barred else None
         return Finding(
             code=self.code,
             name=self.name,

@@ -31,6 +31,7 @@ from accel_advisor.values.values import (
     Instance,
     Iterated,
     Module,
+    Qualified,
     Sequence,
     Tensor,
     Unknown,
@@ -149,8 +150,8 @@ class Uncalled:
                 self._run(method, entry.around, again=again)
 
     def _built_with(self, init: Function, cls: Class, receiver: Value) -> dict[str, Value]:
-        """What the ``__init__`` of a class is given: the modules and classes that the program builds its objects with;
-        nothing is known of the rest."""
+        """What the ``__init__`` of a class is given: the modules, classes and functions that the program builds its
+        objects with; nothing is known of the rest."""
         machine = self._machine
         bound = bind_parameters(machine, init, Arguments(None, open=True, starred=True), receiver)
         for arguments in tuple(machine.recorder.called.built.get(cls, {}).values())[:_MOST_BUILDERS]:
@@ -192,9 +193,9 @@ class Uncalled:
 
 
 def _part(machine: Interpreter, value: Value) -> Value | None:
-    """What a module is built from: the modules and classes in a value; None where it holds none. The modules are others
-    of the same kind, since what is built here is a sample, and whoever built them may have moved them."""
-    if isinstance(value, Class):
+    """What a module is built from: the modules, classes and functions in a value; None where it holds none. The modules
+    are others of the same kind, since what is built here is a sample, and whoever built them may have moved them."""
+    if isinstance(value, (Class, Function, Qualified)):
         return value
     if isinstance(value, Module):
         sample = Module(value.document, value.node, value.kind, value.cls, value.has_state)

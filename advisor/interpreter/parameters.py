@@ -176,6 +176,20 @@ def _declared(machine: Machine, function: Function, parameter: cst.Param) -> Val
     return Opaque(meant.name, (tensor,)) if isinstance(meant, Qualified) and meant.name == TENSOR_DATASET else UNKNOWN
 
 
+def given_for(function: Function, call: cst.Call, name: str) -> cst.BaseExpression | None:
+    """What a call of a function writes for one of its parameters; None where it writes nothing, or splats before."""
+    params = function.node.params
+    places = [one.name.value for one in (*params.posonly_params, *params.params)]
+    static = Qualified("staticmethod") in function.decorators
+    places = places[function.owner is not None and not static :]
+    for at, arg in enumerate(call.args):
+        if arg.star == "*":
+            return None
+        if name == (arg.keyword.value if arg.keyword is not None else next(iter(places[at : at + 1]), None)):
+            return arg.value
+    return None
+
+
 def bind_parameters(
     machine: Machine, function: Function, arguments: Arguments, receiver: Value | None
 ) -> dict[str, Value]:

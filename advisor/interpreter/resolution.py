@@ -9,6 +9,7 @@ import libcst as cst
 
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import ANY_VISION_DATASET
+from accel_advisor.tables.torch_modules import ANY_VISION_MODEL
 from accel_advisor.values.values import (
     MOST_OPTIONS,
     UNKNOWN,
@@ -71,8 +72,10 @@ def member_of(machine: Machine, owner: Qualified | SourceModule | Namespace, nam
 
 
 def any_member_of(owner: Qualified) -> Value:
-    """What a library's module holds under a name that only the run tells: a data set, if it is a module of such."""
-    return Qualified(ANY_VISION_DATASET) if owner.name == ANY_VISION_DATASET.rpartition(".")[0] else UNKNOWN
+    """What a library's module holds under a name that only the run tells: a data set or a model, if it is a module of
+    such."""
+    known = (one for one in (ANY_VISION_DATASET, ANY_VISION_MODEL) if owner.name == one.rpartition(".")[0])
+    return next(map(Qualified, known), UNKNOWN)
 
 
 def module_attribute(machine: Machine, scope: Scope, name: str) -> Value:

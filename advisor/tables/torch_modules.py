@@ -93,3 +93,6 @@ NORMALIZING_NETS = tuple(
 
 DROPPING_NETS = ("vgg", "alexnet", "squeezenet")
 """Beginnings of names of torchvision's models that drop values."""
+
+ANY_VISION_MODEL = "torchvision.models.?"
+"""The model that a program looks up by a name which only the run tells, as ``models.__dict__[args.arch]``."""

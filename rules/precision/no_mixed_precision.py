@@ -57,7 +57,7 @@ class NoMixedPrecision(Rule):
         With models that are bound by launches, and where eight bits of mantissa are too few. The rule is silent with
         frameworks, complex numbers, Fourier transforms, gradients of gradients in that loop, graphs and reinforcement
         learning, about models of a few layers and those of MNIST, in programs with words such as `amp` or `fp16`, and
-        where torch is pinned before 1.10.
+        says so where the project rules torch 1.10 out.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#use-mixed-precision-and-amp
@@ -81,6 +81,8 @@ class NoMixedPrecision(Rule):
             'compute the model and the loss under `torch.autocast("cuda", torch.bfloat16)`'
         )
         related = [also_at(loop.document, loop.node, "the loop of the training")] if node is not loop.node else []
+        if training.switch is not None:
+            related.append(also_at(training.switch.document, training.switch.node, f"what `{option}` switches on"))
         if training.loss is not None:
             related.append(also_at(loop.document, training.loss, "the loss is computed here"))
         yield self.finding(facts, node, message, related=related, basis=training.basis, since=SINCE)

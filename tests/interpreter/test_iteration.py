@@ -44,3 +44,26 @@ def test_either_is_iterated_where_nothing_tells_them_apart(tmp_path: Path) -> No
     path.write_text(source)
     facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
     assert [[one.name for one in loaders_in(loop)] for loop in facts.loops] == [["first", "only"]]
+
+
+def test_a_list_that_loaders_were_added_to(tmp_path: Path) -> None:
+    source = """
+def make_all(datasets):
+    loaders = []
+    for one in datasets:
+        loader = DataLoader(one)
+        loaders.append(loader)
+    return loaders
+
+for x in make_all(parts())[0]:
+    pass
+for loader in make_all(parts()):
+    for x in loader:
+        pass
+"""
+    assert loaders_of_loops(source, tmp_path)[-3:] == [["loader"]] * 3
+
+
+def test_a_list_that_something_else_was_added_to(tmp_path: Path) -> None:
+    source = "names = []\nfor one in parts():\n    names.append(one)\nfor x in names[0]:\n    pass\n"
+    assert loaders_of_loops(source, tmp_path) == [[], []]

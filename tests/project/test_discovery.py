@@ -198,6 +198,8 @@ def test_the_test_by_bytes() -> None:
     assert not mentions_accelerators(b"import numpy\n")
     assert mentions_accelerators(b"from pytorch_metric_learning import x\n")
     assert mentions_accelerators(b"import lightning as L\n")
+    assert mentions_accelerators(b"def step(self):\n    self.loss().backward()\n")
+    assert not mentions_accelerators(b"def step(self):\n    self.walk(backward=True)\n")
 
 
 def test_generated_files_say_so_at_their_top() -> None:

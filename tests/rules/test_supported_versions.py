@@ -15,7 +15,6 @@ from .checks import check_since
 @pytest.mark.parametrize(
     ("code", "package", "since"),
     [
-        ("ACC417", "torch", (1, 10)),
         ("ACC419", "torch", (1, 5)),
         ("ACC506", "torch", (1, 7)),
         ("ACC507", "torch", (1, 11)),

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.parameters import declared_type
+from accel_advisor.interpreter.parameters import declared_type, given_for
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS, TORCH_LOADER
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.values import Choice, Loader, Method, Opaque, Qualified, Unknown, Value
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
+    from accel_advisor.interpreter.frames import Frame
 
 _NAMED_LOADER = re.compile(r"(?<!down)(?<!up)(?<!re)loader|(^|_)dl")
 _NAMED_LOADERS = re.compile(f"({_NAMED_LOADER.pattern})s?")
@@ -23,18 +24,44 @@ _OTHER_RESULTS = ("torch", "functools.", "module.")
 
 def iterated(machine: Machine, node: cst.BaseExpression | None, value: Value) -> Value:
     """What is iterated: the value of an expression, or a loader where nothing is known of the value and the expression
-    is called one."""
+    is called one, here or where a caller gives it, or an unknown function makes it of one."""
     if node is None or not _may_be_loader(value):
         return value
-    name = _name_of_loader(node)
+    written = _as_given(machine.frame, node)
+    name = _name_of_loader(written)
     ground = Ground.NAME if name else None
     declared = _ground_of_declaration(machine, node.value) if isinstance(node, cst.Name) else None
     if isinstance(node, cst.Name) and declared is not None:
         name, ground = node.value, declared
     if ground is None:
-        return value
+        return _handed_on(machine, node, value) if isinstance(node, cst.Call) else value
     call = machine.recorder.evident_loader(machine.frame, name, node, Evidence.of(ground, Ground.LOOP))
     return Loader(call, basis=call.basis)
+
+
+def _as_given(frame: Frame, node: cst.BaseExpression) -> cst.BaseExpression:
+    """An expression, or what the callers write for it where it is a parameter of the function at hand."""
+    around: Frame | None = frame
+    while around is not None and around.function is not None and around.site is not None:
+        function, call = around.function, around.site.node
+        if not isinstance(node, cst.Name) or not isinstance(call, cst.Call):
+            break
+        given = given_for(function, call, node.value)
+        if given is None:
+            break
+        node, around = given, around.caller
+    return node
+
+
+def _handed_on(machine: Machine, call: cst.Call, value: Value) -> Value:
+    """What a function that is not known yields of what it is given first: the batches of a loader, if that is one."""
+    first = next((arg.value for arg in call.args if not arg.star), None)
+    if not isinstance(first, (cst.Name, cst.Attribute)):
+        return value
+    held = iterated(machine, first, machine.evaluate(first))
+    return (
+        Loader(held.call, held.delivers, held.basis | Evidence.of(Ground.KEPT)) if isinstance(held, Loader) else value
+    )
 
 
 def _may_be_loader(value: Value) -> bool:

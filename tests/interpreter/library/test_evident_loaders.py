@@ -37,7 +37,18 @@ SHOWN = {
     "described": DESCRIBED.format("batches", "batches (DataLoader): x and y"),
     "described with a full name": DESCRIBED.format("batches", "batches : torch.utils.data.DataLoader"),
 }
+GENERATOR = "def logged(iterable, n):\n  for one in iterable:\n    yield one\n"
+METER = "class Meter:\n  def log(self, every, iterable):\n    for one in iterable:\n      yield one\n"
+SHOWN |= {
+    "what a caller gives": GENERATOR + "def train(data_loader):\n  for x, y in logged(data_loader, 10):",
+    "what a caller gives a method": METER
+    + "def train(data_loader):\n  for i, (x, y) in enumerate(Meter().log(10, data_loader)):",
+    "what a caller gives by keyword": GENERATOR + "def train(dl):\n  for x, y in logged(n=10, iterable=dl):",
+}
 NOT_SHOWN = {
+    "another name that a caller gives": GENERATOR + "def train(loader, parts):\n  for x, y in logged(parts, loader):",
+    "given to an unknown function beside": "import log\ndef train(loader, x):\n  for x, y in log.every(x, loader):",
+    "a part of it": "import log\ndef train(loader):\n  for x, y in log.every(loader.dataset):",
     "another name": "def train(batches):\n  for x, y in batches:",
     "a downloader": "def train(downloader):\n  for x, y in downloader:",
     "the name of a part": "def train(loader_names):\n  for x, y in loader_names:",
@@ -71,6 +82,13 @@ def test_a_loader_by_name_and_loop(case: str, tmp_path: Path) -> None:
     named = Ground.DOCSTRING if "described" in case else Ground.ANNOTATION if case == "annotated" else Ground.NAME
     assert set(loader.basis.grounds) == {named, Ground.LOOP}
     assert loader.moved_by is None
+
+
+@pytest.mark.parametrize("given", ["loader", "self.loader"])
+def test_what_an_unknown_function_is_given(given: str, tmp_path: Path) -> None:
+    source = f"{MODEL}import log\ndef train(self, loader):\n  for x, y in log.every({given}, 10):{STEP}"
+    (loader,) = _loaders(source, tmp_path)
+    assert loader.label == "loader"
 
 
 @pytest.mark.parametrize("case", NOT_SHOWN)

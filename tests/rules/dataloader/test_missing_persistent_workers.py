@@ -248,12 +248,6 @@ PAIRS = {
         "[make(n) for n in conf.names]",
         "[make(1)]",
     ),
-    "torch 1.7 and pinned memory": Pair(
-        FILES + LOADER.replace("2", "2, pin_memory=True") + EPOCHS,
-        ", pin_memory=True",
-        "",
-        {"requirements.txt": "torch>=1.7,<1.8\n"},
-    ),
     "a loop over loaders": Pair(
         FILES + LOADER + "\nfor l in (loader, loader):\n    for x in l:\n        model(x)\n",
         "for l in (loader, loader):\n    for x in l",
@@ -283,6 +277,14 @@ def test_reports_workers_that_put_graphs_together(tmp_path: Path) -> None:
     graphs = "from torch_geometric.datasets import ModelNet\nfrom torch_geometric.loader import DataLoader\n"
     loader = LOADER.replace("files", "ModelNet('m')") + "  # -> info unsafe"
     check_one("ACC106", STAGED_FILES + graphs + loader + EPOCHS, tmp_path)
+
+
+@pytest.mark.parametrize(("pins", "barred"), [(", pin_memory=True", True), ("", False)])
+def test_says_where_torch_has_to_be_newer(pins: str, barred: bool, tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch>=1.7,<1.8\n")
+    loader = LOADER.replace("2", f"2{pins}") + f"  # -> info {'none' if barred else 'unsafe'}"
+    (found,) = check_one("ACC106", STAGED_FILES + loader + EPOCHS, tmp_path)
+    assert found.message.endswith("(torch 1.8 or later, which this project rules out)") == barred
 
 
 def test_reports_workers_that_start_in_every_epoch(tmp_path: Path) -> None:

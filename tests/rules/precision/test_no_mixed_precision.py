@@ -229,12 +229,62 @@ def test_says_what_it_rests_on(tmp_path: Path) -> None:
     )
 
 
-def test_reported_where_newer_versions_are_allowed_too(tmp_path: Path) -> None:
-    for stated, mark in (("torch>=0.4", MARK), ("torch>=1.0,<1.9", "")):
-        folder = tmp_path / stated[-3:]
-        folder.mkdir()
-        (folder / "pyproject.toml").write_text(f'[project]\nname = "p"\ndependencies = ["{stated}"]\n')
-        check_one("ACC417", program("net.cuda()", mark=mark), folder)
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [("torch>=1.10", ""), ("torch>=0.4", "(torch 1.10 or later)"), ("torch<1.9", "which this project rules out)")],
+)
+def test_says_which_version_it_takes(stated: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "p"\ndependencies = ["{stated}"]\n')
+    (found,) = check_one("ACC417", program("net.cuda()", mark=MARK), tmp_path)
+    assert found.message.endswith(said or "torch.bfloat16)`")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x = librosa.amp_to_db(y)",
+        "amp = y.max()",
+        "if x.dtype in (torch.float16, torch.bfloat16): pass",
+        "pass  # no fp16",
+    ],
+)
+def test_words_that_decide_nothing(line: str, tmp_path: Path) -> None:
+    check_one("ACC417", program("net.cuda()", line, mark=MARK), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["x = args.amp", "parser.add_argument('--amp')", "conf['amp']", "use_amp = conf.x", "x = y.to(torch.float16)"],
+)
+def test_words_that_may_decide(line: str, tmp_path: Path) -> None:
+    check_one("ACC417", program("net.cuda()", line), tmp_path)
+
+
+LOSSES = "import torch\ndef penalty(x, y):\n    return torch.autograd.grad(y, x, create_graph=True)\n"
+
+
+def test_losses_that_another_training_may_use_decide_nothing(tmp_path: Path) -> None:
+    source = program("import losses", "net.cuda()", mark=MARK)
+    check_one("ACC417", source, tmp_path, {"losses.py": LOSSES})
+    check_one("ACC417", program(*LOSSES.splitlines(), "net.cuda()"), tmp_path)
+
+
+ARCHITECTURES = """
+from torchvision import models
+class Siamese(nn.Module):
+    def __init__(self, encoder):
+        super().__init__()
+        self.encoder = encoder(num_classes=9)
+    def forward(self, x):
+        return self.encoder(x)
+net = Siamese({encoder})
+"""
+
+
+@pytest.mark.parametrize(("encoder", "deep"), [("models.__dict__[conf.arch]", True), ("conf.arch", False)])
+def test_a_model_of_a_library_that_another_is_built_with(encoder: str, deep: bool, tmp_path: Path) -> None:
+    net = ARCHITECTURES.format(encoder=encoder)
+    check_one("ACC417", program("net.cuda()", net=net, mark=MARK if deep else ""), tmp_path)
 
 
 def test_names_the_loop_around_the_model(tmp_path: Path) -> None:

@@ -57,8 +57,6 @@ def _starts_anew(facts: Facts, loader: LoaderCall) -> bool:
         return False  # where no workers are better than workers that live on
     if not (loader.works or loader.feeds_gpu or loader.transfers):
         return False  # which is tried out, and not trained on
-    if not facts.supports(workers_live_on_since(loader)):
-        return False
     return not loader.suffers("changed") and not _may_change(facts, loader)
 
 

@@ -20,6 +20,7 @@ from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
+    from accel_advisor.records.operations import Operation
     from accel_advisor.source.document import Document
 
 SINCE = (1, 10)
@@ -40,15 +41,21 @@ _DECIDES = (
 )
 _DIFFERENTIATES = (Call("torch.autograd.grad"), *methods("Tensor", "backward"), *methods("?", "backward"))
 _SPEAKS = re.compile(
-    r"(?<![a-z])(?:amp|autocast|gradscaler|[bf]p?16|b?float16|mixed[_ -]?precision|allow_tf32|deepspeed)(?![a-z])",
+    r"(?<![a-z])(?:autocast|gradscaler|[bf]p?16|b?float16|mixed[_ -]?precision|allow_tf32|deepspeed)(?![a-z])"
+    r"|(?:apex|cuda|torch|--|args?|opts?|cfg|config|hparams|self|use|no|with|enable[sd]?)[._ -]?amp(?![a-z])"
+    r"|(?<![a-z])amp[._ -]?(?:autocast|level|opt|scaler?|init|enabled?|dtype|training|mode)|[\"']amp[\"']",
     re.IGNORECASE,
 )
-"""Words of a program whose owner has thought of mixed precision."""
+"""Words of a program whose owner has thought of mixed precision; by itself, `amp` is an amplitude as often."""
+_ASIDES = re.compile(r"#[^\n]*|dtype[ \t]*(?:==|!=|(?:not[ \t]+)?in\b|is\b)[^\n]*", re.IGNORECASE)
+"""Comments, and questions for a precision that somebody else has decided about."""
 _IMPORTS = re.compile(
     r"^[ \t]*(?:from[ \t]+(?:apex|torch)[\w.]*[ \t]+import[ \t]+[\w, \t]+|import[ \t]+(?:apex|torch)[\w. \t]*)$",
     re.MULTILINE,
 )
 """Imports of what may never be used."""
+_AMP = re.compile(r"(?<!\w)amp(?!\w)")
+"""What such an import may be used by."""
 _DEEPSPEED = re.compile("deepspeed", re.IGNORECASE)
 """A library whose files of settings decide."""
 _LAYERS = calls(
@@ -78,6 +85,7 @@ class FullPrecision:
             loop.
         loss: the last call of a loss in the loop's own text.
         option: the option without which it does, where one lets the program compute in another precision; or empty.
+        switch: what that option switches on.
         basis: what shows that it trains such a model on a GPU.
     """
 
@@ -86,6 +94,7 @@ class FullPrecision:
     node: cst.CSTNode
     loss: cst.Call | None
     option: str
+    switch: Operation | None
     basis: Evidence
 
 
@@ -94,15 +103,16 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     mentions another precision; None where another loop of the program stands for it, or the move of its attention
     layers."""
     first = facts.program.first_training
-    if first is None or not facts.supports(SINCE):
+    if first is None:
         return None
     model = first_step(facts)
     document, node = (model.document, model.node) if model is not None else (first.document, first.node)
     if document is not facts.document or not _may(facts):
         return None
-    option = _switched_by(facts)
-    if option is None or (not option and _speaks(facts, _SPEAKS)) or _speaks(facts, _DEEPSPEED):
+    switched = _switched_by(facts)
+    if switched is None or (not switched and _speaks(facts, _SPEAKS)) or _speaks(facts, _DEEPSPEED):
         return None
+    option, switch = switched[0] if switched else ("", None)
     graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loaders_in(first))
     if graphs or not _is_deep(facts) or moved_in_float32(facts) is not None or _differentiates_twice(facts, first):
         return None
@@ -114,7 +124,7 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     losses = [call.node for call, _ in called if call.loss and first.holds(call.document, call.node)]
     basis = PROVEN if proven else Evidence.of(Ground.GPU, Ground.LAYERS)
     basis |= Evidence.of(Ground.DEFAULT) if option else PROVEN
-    return FullPrecision(first, document, node, losses[-1] if losses else None, option, basis)
+    return FullPrecision(first, document, node, losses[-1] if losses else None, option, switch, basis)
 
 
 def _may(facts: Facts) -> bool:
@@ -128,18 +138,22 @@ def _may(facts: Facts) -> bool:
 
 def _speaks(facts: Facts, words: re.Pattern[str]) -> bool:
     """Whether words stand anywhere in the program, but for the imports of what may never be used."""
-    said = (each.document.text for each in facts.program)
-    return any(words.search(text) and words.search(_IMPORTS.sub("", text)) for text in said)
+    for text in (each.document.text for each in facts.program):
+        imports = _IMPORTS.findall(text)
+        used = any(map(_AMP.search, imports)) and words is _SPEAKS
+        if used or words.search(text):
+            rest = _ASIDES.sub("", _IMPORTS.sub("", text))
+            if words.search(rest) or (used and _AMP.search(rest)):
+                return True
+    return False
 
 
-def _switched_by(facts: Facts) -> str | None:
-    """The option without which the program computes in float32; empty where nothing lets it do otherwise, and None
-    where it does so anyway, or may."""
-    found = [context for one in facts.program.operations_of(*_SWITCHES) for context in one.contexts]
-    options = [next((one.off_by for one in context.conditions if one.off_by), "") for context in found]
-    if not all(options):
-        return None
-    return options[0] if options else ""
+def _switched_by(facts: Facts) -> list[tuple[str, Operation]] | None:
+    """The options without which the program computes in float32, and what each switches on; empty where nothing lets it
+    do otherwise, and None where it does so anyway, or may."""
+    found = [(one, context) for one in facts.program.operations_of(*_SWITCHES) for context in one.contexts]
+    options = [(next((by.off_by for by in context.conditions if by.off_by), ""), one) for one, context in found]
+    return options if all(option for option, _ in options) else None
 
 
 def _changes_default(facts: Facts) -> bool:
@@ -153,11 +167,16 @@ def _changes_default(facts: Facts) -> bool:
 
 
 def _differentiates_twice(facts: Facts, loop: Loop) -> bool:
-    """Whether a loop, or a function that nothing is seen to call, takes gradients of gradients."""
+    """Whether a loop, or a function beside it that nothing is seen to call, takes gradients of gradients. A project has
+    losses that do which this training does not use, and optimizers to choose from."""
     found = facts.program.operations_of(*_DIFFERENTIATES)
     twice = [one for one in found if one.what.name == "grad" or not one.lacks("create_graph", 2)]
-    contexts = [context for one in twice for context in one.contexts]
-    return any(loop in one.loops or (one.inner is None and one.functions) for one in contexts)
+    return any(
+        (loop in context.loops and "step" not in context.functions)
+        or (one.document is loop.document and context.inner is None and context.functions)
+        for one in twice
+        for context in one.contexts
+    )
 
 
 def _is_deep(facts: Facts) -> bool:
