@@ -67,9 +67,9 @@ class ManualAttention(Rule):
         Where results must stay the same to the last digit. The fused function scales by the root of the last dimension
         unless it is given `scale`, takes a mask as `attn_mask` or `is_causal`, and drops weights in evaluation too
         unless `dropout_p` is 0 there; its kernels take batches of heads: four dimensions. The rule is silent where the
-        scores or weights are used for anything else (to return the weights where an option asks for them, or to callers
-        that drop them, does not count), where something else than a mask or a bias is added to them, and in files that
-        mention fused attention.
+        scores or weights are used for anything else (what is done where an option asks for it does not count, nor that
+        they are returned to callers that drop them), where something else than a mask or a bias is added to them, and
+        in files that mention fused attention.
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
@@ -81,7 +81,7 @@ class ManualAttention(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each attention at the product of its queries and keys."""
-        if not facts.supports(_SINCE) or any(word in facts.document.text for word in _FUSED):
+        if any(word in facts.document.text for word in _FUSED):
             return
         for attention in attentions(facts):
             mask = ", attn_mask" if attention.masked else ""

@@ -93,12 +93,52 @@ def test_silent(body: str, tmp_path: Path) -> None:
     check_one("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
 
 
-def test_silent_where_an_older_torch_is_pinned(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text('[project]\nname = "p"\ndependencies = ["torch~=1.13"]\n')
-    check_one("ACC430", HEAD + "        return (q @ k.transpose(-2, -1)).softmax(-1) @ v\n", tmp_path)
-
-
 MARK = "  # -> info none"
+
+
+@pytest.mark.parametrize(("stated", "barred"), [("torch~=1.13", True), ("torch>=1.13", False)])
+def test_says_where_torch_has_to_be_newer(stated: str, barred: bool, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "p"\ndependencies = ["{stated}"]\n')
+    body = f"        return (q @ k.transpose(-2, -1)).softmax(-1) @ v{MARK}\n"
+    (found,) = check_one("ACC430", HEAD + body, tmp_path)
+    assert found.message.endswith("(torch 2.0 or later, which this project rules out)") == barred
+
+
+WATCHED = "w = (q @ k.transpose(-2, -1)).softmax(-1){mark}\nif {test}:\n    self.watch(w)\nreturn w @ v"
+
+
+@pytest.mark.parametrize(
+    ("test", "option"),
+    [("mask is not None", True), ("self.watch and not past", True), ("past == 'all'", True), ("past > 3", False)],
+)
+def test_what_an_option_does_with_the_weights(test: str, option: bool, tmp_path: Path) -> None:
+    body = WATCHED.format(test=test, mark=MARK if option else "")
+    check_one("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
+
+
+BRANCHES = """
+w = q @ k.transpose(-2, -1){mark}
+if mask is not None:
+    w = self.watch(w, mask)
+    w = self.softmax(w)
+else:
+    w = {other}(w)
+return self.drop(w) @ v
+"""
+
+
+@pytest.mark.parametrize(("other", "is_attention"), [("self.softmax", True), ("self.over_heads", False)])
+def test_follows_each_branch_by_itself(other: str, is_attention: bool, tmp_path: Path) -> None:
+    body = BRANCHES.format(other=other, mark=MARK if is_attention else "")
+    check_one("ACC430", HEAD + textwrap.indent(body, " " * 8) + "\n", tmp_path)
+
+
+@pytest.mark.parametrize(("equation", "plain"), [("f'bhid,bhjd->bhij'", True), ("f'bhid,bhjd->{past}'", False)])
+def test_an_equation_that_is_written_as_a_formatted_text(equation: str, plain: bool, tmp_path: Path) -> None:
+    body = f"        return torch.einsum({equation}, q, k).softmax(-1) @ v{MARK if plain else ''}\n"
+    check_one("ACC430", HEAD + body, tmp_path)
+
+
 REPORTED = {
     "one expression": f"return torch.softmax(q @ k.transpose(-2, -1) * self.scale, -1) @ v{MARK}",
     "step by step": f"""

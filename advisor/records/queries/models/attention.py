@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import calls
-from accel_advisor.syntax.shapes import assigned_value, dotted, names_bound_in, names_read_in, self_attribute
+from accel_advisor.records.queries.models.bound_names import BoundNames
+from accel_advisor.syntax.shapes import assigned_value, dotted, self_attribute
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import Module
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
+    from accel_advisor.source.document import Document
 
 _SOFTMAX = ("torch.softmax", "torch.nn.functional.softmax")
 _PRODUCTS = ("torch.matmul", "torch.bmm")
@@ -41,12 +43,12 @@ class Attention:
     Attributes:
         scores: the product of queries and keys.
         masked: whether some scores are replaced before the softmax.
-        names: where scores and weights are read by a name, on the way to the values.
+        names: where scores and weights are read by a name, on the way to the values, and what binds that name there.
     """
 
     scores: cst.BaseExpression
     masked: bool = False
-    names: list[cst.Name] = field(default_factory=list)
+    names: list[tuple[cst.Name, cst.CSTNode]] = field(default_factory=list)
 
 
 def attentions(facts: Facts) -> Iterator[Attention]:
@@ -70,23 +72,22 @@ def attentions(facts: Facts) -> Iterator[Attention]:
             owner = classes.get(id(function))
             beside = _returned_beside(function)
             dropped = beside if beside and _is_dropped(facts, function, owner) else frozenset[int]()
-            yield from _Function(function, owner, called, dropped).attentions()
+            yield from _Function(facts.document, function, owner, called, dropped).attentions()
 
 
 class _Function:
     """The names of one function, and what it multiplies."""
 
     def __init__(
-        self, node: cst.FunctionDef, owner: cst.ClassDef | None, called: dict[int, str], dropped: frozenset[int]
+        self,
+        document: Document,
+        node: cst.FunctionDef,
+        owner: cst.ClassDef | None,
+        called: dict[int, str],
+        dropped: frozenset[int],
     ) -> None:
         self._body, self._owner, self._called = node.body, owner, called
-        self._order = {id(one): at for at, one in enumerate(descendants(node.body))}
-        self._bound: dict[str, list[tuple[int, cst.CSTNode]]] = {}
-        """The statements that bind a name, or may change what it stands for, and where they end."""
-        for one in descendants(node.body, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Expr, cst.For, cst.AsName):
-            end = max(self._order[id(part)] for part in descendants(one.iter if isinstance(one, cst.For) else one))
-            for name in names_read_in(one.target) if isinstance(one, cst.For) else names_bound_in(one):
-                self._bound.setdefault(name, []).append((end, one))
+        self._names = BoundNames(document, node.body)
         labels = {id(one.target) for one in descendants(node.body, cst.AssignTarget)}
         labels |= {id(one.attr) for one in descendants(node.body, cst.Attribute)}
         labels |= {id(one.value) for one in descendants(node.body, cst.Attribute) if one.attr.value in _FACTS}
@@ -94,21 +95,35 @@ class _Function:
         self._reads = [one for one in descendants(node.body, cst.Name) if id(one) not in labels]
         hidden = descendants(node.body, *_INNER, cst.Global, cst.Nonlocal)
         self._hidden = {name.value for one in hidden for name in descendants(one, cst.Name)}
+        self._no_weights: set[int] = set()
+        self._no_scores: set[int] = set()
 
     def attentions(self) -> Iterator[Attention]:
-        """Those that end in a product, of what is used in no other way."""
+        """Those that end in a product, of what is used in no other way, unless an option asks for that."""
         for node in descendants(self._body, cst.BinaryOperation, cst.Call, but=_INNER):
             factors = self._factors(node)
             found = self._weights(factors[0]) if factors is not None else None
-            if found is not None and not self._hidden & {one.value for one in found.names}:
-                ways = {self._bound_by(one) for one in found.names}
-                if sum(self._bound_by(one) in ways for one in self._reads) == len(found.names):
-                    yield found
+            if found is None or self._hidden & {one.value for one, _ in found.names}:
+                continue
+            names, ways = {id(one) for one, _ in found.names}, {id(way) for _, way in found.names}
+            others = (one for one in self._reads if id(one) not in names and not self._names.is_optional(one))
+            if not any(id(way) in ways for one in others for way in self._names.bindings(one)):
+                yield found
 
     def _weights(self, node: cst.CSTNode | None) -> Attention | None:
         """The attention whose weights an expression is."""
-        if isinstance(node, cst.Name):
-            return _through(self._weights(_given(self._bound_by(node))), node)
+        if node is None or id(node) in self._no_weights:
+            return None
+        found = self._weights_through(node) if isinstance(node, cst.Name) else self._weights_of(node)
+        if found is None:
+            self._no_weights.add(id(node))
+        return found
+
+    def _weights_through(self, name: cst.Name) -> Attention | None:
+        each = ((self._weights(_given(one)), one) for one in self._names.bindings(name))
+        return next((_through(found, name, one) for found, one in each if found is not None), None)
+
+    def _weights_of(self, node: cst.CSTNode) -> Attention | None:
         if not isinstance(node, cst.Call):
             return None
         called = self._called.get(id(node), "")
@@ -124,8 +139,18 @@ class _Function:
 
     def _scores(self, node: cst.CSTNode | None) -> Attention | None:
         """The attention whose scores an expression is."""
-        if isinstance(node, cst.Name):
-            return _through(self._scores(_given(self._bound_by(node))), node)
+        if node is None or id(node) in self._no_scores:
+            return None
+        found = self._scores_through(node) if isinstance(node, cst.Name) else self._scores_of(node)
+        if found is None:
+            self._no_scores.add(id(node))
+        return found
+
+    def _scores_through(self, name: cst.Name) -> Attention | None:
+        each = ((self._scores(_given(one)), one) for one in self._names.bindings(name))
+        return next((_through(found, name, one) for found, one in each if found is not None), None)
+
+    def _scores_of(self, node: cst.CSTNode) -> Attention | None:
         if isinstance(node, cst.Expr):
             changed = _receiver(node.value, "masked_fill_")
             return _masked(self._scores(changed)) if changed is not None else None
@@ -165,17 +190,12 @@ class _Function:
             return node.args[1].value
         return None
 
-    def _bound_by(self, name: cst.Name) -> cst.CSTNode | None:
-        """The last statement above the place where a name is read that binds it."""
-        above = [(end, one) for end, one in self._bound.get(name.value, ()) if end < self._order.get(id(name), 0)]
-        return max(above, key=lambda each: each[0])[1] if above else None
-
     def _factors(self, node: cst.CSTNode | None) -> tuple[cst.BaseExpression, cst.BaseExpression] | None:
         """What a matrix product multiplies."""
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.MatrixMultiply):
             return node.left, node.right
         if self._equation(node) is not None and isinstance(node, cst.Call):
-            first, second = (one.value for one in node.args if not isinstance(one.value, cst.SimpleString))
+            first, second = (one.value for one in node.args if _text(one.value) is None)
             return first, second
         receiver = _receiver(node, "matmul") or _receiver(node, "bmm")
         given = node.args if isinstance(node, cst.Call) else ()
@@ -187,7 +207,7 @@ class _Function:
         """The dimensions of both factors and of the product, for one that is written as an equation."""
         if not isinstance(node, cst.Call) or self._called.get(id(node)) not in _EINSUM or len(node.args) != 3:
             return None
-        texts = [one.value.raw_value for one in node.args if isinstance(one.value, cst.SimpleString)]
+        texts = [text for one in node.args if (text := _text(one.value)) is not None]
         found = _EQUATION.fullmatch(texts[0]) if len(texts) == 1 else None
         return None if found is None else tuple(_dimensions(one) for one in found.groups())
 
@@ -199,14 +219,14 @@ class _Function:
             given = [one.value for one in assigns if name in [self_attribute(each.target) for each in one.targets]]
             if given and all(isinstance(one, (cst.Name, cst.Attribute)) for one in given):
                 return True
-        if isinstance(node, cst.Name) and self._bound_by(node) is None and "scale" in node.value:
+        if isinstance(node, cst.Name) and self._names.bound_by(node) is None and "scale" in node.value:
             return True
         return self._is_number(node)
 
     def _is_crossed(self, node: cst.CSTNode | None, flat: bool = False) -> bool:
         """Whether the last two dimensions of a tensor were exchanged; of three, if it is flat."""
         if isinstance(node, cst.Name):
-            return self._is_crossed(_given(self._bound_by(node)), flat)
+            return self._is_crossed(_given(self._names.bound_by(node)), flat)
         if isinstance(node, cst.Call) and _receiver(node, "transpose") is not None:
             return {_integer(one.value) for one in node.args} in ({-1, -2}, {1, 2} if flat else {2, 3})
         return isinstance(node, cst.Attribute) and node.attr.value == "mT"
@@ -214,7 +234,7 @@ class _Function:
     def _is_number(self, node: cst.BaseExpression) -> bool:
         """Whether a factor is made of numbers, roots and sizes: itself, or whatever its name or attribute is given."""
         name = self_attribute(node)
-        given = [_given(self._bound_by(node))] if isinstance(node, cst.Name) else [node]
+        given = [_given(self._names.bound_by(node))] if isinstance(node, cst.Name) else [node]
         if name is not None:
             assigns = descendants(self._owner, cst.Assign) if self._owner is not None else ()
             given = [one.value for one in assigns if name in [self_attribute(each.target) for each in one.targets]]
@@ -225,6 +245,16 @@ def _masked(found: Attention | None) -> Attention | None:
     if found is not None:
         found.masked = True
     return found
+
+
+def _text(node: cst.BaseExpression) -> str | None:
+    """The text that an expression is, be it a formatted one into which nothing is put; None for others."""
+    if isinstance(node, cst.SimpleString):
+        return node.raw_value
+    if not isinstance(node, cst.FormattedString):
+        return None
+    plain = [one.value for one in node.parts if isinstance(one, cst.FormattedStringText)]
+    return "".join(plain) if len(plain) == len(node.parts) else None
 
 
 def _dimensions(text: str) -> tuple[str, ...]:
@@ -324,9 +354,8 @@ def _drops_second(assign: cst.Assign, function: cst.FunctionDef) -> bool:
     return all(id(one) in bound | attributes for one in named)
 
 
-def _through(found: Attention | None, name: cst.Name) -> Attention | None:
-    if found is not None:
-        found.names.append(name)
+def _through(found: Attention, name: cst.Name, bound_by: cst.CSTNode) -> Attention:
+    found.names.append((name, bound_by))
     return found
 
 
