@@ -52,6 +52,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("tuning.knobs",),
     ("tuning.record",),
     ("tuning.showing",),
+    ("tuning.pricing",),
     ("tuning.page",),
     ("tuning",),
     ("library",),

@@ -105,7 +105,11 @@ def _behind_dashes(own: list[str], words: str) -> str:
     f"{', '.join(TRAINING_KNOB_NAMES)}. `all` is all but batch_size.",
 )
 @click.option("--unsafe-fixes", is_flag=True, help="With --apply: write knobs of the training, too.")
-@click.option("--explain", is_flag=True, help="Say where the loader spends its time, function by function.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Say what each line of a step costs, those that lint finds first, and where the loader spends its time.",
+)
 @click.option("--check", is_flag=True, help="Exit with status 1 when a measured gain is left on the table.")
 @click.option(
     "--tolerance",

@@ -18,9 +18,10 @@ from accel_advisor.tuning.applying.rewrite import recommend
 from accel_advisor.tuning.applying.verified_rewrite import apply
 from accel_advisor.tuning.knobs.knob_trials import KnobTrials, try_knobs
 from accel_advisor.tuning.knobs.tried_knobs import TriedKnobs
+from accel_advisor.tuning.pricing.measured_prices import measured_prices
 from accel_advisor.tuning.probe.channel.wire import BASELINE, LoaderInfo, Ready, Settings
 from accel_advisor.tuning.record.outcome import Outcome, Row
-from accel_advisor.tuning.record.schema import Explanation
+from accel_advisor.tuning.record.schema import Explanation, Prices
 from accel_advisor.tuning.search.allowance import whole
 from accel_advisor.tuning.search.conclusion import conclusion
 from accel_advisor.tuning.search.diagnosis import diagnose
@@ -48,7 +49,7 @@ COPIES_SECONDS = 20.0
 STOP_SECONDS = 1.0
 """Beyond the search's own limit, in seconds, before its trial is ended whatever it does."""
 _STARTING, _COPYING = (Doing(words, words) for words in ("starting the script", "copies to the accelerator"))
-_EXPLAIN_SHARE, _LEAST_EXPLAIN_SHARE = 0.15, 0.05
+_EXPLAIN_SHARE, _LEAST_EXPLAIN_SHARE, _PRICES_SHARE = 0.15, 0.05, 0.15
 _NOISY = 0.1
 _UNEXPLAINED = "where the loader spends its time was not found out"
 
@@ -108,17 +109,21 @@ def tune(
             Loop(info.settings, info.length, ready.device in TRANSFER_DEVICES, not objections.persistence),
             limits_for(machine, info, objections).shared(command.ranks or 1),
             knobs=options.knobs,
-            budget=options.budget * (1 - _EXPLAIN_SHARE) if options.explain else options.budget,
+            budget=options.budget * (1 - _EXPLAIN_SHARE - _PRICES_SHARE) if options.explain else options.budget,
             seed=options.seed,
             start=session.start_seconds if options.apply else None,
         )
         end = time.monotonic() + whole(options.budget)
         explained: tuple[Explanation, ...] = ()
+        prices: Prices | None = None
         cut = ""
         session.limit(time.monotonic() + search.time.most + STOP_SECONDS)
         try:
             with interrupts.heeded():
                 session.run(search, watch)
+                if options.explain:
+                    watch(doing(Purpose.PRICES, search.baseline), search)
+                    prices = measured_prices(session, options.budget * _PRICES_SHARE, root, ready.device)
                 seconds = _explanation_seconds(search, options)
                 if seconds:
                     watch(doing(Purpose.EXPLANATION, search.baseline), search)
@@ -134,7 +139,7 @@ def tune(
                 raise
             cut = error.sentence
     outcome = _outcome(ready, search, root)
-    outcome.explained = explained
+    outcome.explained, outcome.prices = explained, prices
     outcome.script = display_name(command.script, root) if command.script else f"-m {command.module}"
     if command.ranks is not None:
         outcome.script = f"torchrun --nproc-per-node {command.ranks} {outcome.script}"

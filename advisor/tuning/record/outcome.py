@@ -10,7 +10,7 @@ from accel_advisor.machine.machine import Accelerator, Machine
 from accel_advisor.tuning.applying.rewrite import Recommendation
 from accel_advisor.tuning.knobs.tried_knobs import TriedKnobs
 from accel_advisor.tuning.probe.channel.wire import Block, LoaderInfo, Settings
-from accel_advisor.tuning.record.schema import Explanation
+from accel_advisor.tuning.record.schema import Explanation, Prices
 from accel_advisor.tuning.search.diagnosis import Diagnosis
 from accel_advisor.tuning.search.settings import Use
 from accel_advisor.tuning.search.statistics import WORTH, Interval
@@ -71,6 +71,7 @@ class Outcome:
         samples: what the GPU did, on the clock of the blocks; empty where there is none, or its driver reports nothing.
         clock: when the run began, on that clock.
         explained: where the loader spends its time, if that was asked for: now, and under what is recommended.
+        prices: what the lines of a step cost, if that was asked for.
     """
 
     root: Path
@@ -103,6 +104,7 @@ class Outcome:
     recommended_interval: Interval | None = None
     turns: TriedKnobs | None = None
     use: Use | None = None
+    prices: Prices | None = None
 
     @property
     def verified(self) -> bool | None:

@@ -84,6 +84,7 @@ def recorded(outcome: Outcome) -> Record:
         samples=_samples(outcome),
         explained=outcome.explained,
         turns=_turns(outcome),
+        prices=outcome.prices,
     )
 
 

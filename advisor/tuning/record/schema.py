@@ -249,6 +249,77 @@ class Explanation:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """The share of a step that a place takes, with the ends of its interval, in the time of the loop's own thread:
+    ``waits`` is ``data`` or ``device`` where that thread waits for it, else empty. ``saves`` is the share that a step
+    would be shorter by if the thread did not wait for the device there; None where it does not."""
+
+    share: float
+    low: float
+    high: float
+    waits: str = ""
+    saves: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinePrice:
+    """A line of the user's code: ``calls`` is the expression that most of its time is spent in."""
+
+    filename: str
+    row: int
+    calls: str
+    price: Price
+
+
+@dataclass(frozen=True, slots=True)
+class FindingPrice:
+    """What lint says about code that ran in a step, and what that code takes of it; ``text`` is the code."""
+
+    code: str
+    name: str
+    message: str
+    filename: str
+    row: int
+    column: int
+    text: str
+    price: Price
+
+
+@dataclass(frozen=True, slots=True)
+class ListedLine:
+    """A line of the training loop as it stands in the source; without a price where it was never found at work."""
+
+    row: int
+    text: str
+    price: Price | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The training loop, line by line."""
+
+    filename: str
+    lines: tuple[ListedLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What the lines of a step cost, from ``samples`` of the loop's stack in some ``batches``, ``step`` seconds each.
+
+    ``findings`` are what lint says about lines that ran, the dearest first; ``elsewhere`` counts those about other
+    lines of the same files. ``lines`` take a share worth naming, and nothing is found there.
+    """
+
+    batches: int
+    step: float
+    samples: int
+    findings: tuple[FindingPrice, ...]
+    lines: tuple[LinePrice, ...]
+    elsewhere: int = 0
+    listing: Listing | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TurnRecord:
     """A knob of the training; what was not measured is None. ``loss`` is the change of the mean loss as a share of it,
     ``warm_up`` seconds."""
@@ -316,6 +387,7 @@ class Record:
     verdict: str | None = None
     crowding: Ratio | None = None
     use: Use | None = None
+    prices: Prices | None = None
 
     @property
     def trained(self) -> LoaderRecord:

@@ -22,6 +22,7 @@ class Purpose(StrEnum):
     OLD_SOURCE = "the old source"
     NEW_SOURCE = "the new source"
     EXPLANATION = "where the loader spends its time"
+    PRICES = "what each line of a step costs"
     TRAINING_KNOB = "a knob of the training"
 
 

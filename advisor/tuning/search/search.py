@@ -48,6 +48,7 @@ class Request:
     purpose: Purpose
     most_seconds: float = math.inf
     watch: bool = False
+    lines: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from accel_advisor.tuning.record.outcome_record import recorded
 from accel_advisor.tuning.record.schema import Choice, Explanation, Record, TriedRecord, TurnsRecord, VerificationRecord
 from accel_advisor.tuning.search.settings import describe
 from accel_advisor.tuning.search.stops import Verdict
+from accel_advisor.tuning.showing.price_text import price_lines
 from accel_advisor.tuning.wording.figures import interval_text, rate_text, times, visible
 from accel_advisor.tuning.wording.kept_text import verdict_text
 from accel_advisor.tuning.wording.resource_text import use_text
@@ -41,6 +42,10 @@ def print_record(record: Record, console: Console) -> None:
         console.print(_text(record.sentence, "bold"))
         console.print()
         _print_shares(record, console)
+    if record.prices is not None:
+        console.print()
+        for line, style in price_lines(record.prices):
+            console.print(_text(line, style))
     for explanation in record.explained:
         _print_explanation(explanation, console)
     for advice in record.explained[-1].advice if record.explained else ():

@@ -186,6 +186,7 @@ class Session:
                     fresh=request.fresh,
                     most_seconds=request.most_seconds,
                     watch=request.watch,
+                    lines=request.lines,
                 )
                 now = time.monotonic()
                 self._cores = _busy(before, processor_seconds(self._trial.pid), now - asked)

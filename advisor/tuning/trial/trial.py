@@ -191,6 +191,7 @@ class Trial:
         fresh: bool = False,
         most_seconds: float = math.inf,
         watch: bool = False,
+        lines: bool = False,
     ) -> Block:
         """Serve one block under ``what`` (Settings, BASELINE, NO_WAIT or NO_TRANSFER) and return its measure.
 
@@ -205,7 +206,7 @@ class Trial:
         child = self._child
         if child is None or self._closed:
             raise RuntimeError("a trial measures between its start and its end")
-        child.send(Measure(what, min_batches, min_seconds, fresh, most_seconds, watch))
+        child.send(Measure(what, min_batches, min_seconds, fresh, most_seconds, watch, lines))
         moved, batches = time.monotonic(), self._batches
         while True:
             stall = self.stall_timeout * (START_PATIENCE if self._phase == STARTING_WORKERS else 1)

@@ -102,6 +102,36 @@ class Watched:
     stacks: tuple[Stack, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class LoopStack:
+    """Where the loop was found at work.
+
+    Attributes:
+        frames: of code that is neither a library's nor the probe's, outermost first.
+        fetching: how many of them are outside of the fetching of a batch; None where none was being fetched.
+    """
+
+    frames: tuple[Frame, ...]
+    fetching: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSamples:
+    """Where the loop spent its time during one block.
+
+    Attributes:
+        stacks: where it was found, each once.
+        samples: in the order of time, the number of a stack and the seconds that the sample stands for.
+        ran: the lines, by file and number, that the steps before the block ran; empty where they were not traced.
+        asks: the frames that ask for a batch, as those of a stack.
+    """
+
+    stacks: tuple[LoopStack, ...]
+    samples: tuple[tuple[int, float], ...]
+    ran: tuple[tuple[str, int], ...]
+    asks: tuple[Frame, ...]
+
+
 class Trait(Enum):
     """What the probe saw of a loader."""
 
@@ -193,6 +223,7 @@ class Measure:
         fresh: start a new pool even where one with these settings is alive.
         most_seconds: the candidate fails at the first batch after so long, the start of its workers included.
         watch: say where the loader spends its time, too. Its pool is opened for this block and closed after it.
+        lines: say which lines of the script the loop spends its time at, too.
     """
 
     what: Settings | str
@@ -201,6 +232,7 @@ class Measure:
     fresh: bool = False
     most_seconds: float = math.inf
     watch: bool = False
+    lines: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +266,8 @@ class Block:
         ranks: each rank's own clock, where there are several. Then ``samples`` are those of all ranks, ``seconds``
             the slowest's, and its parts those of the rank that the others wait for.
         watched: where the loader spent its time, if that was asked for.
+        lines: at which lines of the script the loop spent its time, if that was asked for.
+            Of several ranks the first's.
     """
 
     what: Settings | str
@@ -251,6 +285,7 @@ class Block:
     epoch_batches: int | None = None
     worker_bytes: int = 0
     watched: Watched | None = None
+    lines: LoopSamples | None = None
     ranks: tuple[Part, ...] = ()
 
     @property

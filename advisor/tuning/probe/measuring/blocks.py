@@ -11,8 +11,9 @@ from typing import Any
 from accel_advisor.tuning.probe.channel.reasons import CandidateReason
 from accel_advisor.tuning.probe.channel.wire import Block, Measure, Settings
 from accel_advisor.tuning.probe.measuring import batches
+from accel_advisor.tuning.probe.measuring.line_watch import TRACED_BATCHES, LineWatch
 from accel_advisor.tuning.probe.measuring.meter import Meter
-from accel_advisor.tuning.probe.measuring.worker_pools import Settling
+from accel_advisor.tuning.probe.measuring.worker_pools import Pool, Settling
 
 CACHE_BATCHES = 8
 CACHE_BYTES = 1 << 30
@@ -28,6 +29,7 @@ class Running:
         failed: why it failed on this rank, where the others have not heard of it yet.
         due: at how many batches it is asked whether it is long enough.
         until: when it is late, on :func:`time.perf_counter`.
+        lines: watches at which lines of the script the loop spends its time; None where that was not asked for.
     """
 
     measure: Measure
@@ -47,10 +49,43 @@ class Running:
     due: int = 0
     workers: int = field(init=False)
     until: float = field(init=False)
+    lines: LineWatch | None = None
+
+    @property
+    def warm(self) -> bool:
+        """Whether enough batches came before the block, where they are to say which lines run."""
+        return self.lines is None or self.settling.batches >= TRACED_BATCHES
 
     def __post_init__(self) -> None:
         self.workers = max(self.settings.num_workers if self.settings else 1, 1)
         self.until = perf_counter() + self.measure.most_seconds
+
+    def finished(self, meter: Meter, pool: Pool | None, length: int | None) -> Block:
+        """The block, which is over, and its clock stopped.
+
+        Args:
+            pool: what served it; None for a ceiling.
+            length: batches in an epoch, where that is known.
+        """
+        seconds, wait, transfer, compute, host = meter.finish()
+        return Block(
+            what=self.measure.what,
+            batches=self.batches,
+            samples=self.samples,
+            seconds=seconds,
+            wait=wait,
+            transfer=transfer,
+            compute=compute,
+            host=host,
+            began=self.began,
+            pool_seconds=self.pool_seconds,
+            epoch_seconds=self.epoch_seconds,
+            warm_batches=self.settling.batches,
+            epoch_batches=length,
+            worker_bytes=pool.worker_bytes() if pool is not None else 0,
+            watched=pool.watched() if pool is not None else None,
+            lines=self.lines.end() if self.lines is not None else None,
+        )
 
     def postpone(self, elapsed: float) -> None:
         """The block took ``elapsed`` seconds so far: set ``due`` to where it is expected to be long enough, in whole

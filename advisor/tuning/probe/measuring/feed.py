@@ -22,6 +22,7 @@ from accel_advisor.tuning.probe.channel.wire import (
 )
 from accel_advisor.tuning.probe.measuring import batches
 from accel_advisor.tuning.probe.measuring.blocks import Ceiling, Running
+from accel_advisor.tuning.probe.measuring.line_watch import LineWatch
 from accel_advisor.tuning.probe.measuring.meter import Meter
 from accel_advisor.tuning.probe.measuring.seen_loaders import LoaderRecord, Records, length_of, settings_of
 from accel_advisor.tuning.probe.measuring.worker_pools import IndexStream, Pool, Settling
@@ -212,9 +213,11 @@ class Feed:
             elif running is self._running and not self._meter.running and self._steady(running, running.again):
                 running.again = None
                 self._meter.resume()
-        elif running.block is None and self._steady(running, running.settling):
+        elif running.block is None and running.warm and self._steady(running, running.settling):
             running.counting = True
             running.postpone(0.0)
+            if running.lines is not None:
+                running.lines.begin()
             if self._pool is not None and self._pool.profile is not None:
                 self._pool.profile.begin()
             running.began = self._meter.start()
@@ -247,6 +250,8 @@ class Feed:
         if pool is not None and (fresh or pool.profile is not None or not pool.serves(settings)):
             self._close_pool()
         running = Running(measure, settings, Settling(self._pool))
+        if measure.lines:
+            running.lines = LineWatch(lambda: self._meter.running)
         self._running = running
         if self._pool is None:
             try:
@@ -329,25 +334,8 @@ class Feed:
             running.settling.batch()
 
     def _end_block(self, running: Running) -> None:
-        seconds, wait, transfer, compute, host = self._meter.finish()
         running.counting = False
-        running.block = Block(
-            what=running.measure.what,
-            batches=running.batches,
-            samples=running.samples,
-            seconds=seconds,
-            wait=wait,
-            transfer=transfer,
-            compute=compute,
-            host=host,
-            began=running.began,
-            pool_seconds=running.pool_seconds,
-            epoch_seconds=running.epoch_seconds,
-            warm_batches=running.settling.batches,
-            epoch_batches=self._length,
-            worker_bytes=self._pool.worker_bytes() if self._pool is not None else 0,
-            watched=self._pool.watched() if self._pool is not None else None,
-        )
+        running.block = running.finished(self._meter, self._pool, self._length)
         settings = running.settings
         if (
             settings is not None
@@ -387,6 +375,8 @@ class Feed:
         self._meter.pause()
         self._close_pool()
         if running is not None:
+            if running.lines is not None:
+                running.lines.close()
             self._answer(CandidateFailed(running.measure.what, reason))
 
     def _close_pool(self) -> None:

@@ -1,0 +1,195 @@
+"""What the lines of a step cost: where the loop was found, joined with what lint says of these lines. Pure code.
+
+A finding is charged with all that is done where it stands, functions that are called there included. A line without one
+is charged with what it does itself, and what libraries do for it. What is done for a batch below the loop's own `for`
+line is waiting for data there.
+
+Where the loop waits for an accelerator, it waits for work that is to be done anyway. Without waiting it could prepare
+what comes next meanwhile: a step would take as long as the device is busy, or as long as the host is without its waits,
+whichever is longer.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from accel_advisor.finding import Finding
+from accel_advisor.tuning.applying.project_code import display_name
+from accel_advisor.tuning.pricing.sampled_shares import Shares
+from accel_advisor.tuning.probe.channel.wire import Block, Frame, LoopStack
+from accel_advisor.tuning.record.schema import FindingPrice, LinePrice, ListedLine, Listing, Price, Prices
+from accel_advisor.tuning.showing.advice import expression
+
+DATA, DEVICE = "data", "device"
+LEAST_SHARE = 0.03
+"""A line without a finding that takes less of a step is not named."""
+_MOST_LINES = 8
+_LONGEST_LOOP = 200
+_WAITING = frozenset("item tolist cpu numpy nonzero synchronize to cuda float int bool print all any".split())
+"""Methods and functions in which the host waits for a device, where they are given something that is there."""
+
+
+def priced(block: Block, findings: Sequence[Finding], root: Path, *, device: str = "cpu") -> Prices | None:
+    """What one watched block shows of the lines of a step; None where nothing was seen.
+
+    Args:
+        findings: what lint says of the files, under their absolute names, each place by itself.
+        device: the kind of device that trains, such as ``cuda``.
+    """
+    if block.lines is None or not block.lines.samples:
+        return None
+    shares = Shares(block.lines)
+    waiting = _Waiting(shares, block, device)
+    ran = {*block.lines.ran, *((frame.filename, frame.row) for stack in shares.stacks for frame in stack.frames)}
+    reached = [one for one in findings if any((one.filename, row) in ran for row in _rows(one))]
+    dear = [_finding(one, shares, waiting, root) for one in reached]
+    dear.sort(key=lambda one: (-one.price.share, one.filename, one.row, one.code))
+    return Prices(
+        batches=block.batches,
+        step=block.seconds / block.batches,
+        samples=shares.count,
+        findings=tuple(dear),
+        lines=_lines(reached, shares, waiting, root),
+        elsewhere=len(findings) - len(reached),
+        listing=_listing(block.lines.asks, shares, waiting, root),
+    )
+
+
+class _Waiting:
+    """In which stacks the loop waits for the device, and what a step would be shorter by without."""
+
+    def __init__(self, shares: Shares, block: Block, device: str) -> None:
+        self._shares = shares
+        self._on_device = device != "cpu"
+        self.stacks = shares.where(self._waits) if self._on_device else set()
+        whole = shares.of(self.stacks)
+        idle = (block.wait + block.host) / block.seconds
+        self._saved = min(whole, idle) / whole if whole else 0.0
+
+    @staticmethod
+    def _waits(stack: LoopStack) -> bool:
+        return stack.fetching is None and bool(stack.frames) and _called(expression(stack.frames[-1])) in _WAITING
+
+    def price(self, stacks: set[int], *, data: bool = False) -> Price:
+        """The price of some stacks; it is that of a wait where most of it is one."""
+        waits = stacks & self.stacks
+        if not waits or 2 * self._shares.of(waits) < self._shares.of(stacks):
+            return self._shares.price(stacks, DATA if data else "")
+        return self._shares.price(stacks, DEVICE, self._shares.of(waits) * self._saved)
+
+
+def _finding(finding: Finding, shares: Shares, waiting: _Waiting, root: Path) -> FindingPrice:
+    stacks = shares.where(lambda stack: any(_within(frame, finding) for frame in stack.frames))
+    start = finding.span.start
+    return FindingPrice(
+        finding.code,
+        finding.name,
+        finding.message,
+        display_name(finding.filename, root),
+        start.row,
+        start.column,
+        _text(finding),
+        waiting.price(stacks),
+    )
+
+
+def _within(frame: Frame, finding: Finding) -> bool:
+    """Whether what a frame was doing begins in the place of a finding."""
+    if frame.filename != finding.filename:
+        return False
+    start, end = finding.span.start, finding.span.end
+    if not frame.column:
+        return start.row <= frame.row <= end.row
+    return (start.row, start.column) <= (frame.row, frame.column) < (end.row, end.column)
+
+
+def _rows(finding: Finding) -> range:
+    return range(finding.span.start.row, finding.span.end.row + 1)
+
+
+def _text(finding: Finding) -> str:
+    start, end = finding.span.start, finding.span.end
+    line = linecache.getline(finding.filename, start.row).rstrip()
+    return (line[start.column - 1 : end.column - 1] if start.row == end.row else line[start.column - 1 :]).strip()
+
+
+def _lines(findings: Iterable[Finding], shares: Shares, waiting: _Waiting, root: Path) -> tuple[LinePrice, ...]:
+    """The dear lines that nothing is found at, the dearest first."""
+    stacks: dict[tuple[str, int, bool], set[int]] = defaultdict(set)
+    at: dict[tuple[str, int, bool], dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    findings = list(findings)
+    for number, stack in enumerate(shares.stacks):
+        frames = stack.frames if stack.fetching is None else stack.frames[: stack.fetching]
+        if not frames or any(_within(frames[-1], one) for one in findings):
+            continue
+        key = frames[-1].filename, frames[-1].row, stack.fetching is not None
+        stacks[key].add(number)
+        at[key][expression(frames[-1])] += shares.share(number)
+    found = [
+        LinePrice(
+            display_name(key[0], root),
+            key[1],
+            max(at[key], key=at[key].__getitem__) or linecache.getline(*key[:2]).strip(),
+            waiting.price(numbers, data=key[2]),
+        )
+        for key, numbers in stacks.items()
+    ]
+    found.sort(key=lambda one: -one.price.share)
+    return tuple(one for one in found if one.price.share >= LEAST_SHARE)[:_MOST_LINES]
+
+
+def _listing(asks: Sequence[Frame], shares: Shares, waiting: _Waiting, root: Path) -> Listing | None:
+    """The loop that asks for batches, each line with all that is done there; None where it cannot be told."""
+    rows = _loop(asks[-1]) if asks else None
+    if rows is None:
+        return None
+    filename, depth = asks[-1].filename, len(asks) - 1
+    stacks: dict[int, set[int]] = defaultdict(set)
+    for number, stack in enumerate(shares.stacks):
+        if depth < len(stack.frames) and stack.frames[depth].filename == filename:
+            stacks[stack.frames[depth].row].add(number)
+    return Listing(
+        display_name(filename, root),
+        tuple(
+            ListedLine(
+                row,
+                linecache.getline(filename, row).rstrip("\n"),
+                waiting.price(stacks[row], data=row == asks[-1].row) if row in stacks else None,
+            )
+            for row in rows
+        ),
+    )
+
+
+def _loop(frame: Frame) -> range | None:
+    """The lines of the innermost loop around the place where a batch is asked for, or of its function."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(frame.filename)))
+    except (SyntaxError, ValueError):
+        return None
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef))
+        and node.lineno <= frame.row <= (node.end_lineno or node.lineno)
+    ]
+    loops = [node for node in around if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))] or around
+    if not loops:
+        return None
+    least = min(loops, key=lambda node: (node.end_lineno or node.lineno) - node.lineno)
+    return range(least.lineno, min((least.end_lineno or least.lineno) + 1, least.lineno + _LONGEST_LOOP))
+
+
+def _called(text: str) -> str:
+    """The last part of the name of what an expression calls; empty where it is no call."""
+    try:
+        node = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return ""
+    if not isinstance(node, ast.Call):
+        return ""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -1,0 +1,151 @@
+"""Samples of a loop's stack, joined with findings: who is charged with what, and what a wait would save."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from accel_advisor.finding import Finding, Location, Severity, Span
+from accel_advisor.tuning.pricing.line_prices import priced
+from accel_advisor.tuning.pricing.sampled_shares import Shares
+from accel_advisor.tuning.probe.channel.wire import Block, Frame, LoopSamples, LoopStack
+from accel_advisor.tuning.record.schema import Prices
+from accel_advisor.tuning.showing.price_text import price_lines
+
+SOURCE = """\
+def train(loader):
+    for images, labels in loader:
+        images = augment(images)
+        loss = model(images)
+        total += loss.item()
+        if broken:
+            print(loss)
+
+
+def augment(images):
+    return shuffled(images)
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "train.py"
+    path.write_text(SOURCE)
+    return path
+
+
+def at(path: Path, code: str) -> tuple[int, int, int]:
+    """Row, column and end column of the first place of a code."""
+    rows = SOURCE.splitlines()
+    row = next(number for number, line in enumerate(rows, 1) if code in line)
+    column = rows[row - 1].index(code) + 1
+    return row, column, column + len(code)
+
+
+def frame(path: Path, code: str) -> Frame:
+    row, column, end = at(path, code)
+    return Frame(str(path), "train", row, column, row, end)
+
+
+def finding(path: Path, text: str, code: str = "ACC900") -> Finding:
+    row, column, end = at(path, text)
+    span = Span(Location(column, row, column), Location(end, row, end))
+    return Finding(code, "a-rule", "what it says", Severity.WARNING, str(path), span)
+
+
+def block(path: Path, *, wait: float = 0.1, host: float = 0.2) -> Block:
+    """100 steps of 10 ms, 1000 samples: 10 % fetching, 20 % below `augment`, 30 % in the model, 40 % in `.item()`."""
+    helper = frame(path, "augment(images)")
+    stacks = (
+        LoopStack((frame(path, "loader:"),), 1),
+        LoopStack((helper, frame(path, "shuffled(images)")), None),
+        LoopStack((frame(path, "model(images)"),), None),
+        LoopStack((frame(path, "loss.item()"),), None),
+    )
+    turn = (0, 1, 1, 2, 2, 2, 3, 3, 3, 3)
+    samples = tuple(itertools.islice(((number, 0.001) for number in itertools.cycle(turn)), 1000))
+    lines = LoopSamples(stacks, samples, ((str(path), 6),), (frame(path, "loader:"),))
+    return Block("baseline", 100, 100, 1.0, wait, 0.0, 1.0 - wait - host, host, 0.0, lines=lines)
+
+
+def prices(path: Path, *findings: Finding, device: str = "cpu") -> Prices:
+    found = priced(block(path), findings, path.parent, device=device)
+    assert found is not None
+    return found
+
+
+def test_a_finding_is_charged_with_what_is_called_there(script: Path) -> None:
+    found = prices(script, finding(script, "augment(images)"), finding(script, "loss.item()"))
+    assert [(one.text, round(one.price.share, 3)) for one in found.findings] == [
+        ("loss.item()", 0.4),
+        ("augment(images)", 0.2),
+    ]
+    for one in found.findings:
+        assert one.price.low < one.price.share < one.price.high
+        assert one.price.waits == ""
+        assert one.price.saves is None
+
+
+def test_a_finding_in_code_that_ran_and_costs_nothing_is_named_as_such(script: Path) -> None:
+    found = prices(script, finding(script, "broken"))
+    assert [one.price.share for one in found.findings] == [0.0]
+    assert found.elsewhere == 0
+    assert "Nothing that could be measured here" in " ".join(text for text, _ in price_lines(found))
+
+
+def test_a_finding_in_code_that_did_not_run_is_counted_only(script: Path) -> None:
+    found = prices(script, finding(script, "print(loss)"))
+    assert found.findings == ()
+    assert found.elsewhere == 1
+    assert "1 other finding is about lines" in " ".join(text for text, _ in price_lines(found))
+
+
+def test_dear_lines_without_a_finding_say_what_they_call(script: Path) -> None:
+    found = prices(script, finding(script, "loss.item()"))
+    assert [(one.row, one.calls, one.price.waits) for one in found.lines] == [
+        (4, "model(images)", ""),
+        (11, "shuffled(images)", ""),
+        (2, "loader:", "data"),
+    ]
+
+
+def test_on_an_accelerator_only_what_the_device_is_idle_could_be_saved(script: Path) -> None:
+    """Of ten parts of a step the host waits for four at `.item()`, and the device is idle for three."""
+    (found,) = prices(script, finding(script, "loss.item()"), device="cuda").findings
+    assert found.price.waits == "device"
+    assert found.price.saves == pytest.approx(0.3)
+
+
+def test_a_device_that_is_never_idle_has_to_be_waited_for_anyway(script: Path) -> None:
+    shown = priced(block(script, wait=0.0, host=0.0), [finding(script, "loss.item()")], script.parent, device="cuda")
+    assert shown is not None
+    assert shown.findings[0].price.saves == 0.0
+    assert "that would have to be waited for anyway" in " ".join(text for text, _ in price_lines(shown))
+
+
+def test_on_the_host_itself_nothing_waits_for_a_device(script: Path) -> None:
+    (found,) = prices(script, finding(script, "loss.item()")).findings
+    assert (found.price.waits, found.price.saves) == ("", None)
+
+
+def test_the_loop_is_listed_with_what_each_line_takes(script: Path) -> None:
+    listing = prices(script).listing
+    assert listing is not None
+    assert (listing.filename, [line.row for line in listing.lines]) == ("train.py", [2, 3, 4, 5, 6, 7])
+    shares = [None if line.price is None else round(line.price.share, 2) for line in listing.lines]
+    assert shares == [0.1, 0.2, 0.3, 0.4, None, None]
+
+
+def test_a_block_without_samples_has_no_prices(script: Path) -> None:
+    assert priced(Block("baseline", 10, 10, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0), [], script.parent) is None
+
+
+def test_the_interval_is_as_wide_as_steps_differ() -> None:
+    """The same number of samples says less where the place takes half of the time at the end alone."""
+    even = LoopSamples((LoopStack((), None),) * 2, ((0, 1.0), (1, 1.0)) * 500, (), ())
+    late = LoopSamples(even.stacks, ((0, 1.0),) * 500 + ((1, 1.0),) * 500, (), ())
+    first, second = (Shares(one).price({0}) for one in (even, late))
+    assert first.share == second.share == 0.5
+    assert second.high - second.low > 4 * (first.high - first.low)
