@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 
 from accel_advisor.analysis.assembly import assemble
+from accel_advisor.analysis.module_finder import ModuleFinder
 from accel_advisor.analysis.uncalled import Uncalled
 from accel_advisor.datasets.description import describe_dataset
 from accel_advisor.datasets.sample_making import make_samples
 from accel_advisor.interpreter.interpreter import Interpreter
-from accel_advisor.project.import_graph import imported_modules
 from accel_advisor.project.requirements import Declared, Requirements
-from accel_advisor.project.search_path import added_folders, folders_meant
 from accel_advisor.records.facts import Facts, LoaderCall
 from accel_advisor.source.document import Document
 from accel_advisor.source.parsing import DocumentError
 from accel_advisor.source.shown_path import shown_path
 from accel_advisor.syntax.nesting import deep_stack
-from accel_advisor.tables.frameworks import LIBRARIES
 
 MOST_CONSULTED = 100
 MOST_CONSULTED_CHARACTERS = 1_000_000
 """Files, and characters in them, that are read for one analysis beyond those that were asked for."""
-
-MOST_TEXTS = 500
-"""Texts of which is kept what they import."""
 
 
 @dataclass(slots=True)
@@ -55,6 +49,7 @@ class Project:
         root: the folder that imports are looked for in, beside the importing file's own.
         unsaved: bytes by absolute path that stand instead of what is on disk, wherever something imports them.
         callers: other files of the program, by absolute path.
+        finder: finds the modules of this root; one of its own where none is given.
 
     Attributes:
         program: the paths of the documents that were asked for, and of the callers.
@@ -66,91 +61,29 @@ class Project:
         root: Path,
         unsaved: Mapping[str, bytes] | None = None,
         callers: Iterable[str] = (),
+        finder: ModuleFinder | None = None,
     ) -> None:
-        self.root = os.path.realpath(root)
         self.documents: dict[str, Document | None] = {one.path: one for one in documents}
         self._unsaved = unsaved or {}
         self.asked = frozenset(self.documents)
         self.program = self.asked.union(callers)
         self.broken: dict[str, str] = {}
         self._characters_left = MOST_CONSULTED_CHARACTERS
-        self._resolved: dict[tuple[str, int, str], str | None] = {}
-        self._added: dict[str, list[str]] = {}
-        self._folders: dict[str, list[str]] = {}
+        self._finder = finder or ModuleFinder(os.path.realpath(root), unsaved)
 
     @property
     def consulted(self) -> frozenset[str]:
-        """Files that were loaded without being asked for."""
-        return frozenset(one for one, document in self.documents.items() if one not in self.asked and document)
+        """Files that were loaded without being asked for, or that tell where those are found which are imported."""
+        read = {one for one, document in self.documents.items() if document}
+        return frozenset(read.union(*map(self._finder.adders, read)) - self.asked)
 
     def resolve(self, name: str, level: int, importer: Document) -> str | None:
         """The file that a module's name means, seen from the importing document; None where it is a library."""
-        folder = os.path.dirname(importer.path)
-        key = (name, level, folder)
-        source = os.path.join(self.root, "src")
-        if key not in self._resolved:
-            if level:
-                bases = [os.path.normpath(os.path.join(folder, *[os.pardir] * (level - 1)))]
-            else:
-                bases = [*_upwards(folder, self.root), source]
-            self._resolved[key] = self._find(name, level, folder, bases, [one for one in bases if one != folder])
-        found = self._resolved[key]
-        if found is None and not level and (added := self._added_by(importer)):
-            return self._find(name, level, folder, added, [self.root, source])
-        return found
-
-    def _added_by(self, importer: Document) -> list[str]:
-        """The folders that a document, or a file of the project that it imports, adds to `sys.path`."""
-        if importer.path not in self._added:
-            self._added[importer.path] = []  # what it imports is looked for without them
-            names = _modules_imported_in(importer.text)
-            files = [importer.path, *(self.resolve(name, level, importer) for name, level in names)]
-            found = (folder for one in files if one is not None for folder in self._folders_of(one))
-            self._added[importer.path] = list(dict.fromkeys(found))
-        return self._added[importer.path]
-
-    def _folders_of(self, filename: str) -> list[str]:
-        """The folders that a file of the project adds to `sys.path`."""
-        if filename not in self._folders:
-            self._folders[filename] = []
-            known = self.documents.get(filename)
-            if known is None:
-                with suppress(OSError):
-                    known = self.load(filename) if b"sys.path" in self._bytes(filename) else None
-            if known is not None:
-                added = added_folders(filename, known.text.encode(errors="replace"))
-                self._folders[filename] = list(folders_meant(added, filename, self.root))
-        return self._folders[filename]
+        return self._finder.resolve(name, level, importer.path, importer.text)
 
     def members(self, package: str, level: int, importer: Document, beginning: str, end: str) -> list[str]:
         """The files of the modules of a package whose names begin and end so, by name."""
-        first = self.resolve(package, level, importer)
-        folders = [os.path.dirname(first)] if first is not None else []
-        if first is None and package and not level:
-            around = _upwards(os.path.dirname(importer.path), self.root)
-            folders = [os.path.join(one, *package.split(".")) for one in around if _within(one, self.root)]
-        folder = next((one for one in folders if os.path.isdir(one)), None)
-        names = sorted(os.listdir(folder)) if folder is not None and (first is None or _is_package(first)) else []
-        modules = [os.path.splitext(one)[0] for one in names if one.endswith(".py") and one != "__init__.py"]
-        return [f"{folder}{os.sep}{one}.py" for one in modules if one.startswith(beginning) and one.endswith(end)]
-
-    def _find(self, name: str, level: int, folder: str, bases: list[str], of_libraries: list[str]) -> str | None:
-        """The file in the first of some folders that has it; ``of_libraries`` may hold the sources of libraries."""
-        target = name.replace(".", os.sep)
-        package = name.partition(".")[0] if not level else ""
-        for base in bases:
-            if not _within(base, self.root):
-                continue
-            if package in LIBRARIES and base in of_libraries and not _within(folder, os.path.join(base, package)):
-                continue  # a script beside the sources of a library that the tables know better than its code shows
-            for end in (".py", os.sep + "__init__.py"):
-                candidate = os.path.join(base, target + end) if target else base + os.sep + "__init__.py"
-                if candidate in self.documents or candidate in self._unsaved or os.path.isfile(candidate):
-                    return candidate
-        return None
-
-    def _bytes(self, filename: str) -> bytes:
-        return self._unsaved[filename] if filename in self._unsaved else Path(filename).read_bytes()
+        return self._finder.members(package, level, importer.path, importer.text, beginning, end)
 
     def _read(self, filename: str) -> Document:
         shown, raw = shown_path(filename), self._unsaved.get(filename)
@@ -181,30 +114,6 @@ class Project:
         return document_or_none
 
 
-@lru_cache(maxsize=MOST_TEXTS)
-def _modules_imported_in(text: str) -> tuple[tuple[str, int], ...]:
-    """The modules that a text imports, and how many dots stand before each. Kept by the text, for those that were read
-    last: each program that imports a file asks for it."""
-    return tuple(dict.fromkeys(imported_modules(text.encode(errors="replace"))))
-
-
-def _is_package(filename: str) -> bool:
-    return os.path.basename(filename) == "__init__.py"
-
-
-def _within(path: str, root: str) -> bool:
-    """Whether an absolute path is a folder or lies in it."""
-    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
-
-
-def _upwards(folder: str, root: str) -> list[str]:
-    """A folder and those around it, up to the root where it lies below that."""
-    found = [folder]
-    while found[-1] != root and _within(found[-1], root):
-        found.append(os.path.dirname(found[-1]))
-    return found
-
-
 def analyze(
     documents: Sequence[Document],
     root: Path,
@@ -212,6 +121,7 @@ def analyze(
     *,
     unsaved: Mapping[str, bytes] | None = None,
     callers: Iterable[str] = (),
+    finder: ModuleFinder | None = None,
 ) -> Analysis:
     """The facts of documents, read as parts of one program together with the files that they import.
 
@@ -221,9 +131,10 @@ def analyze(
         known: what each of them runs on, by filename; read from the files around them where it is not given.
         unsaved: bytes by absolute path that stand instead of what is on disk, wherever something imports them.
         callers: other files of the program, by absolute path: they call the documents.
+        finder: finds the modules of this root, and has perhaps found them for other programs before.
     """
     callers = list(callers)
-    project = Project(documents, root, unsaved, callers)
+    project = Project(documents, root, unsaved, callers, finder)
     machine = Interpreter(project, describe_dataset)
     analysis = Analysis()
     asked = [one.path for one in documents]

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.records.operations import Argument
-from accel_advisor.values.values import (
-    Filed,
-    Mapping,
-    Value,
-)
-
-if TYPE_CHECKING:
-    pass
+from accel_advisor.values.values import Filed, Mapping, Value
 
 
 @dataclass(slots=True)
@@ -55,3 +47,18 @@ class Arguments:
     def values(self) -> list[Value]:
         """All values, in the order in which they were given."""
         return [one.value for one in (*self.positional, *self.keywords.values())]
+
+
+@dataclass(slots=True)
+class Joined:
+    """The calls of one function that are followed as one.
+
+    Attributes:
+        bound: the joined values of the parameters.
+        left: how often the function may still be followed.
+        result: the join of what came out so far; None before the first time.
+    """
+
+    bound: dict[str, Value]
+    left: int
+    result: Value | None = None

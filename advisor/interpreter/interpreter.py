@@ -9,17 +9,17 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.interpreter.abstract_machine import Machine, Statements
+from accel_advisor.interpreter.arguments import Arguments, Joined
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call_function, call_value, instantiate
 from accel_advisor.interpreter.expressions import EVALUATE
 from accel_advisor.interpreter.frames import NOTHING, Allowance, Frame, Modules, Run, Surroundings
-from accel_advisor.interpreter.resolution import module_attribute
+from accel_advisor.interpreter.resolution import from_stars, module_attribute
 from accel_advisor.interpreter.statements import EXECUTE
 from accel_advisor.interpreter.unread_cells import forget, stretches
 from accel_advisor.syntax.exits import Left
@@ -43,7 +43,6 @@ from accel_advisor.values.values import (
 )
 
 if TYPE_CHECKING:
-    from accel_advisor.interpreter.arguments import Arguments
     from accel_advisor.records.conditions import Condition
     from accel_advisor.records.dataset_facts import DatasetFacts
     from accel_advisor.records.loaders import CallSite, LoaderCall
@@ -61,28 +60,14 @@ WIDENINGS, WIDENINGS_BESIDE = 3, 1
 STEPS_PER_LINE, SPARE_STEPS_PER_LINE = 8, 2
 """Statements that may be interpreted inside of calls for each line that was read, so that no program takes more than
 linear time, and how many of them in further ways of calling a function. Beyond it, the calls of each are joined."""
-STEPS, STEPS_BESIDE = 4_000, 1_000
+STEPS, STEPS_BESIDE, MOST_STEPS_BESIDE = 4_000, 1_000, 8_000
 """Statements that may be interpreted inside of calls whatever was read, and all of those in functions of files that
-nothing is reported in, since they are only imported: what such a function gives for the sake of one call is seldom more
-than what it gives for all of them, and a program that calls a large package would be interpreted for that alone."""
+nothing is reported in, since they are only imported, for the sake of one file of the program and of all: what such a
+function gives for the sake of one call is seldom more than what it gives for all of them, and a program that calls a
+large package would be interpreted for that alone."""
 
 
 BUILTINS = frozenset(dir(builtins)) - {"True", "False", "None"}
-
-
-@dataclass(slots=True)
-class Joined:
-    """The calls of one function that are followed as one.
-
-    Attributes:
-        bound: the joined values of the parameters.
-        left: how often the function may still be followed.
-        result: the join of what came out so far; None before the first time.
-    """
-
-    bound: dict[str, Value]
-    left: int
-    result: Value | None = None
 
 
 class Interpreter(Machine):
@@ -110,7 +95,9 @@ class Interpreter(Machine):
         self._joined: dict[int, Joined] = {}
         self._settling: set[Pending] = set()
         self._allowed = Allowance(STEPS, STEPS)
+        self._spare_beside = MOST_STEPS_BESIDE
         self._allowed_beside = Allowance(STEPS_BESIDE, STEPS_BESIDE)
+        self._joined_beside: dict[int, Joined] = {}
         self._allowance = self._allowed
         self._describe = describe
         self._datasets: dict[LoaderCall, DatasetFacts] = {}
@@ -135,14 +122,31 @@ class Interpreter(Machine):
         self._allowed.spare += SPARE_STEPS_PER_LINE * lines
         run = self._runs[scope] = Run()
         # the code of a module that is only imported is no call, and is interpreted once
-        here = self._allowed if filename in self.modules.program else Allowance(0, 0)
-        before, self._allowance = self._allowance, here
-        with self._base(), self.entered(Frame(scope, self.store.level, run)):
+        asked = filename in self.modules.program
+        before, self._allowance = self._allowance, self._allowed if asked else Allowance(0, 0)
+        with (
+            self._calling_others() if asked else nullcontext(),
+            self._base(),
+            self.entered(Frame(scope, self.store.level, run)),
+        ):
             for names, statements in stretches(document):
                 forget(self, scope, names)
                 self.execute(statements)
         self._allowance = before
         return scope
+
+    @contextmanager
+    def _calling_others(self) -> Iterator[None]:
+        """What one file of the program gives to functions of files that are only imported is joined with nothing that
+        another file gives them, as long as there are steps to spare."""
+        before = self._allowed_beside, self._joined_beside
+        steps = min(STEPS_BESIDE, self._spare_beside)
+        if steps > 0:
+            self._allowed_beside, self._joined_beside = Allowance(steps, steps), {}
+        yield
+        if steps > 0:
+            self._spare_beside -= steps - self._allowed_beside.steps
+        self._allowed_beside, self._joined_beside = before
 
     def _allowance_of(self, document: Document) -> Allowance:
         return self._allowed if document.path in self.modules.program else self._allowed_beside
@@ -178,7 +182,7 @@ class Interpreter(Machine):
             if value is not None:
                 return self.settle(value)
             scope = scope.enclosing()
-        found = self._from_stars(self.scope.globals, name, set())
+        found = from_stars(self, self.scope.globals, name, set())
         if name in BUILTINS and (found is None or isinstance(found, Unknown)):
             return Qualified(name)
         return UNKNOWN if found is None else found
@@ -186,23 +190,7 @@ class Interpreter(Machine):
     def member(self, scope: Scope, name: str) -> Value | None:
         """What a module's globals hold under a name; None where nothing defines it, Unknown where a star import may."""
         value = self.store.get(scope, name)
-        return self.settle(value) if value is not None else self._from_stars(scope, name, set())
-
-    def _from_stars(self, scope: Scope, name: str, seen: set[int]) -> Value | None:
-        """What star imports bring under a name: None where they bring nothing, Unknown where a library's may."""
-        seen.add(id(scope))
-        uncertain = False
-        for star in reversed(scope.stars):
-            source = self.settle(star)
-            if not isinstance(source, SourceModule):
-                uncertain = True
-            elif id(source.scope) not in seen:
-                held = self.store.get(source.scope, name)
-                found = self.settle(held) if held is not None else self._from_stars(source.scope, name, seen)
-                if held is not None or not (found is None or isinstance(found, Unknown)):
-                    return found
-                uncertain |= found is not None
-        return UNKNOWN if uncertain else None
+        return self.settle(value) if value is not None else from_stars(self, scope, name, set())
 
     def settle(self, value: Value) -> Value:
         """A value whose import, if it is one, has been followed."""
@@ -320,9 +308,10 @@ class Interpreter(Machine):
         """Follows a function with what it is given here joined with what it was given before, unless it was already
         followed so: its result is a join, too. What a single time gave is no proof of what other calls give."""
         beside = function.document.path not in self.modules.program
-        joined = self._joined.get(id(function.node))
+        known = self._joined_beside if beside else self._joined
+        joined = known.get(id(function.node))
         if joined is None:
-            joined = self._joined[id(function.node)] = Joined(bound, WIDENINGS_BESIDE if beside else WIDENINGS)
+            joined = known[id(function.node)] = Joined(bound, WIDENINGS_BESIDE if beside else WIDENINGS)
         else:
             wider = {name: join(joined.bound.get(name, value), value) for name, value in bound.items()}
             if wider == joined.bound and joined.result is not None:

@@ -160,3 +160,20 @@ def _is_defined_in(value: Value, scope: Scope) -> bool:
     if isinstance(value, Class):
         return value.scope.parent is scope
     return isinstance(value, Function) and value.scope is scope
+
+
+def from_stars(machine: Machine, scope: Scope, name: str, seen: set[int]) -> Value | None:
+    """What star imports bring under a name: None where they bring nothing, Unknown where a library's may."""
+    seen.add(id(scope))
+    uncertain = False
+    for star in reversed(scope.stars):
+        source = machine.settle(star)
+        if not isinstance(source, SourceModule):
+            uncertain = True
+        elif id(source.scope) not in seen:
+            held = machine.store.get(source.scope, name)
+            found = machine.settle(held) if held is not None else from_stars(machine, source.scope, name, seen)
+            if held is not None or not (found is None or isinstance(found, Unknown)):
+                return found
+            uncertain |= found is not None
+    return UNKNOWN if uncertain else None

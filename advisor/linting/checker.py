@@ -20,6 +20,7 @@ from accel_advisor.source.parsing import DocumentError
 from accel_advisor.source.suppressions import Suppressions
 
 if TYPE_CHECKING:
+    from accel_advisor.analysis.module_finder import ModuleFinder
     from accel_advisor.project.requirements import Declared, Requirements
     from accel_advisor.records.facts import Facts
 
@@ -30,13 +31,16 @@ class Checker:
     def __init__(self) -> None:
         self._rulesets: dict[Config, Ruleset] = {}
         self._requirements: Requirements | None = None
+        self._finders: dict[str, ModuleFinder] = {}
 
     def __reduce__(self) -> tuple[type[Checker], tuple[()]]:
         return Checker, ()
 
     def look_again(self) -> None:
-        """Forgets what projects declare that they run on: files may have changed since another program was checked."""
+        """Forgets what projects declare that they run on, and where their modules stand: files may have changed since
+        another program was checked."""
         self._requirements = None
+        self._finders.clear()
 
     def ruleset(self, config: Config) -> Ruleset:
         """The rules that a configuration selects."""
@@ -103,6 +107,15 @@ class Checker:
         found = self._requirements.of(Path(document.path).parent, root)
         return replace(found, target=config.target.over(found.target))
 
+    def _finder(self, root: Path, unsaved: Mapping[str, bytes]) -> ModuleFinder | None:
+        """What finds the modules of a project; None where texts stand instead of what is on disk."""
+        if unsaved:
+            return None
+        from accel_advisor.analysis.module_finder import ModuleFinder
+
+        real = os.path.realpath(root)
+        return self._finders.setdefault(real, ModuleFinder(real))
+
     def _run(
         self, root: Path, documents: Sequence[Document], unsaved: Mapping[str, bytes], rulesets: Mapping[str, Ruleset]
     ) -> _Found:
@@ -113,7 +126,7 @@ class Checker:
 
         known = {one.filename: self._declared(one, root, rulesets[one.filename].config) for one in documents}
         try:
-            analysis = analyze(documents, root, known, unsaved=unsaved)
+            analysis = analyze(documents, root, known, unsaved=unsaved, finder=self._finder(root, unsaved))
         except Exception as error:
             if len(documents) > 1:
                 # One file that cannot be understood must not hide what there is to say about the others.

@@ -15,8 +15,9 @@ MOST_BYTES = 3_000_000
 """A program larger than this is taken in pieces, so that its trees fit in memory."""
 WHOLE_BYTES = 1_000_000
 MOST_CALLERS = 8
-"""In a larger group of files, one that few others reach is understood with those alone, as the examples of a large
-library are: of what it imports only as much is read as it needs."""
+"""In a larger group of files, one that few others reach is understood with those alone and with what else they reach
+that few others do, as an example of a large library is with the modules beside it: of what all import only as much is
+read as it needs."""
 
 _IMPORT = re.compile(
     rb"^[ \t]*(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]+import[ \t]*"
@@ -93,7 +94,12 @@ def programs(files: Mapping[str, Source], root: str) -> list[Group]:
             above.setdefault(hit, []).append(path)
     linked = _upwards([path for path, source in files.items() if source.relevant], above)
     edges = {path: [hit for hit in everything[path] if hit in linked] for path in files if path in linked}
-    leader = {path: path for path in edges}
+    return [program for group in _connected(edges, edges) for program in _programs_of(group, files, edges)]
+
+
+def _connected(paths: Iterable[str], edges: Mapping[str, Iterable[str]]) -> list[list[str]]:
+    """The parts of a graph between which no edge runs, each and all of them in the order of the paths."""
+    leader = {path: path for path in paths}
 
     def find(path: str) -> str:
         while leader[path] != path:
@@ -101,13 +107,13 @@ def programs(files: Mapping[str, Source], root: str) -> list[Group]:
             path = leader[path]
         return path
 
-    for path, wanted in edges.items():
-        for target in wanted:
+    for path, targets in edges.items():
+        for target in targets:
             leader[find(target)] = find(path)
-    groups: dict[str, list[str]] = {}
-    for path in edges:
-        groups.setdefault(find(path), []).append(path)
-    return [program for group in groups.values() for program in _programs_of(group, files, edges)]
+    parts: dict[str, list[str]] = {}
+    for path in leader:
+        parts.setdefault(find(path), []).append(path)
+    return list(parts.values())
 
 
 def _programs_of(
@@ -120,12 +126,15 @@ def _programs_of(
         for path in group:
             for target in edges[path]:
                 above.setdefault(target, []).append(path)
-        reached = {path: _reaching(path, above) for path in own}
-        for path in own:
-            if len(reached[path]) <= MOST_CALLERS:
-                yield Group((path,), tuple(one for one in group if one in reached[path]))
-        callers = [path for path in group if path in callers or len(reached[path]) <= MOST_CALLERS]
-        own = [path for path in own if len(reached[path]) > MOST_CALLERS]
+        reached = {path: found for path in own if len(found := _reaching(path, above)) <= MOST_CALLERS}
+        for part in _connected(group, reached):
+            asked = [path for path in part if path in reached]
+            if asked and sum(files[path].size for path in part) <= WHOLE_BYTES:
+                yield Group(tuple(asked), tuple(path for path in part if path not in reached))
+            else:
+                yield from (Group((path,), tuple(one for one in group if one in reached[path])) for path in asked)
+        callers = [path for path in group if path in callers or path in reached]
+        own = [path for path in own if path not in reached]
     piece: list[str] = []
     size = 0
     for path in own:

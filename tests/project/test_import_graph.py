@@ -57,10 +57,17 @@ class TestPrograms:
     def test_the_scripts_of_a_large_library_stand_alone_and_call_it(self) -> None:
         large = {"library.py": b"import inner\n" + b"#" * 900_000, "inner.py": b"#" * 200_000}
         scripts = {f"train{number}.py": b"import library\n" for number in range(9)} | {"run.py": b"import train0\n"}
-        alone = [["train0.py", "run.py"], *([name] for name in scripts if name != "train0.py")]
+        alone = [["train0.py", "run.py"], *([name] for name in list(scripts)[1:-1])]
         assert grouped(scripts | large) == [*alone, ["library.py", "inner.py", *list(scripts)[:-1]]]
         small = large | {"inner.py": b""}
         assert grouped(scripts | small) == [[*scripts, "library.py", "inner.py"]]
+
+    def test_scripts_of_a_large_library_stand_with_the_modules_beside_them(self) -> None:
+        large = {"library.py": b"#" * 1_000_001} | {f"test{number}.py": b"import library\n" for number in range(9)}
+        beside = {"args.py": b"", "data.py": b"", "train.py": b"import args, data, library\n"}
+        assert grouped(beside | large)[0] == list(beside)
+        heavy = beside | {"data.py": b"#" * 1_000_001}
+        assert grouped(heavy | large)[:3] == [["args.py", "train.py"], ["data.py", "train.py"], ["train.py"]]
 
     def test_only_so_many_scripts_are_read_with_a_large_library(self) -> None:
         scripts = {f"train{number}.py": b"import library\n" + b"#" * 200_000 for number in range(12)}

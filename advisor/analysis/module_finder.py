@@ -1,0 +1,145 @@
+"""Which file of a project an import means."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from accel_advisor.project.import_graph import imported_modules
+from accel_advisor.project.search_path import added_folders, folders_meant
+from accel_advisor.source.document import python_bytes
+from accel_advisor.tables.frameworks import LIBRARIES
+
+MOST_TEXTS = 500
+"""Texts of which is kept what they import."""
+
+
+class ModuleFinder:
+    """Answers each question once, for as many programs of a project as ask it while its files stay as they are.
+
+    Args:
+        root: the folder that imports are looked for in, beside the importing file's own: an absolute path, free of
+            symbolic links. Nothing outside it is found.
+        unsaved: bytes by absolute path that stand instead of what is on disk.
+    """
+
+    def __init__(self, root: str, unsaved: Mapping[str, bytes] | None = None) -> None:
+        self.root = root
+        self._unsaved = unsaved or {}
+        self._source = os.path.join(root, "src")
+        self._known: dict[tuple[str, int, str, tuple[str, ...]], str | None] = {}
+        self._files: dict[str, bool] = {}
+        self._adding: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._folders: dict[str, tuple[str, ...]] = {}
+
+    def resolve(self, name: str, level: int, importer: str, text: str) -> str | None:
+        """The file that a module's name means; None where it is a library.
+
+        Args:
+            name: of the module, as it is imported.
+            level: how many dots stand before it.
+            importer: the absolute path of the file that imports it.
+            text: the Python in that file.
+        """
+        folder = os.path.dirname(importer)
+        found = self._at(name, level, folder)
+        if found is None and not level and (adding := self.adding(importer, text)):
+            added = dict.fromkeys(folder for folders in adding.values() for folder in folders)
+            return self._at(name, level, folder, tuple(added))
+        return found
+
+    def adding(self, importer: str, text: str) -> Mapping[str, tuple[str, ...]]:
+        """The folders that a file, and each file of the project that it imports, adds to `sys.path`, by its path."""
+        if importer not in self._adding:
+            self._adding[importer] = {}  # what it imports is looked for without them
+            names = _modules_imported_in(text)
+            files = [importer, *(self.resolve(name, level, importer, text) for name, level in names)]
+            folders = {one: self._folders_of(one) for one in files if one is not None}
+            self._adding[importer] = {one: added for one, added in folders.items() if added}
+        return self._adding[importer]
+
+    def adders(self, importer: str) -> Iterable[str]:
+        """The files of which it was asked already what they add to `sys.path`, and that do, for an importing file."""
+        return self._adding.get(importer, ())
+
+    def members(self, package: str, level: int, importer: str, text: str, beginning: str, end: str) -> list[str]:
+        """The files of the modules of a package whose names begin and end so, by name."""
+        first = self.resolve(package, level, importer, text)
+        folders = [os.path.dirname(first)] if first is not None else []
+        if first is None and package and not level:
+            around = _upwards(os.path.dirname(importer), self.root)
+            folders = [os.path.join(one, *package.split(".")) for one in around if _within(one, self.root)]
+        folder = next((one for one in folders if os.path.isdir(one)), None)
+        names = sorted(os.listdir(folder)) if folder is not None and (first is None or _is_package(first)) else []
+        modules = [os.path.splitext(one)[0] for one in names if one.endswith(".py") and one != "__init__.py"]
+        return [f"{folder}{os.sep}{one}.py" for one in modules if one.startswith(beginning) and one.endswith(end)]
+
+    def _at(self, name: str, level: int, folder: str, added: tuple[str, ...] = ()) -> str | None:
+        """The file that a module's name means in the folders around one, or in folders that a file adds to these."""
+        key = (name, level, folder, added)
+        if key not in self._known:
+            self._known[key] = self._look_for(name, level, folder, added)
+        return self._known[key]
+
+    def _look_for(self, name: str, level: int, folder: str, added: tuple[str, ...]) -> str | None:
+        bases = list(added)
+        of_libraries = [self.root, self._source] if added else []
+        if level:
+            bases = [os.path.normpath(os.path.join(folder, *[os.pardir] * (level - 1)))]
+        elif not added:
+            bases = [*_upwards(folder, self.root), self._source]
+            of_libraries = [one for one in bases if one != folder]  # these may hold the sources of libraries
+        target = name.replace(".", os.sep)
+        package = name.partition(".")[0] if not level else ""
+        for base in bases:
+            if not _within(base, self.root):
+                continue
+            if package in LIBRARIES and base in of_libraries and not _within(folder, os.path.join(base, package)):
+                continue  # a script beside the sources of a library that the tables know better than its code shows
+            for end in (".py", os.sep + "__init__.py"):
+                candidate = os.path.join(base, target + end) if target else base + os.sep + "__init__.py"
+                if self._is_file(candidate):
+                    return candidate
+        return None
+
+    def _is_file(self, path: str) -> bool:
+        if path not in self._files:
+            self._files[path] = path in self._unsaved or os.path.isfile(path)
+        return self._files[path]
+
+    def _folders_of(self, filename: str) -> tuple[str, ...]:
+        """The folders that a file of the project adds to `sys.path`."""
+        if filename not in self._folders:
+            try:
+                raw = self._unsaved[filename] if filename in self._unsaved else Path(filename).read_bytes()
+            except OSError:  # it vanished, or may not be read: what it adds is not known
+                raw = b""
+            found = added_folders(filename, python_bytes(filename, raw)) if b"sys.path" in raw else ()
+            self._folders[filename] = tuple(folders_meant(found, filename, self.root)) if found else ()
+        return self._folders[filename]
+
+
+@lru_cache(maxsize=MOST_TEXTS)
+def _modules_imported_in(text: str) -> tuple[tuple[str, int], ...]:
+    """The modules that a text imports, and how many dots stand before each. Kept by the text, for those that were read
+    last: each program that imports a file asks for it."""
+    return tuple(dict.fromkeys(imported_modules(text.encode(errors="replace"))))
+
+
+def _is_package(filename: str) -> bool:
+    return os.path.basename(filename) == "__init__.py"
+
+
+def _within(path: str, root: str) -> bool:
+    """Whether an absolute path is a folder or lies in it."""
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _upwards(folder: str, root: str) -> list[str]:
+    """A folder and those around it, up to the root where it lies below that."""
+    found = [folder]
+    while found[-1] != root and _within(found[-1], root):
+        found.append(os.path.dirname(found[-1]))
+    return found
