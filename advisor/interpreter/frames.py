@@ -233,6 +233,13 @@ class Frame:
         return any(one.within is loop for one in self.conditions)
 
     @property
+    def seldom(self) -> bool:
+        """Whether a condition, inside of the innermost loop over a loader, is seldom met, by what it asks for."""
+        loop = self.batch_loop
+        inside = self.loops[self.loops.index(loop) :] if loop is not None else ()
+        return any(one.within in inside and one.rare for one in self.conditions)
+
+    @property
     def happens_once(self) -> bool:
         """Whether the statement is in no loop, and stands at the top of a module or in a function that is called: one
         that nothing in sight calls may be called again and again."""
@@ -269,11 +276,12 @@ class Frame:
         branches: int = 0,
     ) -> Condition:
         """The condition that a test is here; without a test, one that no two passes share."""
+        function = self.function.node if self.function is not None else None
         if not self.loops:
-            return Condition(node, None, None, branch, branches)
+            return Condition(node, None, None, branch, branches, function=function)
         level = self.passes.level(test, decided) if test is not None else len(self.loops)
         varies = self.loops[level - 1] if level else None
-        return Condition(node, self.loops[-1], varies, branch, branches)
+        return Condition(node, self.loops[-1], varies, branch, branches, function=function)
 
     @property
     def default_place(self) -> Place:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.syntax.rarity import rare_branch
 from accel_advisor.syntax.shapes import asks_for_something, dotted, names_read_in
 from accel_advisor.values.immutable import immutable
 
@@ -34,6 +35,7 @@ class Condition:
         option: the option of the command line that decides the test alone, or else the environment's variable, where
             its default is known; empty otherwise.
         default: what the test comes to while that keeps its default.
+        function: the function that it is written in; None at the top of a module.
     """
 
     node: cst.CSTNode
@@ -45,11 +47,12 @@ class Condition:
     answer: bool | None = None
     option: str = ""
     default: bool = False
+    function: cst.FunctionDef | cst.Lambda | None = None
 
     def of_branch(self, branch: int) -> Condition:
         """This condition in one of its branches."""
         known = self.node, self.within, self.varies, branch, self.branches, self.exits, self.answer
-        return Condition(*known, self.option, self.default)
+        return Condition(*known, self.option, self.default, self.function)
 
     @property
     def test(self) -> cst.BaseExpression | None:
@@ -60,6 +63,15 @@ class Condition:
     def never(self) -> bool:
         """Whether it is a branch that is not taken, by what the function was given."""
         return self.answer is not None and self.branch is not None and self.answer is not (self.branch == 0)
+
+    @property
+    def rare(self) -> bool:
+        """Whether it is a branch that is seldom taken, by what the test asks for: the first use of something that
+        lasts, one pass of so many, the first passes."""
+        node = self.node
+        if self.branch is None or self.exits or not isinstance(node, (cst.If, cst.IfExp)):
+            return False
+        return self.branch == rare_branch(node, self.function)
 
     @property
     def off_by(self) -> str:

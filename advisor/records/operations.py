@@ -131,19 +131,20 @@ class OperationContext:
 
     def is_skipped_in(self, loop: Loop, besides: Collection[cst.CSTNode] = ()) -> bool:
         """Whether some passes of a loop around it, or of one in between, skip it, as a condition says that varies
-        there, or all do, unless somebody looks for a fault or by what a function is given; conditions besides these."""
+        there or that is seldom true, or all do, unless somebody looks for a fault or by what a function is given;
+        conditions besides these."""
         if any(one.never for one in self.conditions):
             return True
         inside = self.loops[: self.loops.index(loop) + 1]
         conditions = [one for one in self.conditions if one.within in inside or one.varies in inside]
         conditions = [one for one in conditions if one.node not in besides]
-        return any((one.varies in inside and not one.ordinary) or one.for_debugging for one in conditions)
+        return any((one.varies in inside and not one.ordinary) or one.for_debugging or one.rare for one in conditions)
 
     def alternative_in(self, loop: Loop) -> Condition | None:
         """The branch that it stands in, where that is all that makes some passes of a loop skip it, and one of the
         branches is taken in each."""
         inside = self.loops[: self.loops.index(loop) + 1]
-        varying = [one for one in self.conditions if one.varies in inside]
+        varying = [one for one in self.conditions if one.varies in inside or (one.within in inside and one.rare)]
         return varying[0] if len(varying) == 1 and varying[0].branches else None
 
     @property

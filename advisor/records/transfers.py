@@ -38,6 +38,8 @@ class TransferContext:
         casts: whether the call changes the dtype too.
         functions: names of the project's functions around it, outermost first.
         guarded: whether a condition, inside of the innermost loop, decides whether it happens.
+        seldom: whether it seldom happens, as a condition in the loop over batches says: in one of many
+            passes, or at the first use.
         basis: what shows what is moved, and where to.
     """
 
@@ -52,6 +54,7 @@ class TransferContext:
     casts: bool
     functions: tuple[str, ...] = ()
     guarded: bool = False
+    seldom: bool = False
     basis: Evidence = PROVEN
 
     @property

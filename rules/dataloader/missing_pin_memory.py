@@ -105,7 +105,7 @@ class DataLoaderMissingPinMemory(Rule):
         fix = pass_argument(loader, "pin_memory", expression, applicability) if expression else None
         severity = Severity.WARNING if workers and basis.proven and not unpinned.aside else Severity.INFO
         known = self.finding(facts, loader.node, message, severity=severity, fix=fix, basis=basis, group="unpinned")
-        return replace(known, minor=unpinned.aside, aside=unpinned.aside)
+        return replace(known, minor=unpinned.aside or unpinned.slight, aside=unpinned.aside)
 
     def _mover(self, facts: Facts, unpinned: UnpinnedLoader) -> str:
         copy = unpinned.copy

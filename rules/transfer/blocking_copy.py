@@ -109,4 +109,5 @@ class BlockingHostToDeviceCopy(Rule):
         made, at = asynchronous_edits(copies), first.transfer.node
         fix = Fix(f"Pass `non_blocking={first.asynchronous_where}`", made, kind) if made else None
         known = self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis, group=remedy)
-        return replace(known, minor=aside and not (pinned or first.may_be_pinned), aside=aside)
+        slight = all(copy.slight for copy in copies)
+        return replace(known, minor=slight or (aside and not (pinned or first.may_be_pinned)), aside=aside)

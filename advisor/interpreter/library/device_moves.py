@@ -72,6 +72,7 @@ def transfer(machine: Machine, receiver: Value, name: str, arguments: Arguments,
         casts=casts,
         functions=machine.frame.function_names,
         guarded=machine.frame.guarded,
+        seldom=machine.frame.seldom,
         basis=_basis(receiver, target),
     )
     machine.recorder.transfer(machine.frame, node, name, device_node, non_blocking, context, arguments.open)
@@ -96,6 +97,7 @@ def copies_into(machine: Machine, buffer: Tensor, arguments: Arguments, node: cs
         casts=False,
         functions=machine.frame.function_names,
         guarded=machine.frame.guarded,
+        seldom=machine.frame.seldom,
         basis=source.basis | buffer.basis,
     )
     given = arguments.get("non_blocking", 1)

@@ -93,7 +93,8 @@ def happens_often(facts: Facts, *operations: Operation) -> bool:
     if any(runs_often(facts, one) for one in contexts):
         return True
     outside = [one for one in contexts if "__init__" not in one.functions and one.period.absent]
-    return any(one.alternative_in(loop) is not None for one in outside for loop in _busy(facts, one))
+    sides = (one.alternative_in(loop) for one in outside for loop in _busy(facts, one))
+    return any(side is not None and not side.rare for side in sides)
 
 
 def runs_often(facts: Facts, context: OperationContext) -> bool:
@@ -105,7 +106,8 @@ def runs_often(facts: Facts, context: OperationContext) -> bool:
         return False
     if outermost:
         return not any(
-            one.varies is not None or (_keeps(one) and not _keeps_in_locals(facts, one)) for one in context.conditions
+            one.varies is not None or one.rare or (_keeps(one) and not _keeps_in_locals(facts, one))
+            for one in context.conditions
         )
     if any(_keeps(one) for one in context.conditions if one.within is not None):
         return False

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from accel_advisor.records.actions import Act, Call
 from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits, pass_over
+from accel_advisor.records.queries.copies.side_parts import only_side_parts_go
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.loaders.graph_loaders import are_gathered_elsewhere
 from accel_advisor.values.evidence import PROVEN, Evidence
@@ -25,12 +26,14 @@ class UnpinnedLoader:
         copy: the first of the copies with the best evidence; None where a framework makes them.
         basis: what shows that it copies batches to a GPU.
         aside: whether only evaluations take its batches whose every pass waits anyway, by copies that wait.
+        slight: whether only small parts of its batches are copied as they came.
     """
 
     loader: LoaderCall
     copy: Transfer | None
     basis: Evidence
     aside: bool = False
+    slight: bool = False
 
 
 def unpinned_loaders(facts: Facts) -> Iterator[UnpinnedLoader]:
@@ -49,7 +52,7 @@ def unpinned_loaders(facts: Facts) -> Iterator[UnpinnedLoader]:
             continue
         copy = _copied_as_it_came(facts, loader)
         if copy is not None:
-            yield UnpinnedLoader(loader, *copy, _only_moves_waits(facts, loader))
+            yield UnpinnedLoader(loader, *copy, _only_moves_waits(facts, loader), only_side_parts_go(loader))
 
 
 def _copied_as_it_came(facts: Facts, loader: LoaderCall) -> tuple[Transfer, Evidence] | None:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Call, Method, calls, methods
+from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits
 from accel_advisor.records.queries.steps.literal_copies import OF_DATA, OF_LISTS, is_all_that_happens, is_literal
+from accel_advisor.records.queries.steps.training_steps import happens_apart
 from accel_advisor.records.queries.training_loops import happens_often
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
@@ -44,6 +46,8 @@ _DTYPES = {
 _FOLLOWED = frozenset({"device", "is_cuda", "new_tensor", "type"})
 _RARE = re.compile(r"main|init|build|load|demo|predict|infer|sample|generat|visual|plot|show|export|test|reset|setup")
 """What functions are called that run once, or apart from the training."""
+_LARGE = 3
+"""Sizes from which on a tensor has as many numbers as a batch of samples, and not a few for each."""
 _OVERWRITES = methods("Tensor", "fill_", "zero_", "uniform_", "normal_", "random_", "exponential_", "bernoulli_")
 
 
@@ -57,6 +61,8 @@ class FilledThenMoved:
         device: the code of the device, for a fix; empty where it is not known, or is not all that changes.
         remedy: what to do with the factory.
         often: whether it happens at every step.
+        apart: whether that is no step of a training.
+        slight: whether that is no step at all, or one that waits anyway, beside which the copy is small.
         basis: what shows that.
         same: whether the device would fill it with the same numbers.
     """
@@ -68,6 +74,8 @@ class FilledThenMoved:
     often: bool
     basis: Evidence
     same: bool
+    apart: bool
+    slight: bool
 
 
 def filled_then_moved(facts: Facts) -> Iterator[FilledThenMoved]:
@@ -127,7 +135,10 @@ def _found(
     old = fills[0].does(*OF_LISTS)  # its tensors are on the host wherever others are
     typed = f"dtype={dtype}, {keywords}" if (dtype := _dtype(fills[0])) and "dtype=" not in keywords else keywords
     remedy = f"make it with `torch.empty(..., {typed})`" if old else f"pass `{keywords}` to it"
-    return FilledThenMoved(node, fills[0].node, device, remedy, often, basis, all(map(_fills_the_same, fills)))
+    same, apart = all(map(_fills_the_same, fills)), happens_apart(facts, *fills)
+    loops = {context.loop for context in fills[0].contexts}
+    slight = apart and (None in loops or (len(fills[0].node.args) < _LARGE and evaluates_and_waits(facts, loops)))
+    return FilledThenMoved(node, fills[0].node, device, remedy, often, basis, same, apart, slight)
 
 
 def _helps(facts: Facts, factory: Operation) -> bool:

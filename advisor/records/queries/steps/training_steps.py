@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accel_advisor.records.actions import Asked
+from accel_advisor.records.actions import AnyCall, Asked
 from accel_advisor.records.queries.evaluation import evaluates_by_name
 from accel_advisor.values.evidence import PROVEN, Evidence
 
@@ -67,3 +67,13 @@ def happens_in_each_step(facts: Facts, loop: Loop, *asked: Asked) -> bool:
 def one_step_each(facts: Facts) -> bool:
     """Whether the passes of a training are steps over all of the data, whatever they are called: no loader is there."""
     return not any(one.loaders or loop.loaders for one in facts.program for loop in one.loops)
+
+
+def happens_apart(facts: Facts, *operations: Operation) -> bool:
+    """Whether operations happen in no training, in a program that puts a model into evaluation mode: in loops over
+    batches that only evaluate, or anywhere if it trains nothing."""
+    contexts = [context for one in operations for context in one.contexts]
+    if any(training_loop(one, epochs=True) is not None for one in contexts):
+        return False
+    known = bool(contexts) and all(one.loop is not None for one in contexts)
+    return facts.does(AnyCall("eval")) and (known or not facts.trains)

@@ -12,6 +12,7 @@ import libcst as cst
 from accel_advisor.records.actions import Call, Method, calls
 from accel_advisor.records.loaders import LoaderCall, loader_of
 from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits, pass_over
+from accel_advisor.records.queries.copies.side_parts import only_side_parts_go
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.loaders.graph_loaders import are_gathered_elsewhere
 from accel_advisor.values.evidence import PROVEN, Evidence
@@ -36,6 +37,7 @@ class WaitingCopy:
         basis: what shows that it copies batches, and to a GPU: the best of all ways in which it is reached.
         recast: whether it always copies what a cast made of a batch, in memory that no loader pinned.
         aside: whether it only happens in evaluations whose every pass waits anyway.
+        slight: whether it only copies small parts of batches whose samples take another way.
     """
 
     transfer: Transfer
@@ -43,6 +45,7 @@ class WaitingCopy:
     basis: Evidence
     recast: bool
     aside: bool
+    slight: bool
 
     @property
     def from_pinning(self) -> bool:
@@ -149,7 +152,8 @@ def _waiting(facts: Facts, transfer: Transfer) -> WaitingCopy | None:
     basis = min((basis for _, basis in found), key=lambda one: len(one.grounds))
     recast = all(one.moved.recast for one, _ in found)
     aside = evaluates_and_waits(facts, (pass_over(one.loader, one.loop) for one, _ in found))
-    return WaitingCopy(transfer, tuple(dict.fromkeys(loaders)), basis, recast, aside)
+    known = tuple(dict.fromkeys(loaders))
+    return WaitingCopy(transfer, known, basis, recast, aside, all(map(only_side_parts_go, known)))
 
 
 def _must_wait(context: TransferContext) -> bool:
@@ -166,7 +170,7 @@ def _must_wait(context: TransferContext) -> bool:
 def _waits(facts: Facts, context: TransferContext) -> Evidence | None:
     """What shows that a copy, reached in one particular way, takes a batch to a GPU; None where it may not."""
     loader = loader_of(context.loader)
-    if loader is None or context.loop is None or not need_not_wait(facts, loader):
+    if loader is None or context.loop is None or context.seldom or not need_not_wait(facts, loader):
         return None
     if not (context.from_host or context.asked_from_host):
         return None

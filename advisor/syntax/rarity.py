@@ -1,0 +1,114 @@
+"""Branches that a program seldom takes, as their tests show: the first use of something, one pass of many, the first
+passes."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import libcst as cst
+
+from accel_advisor.syntax.shapes import dotted, modulus_in
+from accel_advisor.syntax.variation import bindings
+
+_COUNTER = re.compile(
+    r"(?:^|_|\b)(?:i|it|iter|iters|iteration|iterations|step|steps|epochs?|batch_?(?:idx|i|id|num|nr)|idx)$"
+)
+_BEFORE = (cst.LessThan, cst.LessThanEqual)
+_FEW = 10
+"""Passes that are few beside those of a whole training."""
+
+
+@lru_cache(maxsize=4096)
+def rare_branch(condition: cst.If | cst.IfExp, function: cst.FunctionDef | cst.Lambda | None) -> int | None:
+    """Which branch of a condition, 0 or 1, a program seldom takes by what its test asks; None where the test does not
+    say. ``function`` is the function that it stands in, whose names stand for what they were bound to once."""
+    if isinstance(condition, cst.IfExp):
+        filled: cst.CSTNode | None = None
+    elif isinstance(condition.orelse, cst.If):
+        return None
+    else:
+        filled = condition.body
+    seldom = _seldom(condition.test, filled, function.body if function is not None else None)
+    return None if seldom is None else 0 if seldom else 1
+
+
+def _seldom(test: cst.BaseExpression, filled: cst.CSTNode | None, body: cst.CSTNode | None) -> bool | None:
+    """Whether a test is seldom true, or, with False, seldom false; None where neither is known."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        if _is_kept(test.expression, filled, body):
+            return True
+        inner = _seldom(test.expression, None, body)
+        return None if inner is None else not inner
+    if isinstance(test, cst.BooleanOperation):
+        return _of_both(test, _seldom(test.left, filled, body), _seldom(test.right, filled, body))
+    if isinstance(test, cst.Name) and body is not None:
+        values = bindings(body).get(test.value) or [None]
+        only = values[0] if len(values) == 1 else None
+        return _counted(only) if only is not None else None
+    counted = _counted(test)
+    return _asks_for_none(test, filled, body) if counted is None else counted
+
+
+def _of_both(test: cst.BooleanOperation, left: bool | None, right: bool | None) -> bool | None:
+    """What is known of a test from its two sides: one seldom true is enough for ``and``, and both for ``or``."""
+    decisive = isinstance(test.operator, cst.And)
+    if decisive in (left, right):
+        return decisive
+    return left if left is right else None
+
+
+def _counted(test: cst.BaseExpression) -> bool | None:
+    """Whether a test of a counter is seldom true, as ``step % 100 == 0`` and ``epoch < 3`` are, or seldom false."""
+    if isinstance(test, cst.BooleanOperation):
+        return _of_both(test, _counted(test.left), _counted(test.right))
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        inner = _counted(test.expression)
+        return None if inner is None else not inner
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return None
+    only = test.comparisons[0]
+    if modulus_in(test.left) is not None:
+        if isinstance(only.operator, cst.Equal):
+            return True
+        return False if isinstance(only.operator, cst.NotEqual) else None
+    if not _COUNTER.search(dotted(test.left)) or not isinstance(only.comparator, cst.Integer):
+        return None
+    first = isinstance(only.operator, _BEFORE) and int(only.comparator.value) <= _FEW
+    return True if first or isinstance(only.operator, cst.Equal) else None
+
+
+def _asks_for_none(test: cst.BaseExpression, filled: cst.CSTNode | None, body: cst.CSTNode | None) -> bool | None:
+    """Whether a test is true only where something that lasts is not there yet, and the branch makes it."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return None
+    only = test.comparisons[0]
+    other = dotted(only.comparator) if isinstance(only.comparator, cst.Name) else ""
+    if isinstance(only.operator, cst.NotIn) and _is_kept(only.comparator, filled, body):
+        return True
+    if isinstance(only.operator, (cst.Is, cst.Equal)) and other == "None":
+        return True if _is_kept(test.left, filled, body) else None
+    if not isinstance(test.left, cst.Call) or dotted(test.left.func) != "len" or len(test.left.args) != 1:
+        return None
+    if isinstance(only.operator, cst.Equal) and isinstance(only.comparator, cst.Integer):
+        return True if _is_kept(test.left.args[0].value, filled, body) else None
+    return None
+
+
+def _is_kept(asked: cst.BaseExpression, filled: cst.CSTNode | None, body: cst.CSTNode | None) -> bool:
+    """Whether what is asked for outlives the function, and the branch fills it."""
+    if filled is None:
+        return False
+    if isinstance(asked, cst.Call) and dotted(asked.func) == "hasattr" and len(asked.args) == 2:
+        owner, attribute = dotted(asked.args[0].value), asked.args[1].value
+        text = attribute.evaluated_value if isinstance(attribute, cst.SimpleString) else None
+        return isinstance(text, str) and f"{owner}.{text}" in bindings(filled)
+    name = dotted(asked)
+    if not name or name not in bindings(filled):
+        return False
+    if "." in name:
+        return True
+    if body is None:
+        return False
+    made = [value for value in bindings(body).get(name) or () if value is not None]
+    return any(isinstance(one, cst.Subscript) and "." in dotted(one.value) for one in made)

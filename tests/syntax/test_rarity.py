@@ -1,0 +1,62 @@
+"""Branches that a program seldom takes."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import libcst as cst
+import pytest
+
+from accel_advisor.syntax.rarity import rare_branch
+from accel_advisor.syntax.walking import descendants
+
+
+def _rare(body: str) -> list[int | None]:
+    """The rare branch of each condition in a function."""
+    (function,) = cst.parse_module(f"def f(self, x=None):\n{indent(body, '    ')}\n").body
+    assert isinstance(function, cst.FunctionDef)
+    return [rare_branch(one, function) for one in descendants(function.body, cst.If, cst.IfExp)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if step % 100 == 0:\n    pass",
+        "if not step % 100 == 1 or self.on:\n    pass\nelse:\n    pass",
+        "if i == 0:\n    pass",
+        "if epoch < 5 and self.on:\n    pass",
+        "seldom = self.on and self.steps % 32 == 0\nif seldom:\n    pass",
+        "shown = log(x) if batch_idx == 0 else None",
+        "state = self.state[x]\nif len(state) == 0:\n    state['a'] = 1",
+        "if self.mask is None:\n    self.mask = make(x)",
+        "if not hasattr(self, 'mask'):\n    self.mask = make(x)",
+        "if not self.ready:\n    self.ready = True",
+        "if x not in self.known:\n    self.known[x] = make(x)",
+    ],
+)
+def test_a_test_says_that_its_branch_is_seldom_taken(body: str) -> None:
+    found = _rare(body)
+    assert found == [1] if body.startswith("if not step") else found == [0]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if self.on:\n    pass",
+        "if step % 100 < 50:\n    pass",
+        "if i == self.last:\n    pass",
+        "if epoch < 5 or self.on:\n    pass",
+        "if epoch < 500:\n    pass",
+        "if x is None:\n    x = make()",
+        "if self.mask is None:\n    x = make()",
+        "state = make(x)\nif len(state) == 0:\n    state['a'] = 1",
+        "often = self.on\nif often:\n    pass",
+        "often = step % 10 == 0\noften = True\nif often:\n    pass",
+    ],
+)
+def test_a_test_says_nothing_of_how_often_its_branch_is_taken(body: str) -> None:
+    assert _rare(body) == [None]
+
+
+def test_all_but_one_pass_of_many_take_the_other_branch() -> None:
+    assert _rare("if step % 100 != 0:\n    pass\nelse:\n    pass") == [1]
