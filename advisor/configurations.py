@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from accel_advisor.config import Config
@@ -28,6 +28,7 @@ class Configurations:
         self._found: dict[str, Config] = {}
         self._changed: dict[Config, Config] = {}
         self._patterns: dict[Config, Patterns] = {}
+        self._files: dict[str, tuple[str, ...]] = {}
 
     @property
     def known(self) -> tuple[Config, ...]:
@@ -88,7 +89,7 @@ class Configurations:
                 top = at
         return top
 
-    def files(self, root: str) -> Iterator[str]:
+    def files(self, root: str) -> tuple[str, ...]:
         """The files that a lint of a project's root finds and that are part of this project, free of symbolic links.
 
         Args:
@@ -97,9 +98,11 @@ class Configurations:
         Raises:
             ConfigError: a configuration cannot be read, or is wrong.
         """
-        discoverer = Discoverer(self.patterns, enters=lambda folder: self.root(folder) == root)
-        found = (os.path.realpath(path) if os.path.islink(path) else path for path in discoverer.walk(root, []))
-        yield from dict.fromkeys(found)
+        if root not in self._files:
+            discoverer = Discoverer(self.patterns, enters=lambda folder: self.root(folder) == root)
+            found = (os.path.realpath(path) if os.path.islink(path) else path for path in discoverer.walk(root, []))
+            self._files[root] = tuple(dict.fromkeys(found))
+        return self._files[root]
 
     def _table(self, folder: str) -> Config | None:
         """The nearest configuration upwards, as its file says it."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import threading
+import time
 import tokenize
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -74,6 +76,8 @@ class Engine:
         ignore: rules that do not run.
         min_severity: the least that is shown, such as ``"warning"``; None for what is configured.
         min_confidence: the same, ``"evident"`` or ``"proven"``.
+        looks_every: seconds after which a question looks at the files of the project again; one before that may take
+            them as they were seen last. A text that is given counts at once. By default every question looks.
 
     Raises:
         ValueError: a severity or confidence is none.
@@ -95,6 +99,7 @@ class Engine:
         ignore: Iterable[str] = (),
         min_severity: Severity | str | None = None,
         min_confidence: Confidence | str | None = None,
+        looks_every: float = 0.0,
     ) -> None:
         self.root = os.path.abspath(root)
         self._choices = Choices.of(select, extend_select, ignore, min_severity, min_confidence)
@@ -102,6 +107,9 @@ class Engine:
         self._changing = threading.Lock()
         self._kept = KeptResults()
         self._checker = Checker()
+        self._looks_every = looks_every
+        self._look_due = -math.inf
+        self._configurations = Configurations(self._choices.change)
 
     def update(self, path: str | os.PathLike[str], text: str) -> None:
         """Lets a text stand instead of what a file holds, until it is closed. The file need not be there.
@@ -123,6 +131,10 @@ class Engine:
         """Lets what is on disk count again; nothing happens where it does."""
         with self._changing:
             self._texts.pop(self._real(path), None)
+
+    def look_again(self) -> None:
+        """Lets the next question look at files on disk, whenever they were seen last."""
+        self._look_due = -math.inf
 
     def findings(self, path: str | os.PathLike[str]) -> list[Finding]:
         """What is found in a file, in the order of its places; nothing in one that is excluded, or not there.
@@ -169,9 +181,12 @@ class Engine:
             return dict(self._texts)
 
     def _linted(self, names: Iterable[str], texts: _Texts) -> tuple[Configurations, Report]:
-        configurations = Configurations(self._choices.change)
-        self._kept.look_again()
-        self._checker.look_again()
+        if time.monotonic() >= self._look_due:
+            self._look_due = time.monotonic() + self._looks_every
+            self._configurations = Configurations(self._choices.change)
+            self._kept.look_again()
+            self._checker.look_again()
+        configurations = self._configurations
         discoverer = Discoverer(configurations.patterns)
         files = [Found(name, named=True) for name in dict.fromkeys(names) if discoverer.wants(name)]
         return configurations, lint(files, configurations, memory=self._kept, sources=texts, checker=self._checker)

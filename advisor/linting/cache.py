@@ -38,6 +38,7 @@ from accel_advisor.finding import (
 )
 from accel_advisor.linting.report import Program, Result
 from accel_advisor.plugins import entry_points
+from accel_advisor.project.project_index import ProjectIndex
 from accel_advisor.project.surroundings import Surroundings
 
 FOLDER = ".accel_advisor_cache"
@@ -111,9 +112,15 @@ class Cache:
         data = self._read("index.json")
         return data.get("index") if isinstance(data, dict) else None
 
-    def keep_index(self, data: dict[str, Any]) -> None:
-        """Remembers the data of the project's index."""
-        self._index = data
+    @property
+    def settled(self) -> bool:
+        """Nothing is known of what became of files since an earlier run."""
+        return False
+
+    def keep_index(self, index: ProjectIndex) -> None:
+        """Remembers the data of the project's index, where it is another one than before."""
+        if index.changed:
+            self._index = index.data
 
     def save(self) -> None:
         """Writes what changed, unless the place cannot be written to."""

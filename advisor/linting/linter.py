@@ -27,10 +27,14 @@ class Known(Protocol):
 
     @property
     def index(self) -> Any:
-        """The data of its index; None where there is none."""
+        """An earlier index, or its data; None where there is none."""
 
-    def keep_index(self, data: dict[str, Any]) -> None:
-        """Remembers the data of its index."""
+    @property
+    def settled(self) -> bool:
+        """Whether what is on disk is taken to be as that index saw it."""
+
+    def keep_index(self, index: ProjectIndex) -> None:
+        """Remembers its index."""
 
     def get(self, program: Program, digests: Iterable[str]) -> Result | None:
         """What is known of a program whose files have these digests."""
@@ -79,9 +83,13 @@ def lint(
     todo: list[Program] = []
     for root, paths in _by_root(contents, configurations).items():
         known = memory.of(root, unsaved) if memory else None
-        index = ProjectIndex(root, configurations.files(root), unsaved, known.index if known else None)
-        if known and index.changed:
-            known.keep_index(index.data)
+        index = (
+            ProjectIndex(root, configurations.files(root), unsaved, known.index, settled=known.settled)
+            if known
+            else ProjectIndex(root, configurations.files(root), unsaved)
+        )
+        if known:
+            known.keep_index(index)
         for group in dict.fromkeys(index.program(path) for path in paths):
             program = _program(group, root, report.asked, configurations)
             result = known.get(program, [index.digest(path) for path in group.files]) if known else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from accel_advisor.project.discovery import is_generated, mentions_accelerators
 from accel_advisor.project.search_path import added_folders, folders_meant
@@ -35,10 +35,13 @@ class Group:
     Attributes:
         own: those whose program this is.
         callers: others that call them, and that belong to groups of their own or say nothing of accelerators.
+        whole: these are all the files that lead to each other, and they are few enough to be one group whatever the
+            sizes of each are, as long as all of them are not more than ``WHOLE_BYTES`` together.
     """
 
     own: tuple[str, ...]
     callers: tuple[str, ...] = ()
+    whole: bool = field(default=False, compare=False)
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -121,6 +124,7 @@ def _programs_of(
 ) -> Iterator[Group]:
     own = [path for path in group if files[path].relevant]
     callers = [path for path in group if not files[path].relevant]
+    whole = sum(files[path].size for path in group) <= WHOLE_BYTES
     if sum(files[path].size for path in own) > WHOLE_BYTES:
         above: dict[str, list[str]] = {}
         for path in group:
@@ -144,7 +148,7 @@ def _programs_of(
         piece.append(path)
         size += files[path].size
     if piece:
-        yield Group(tuple(piece), tuple(_calling(piece, size, callers, files, edges)))
+        yield Group(tuple(piece), tuple(_calling(piece, size, callers, files, edges)), whole)
 
 
 def _upwards(paths: Iterable[str], above: Mapping[str, Collection[str]]) -> set[str]:

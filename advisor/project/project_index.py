@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accel_advisor.project.import_graph import Group, Source, importers, programs
+from accel_advisor.project.import_graph import WHOLE_BYTES, Group, Source, importers, programs
 
 SETTLED_SECONDS = 2.0
 """A file that changed less than this before it was read may change again and keep its size and time of change."""
@@ -38,25 +38,38 @@ class ProjectIndex:
         root: the project's root.
         files: the files, absolute and free of symbolic links, each once.
         contents: bytes by absolute path, which stand instead of what is on disk.
-        known: :attr:`data` of an earlier index of the same root; anything else counts as none.
+        known: an earlier index of the same root, or its :attr:`data`; anything else counts as none.
+        settled: nothing on disk changed since that one was made, so that no file is looked at again.
+
+    Attributes:
+        changed: whether it differs from the earlier one.
     """
 
     def __init__(
-        self, root: str, files: Iterable[str], contents: Mapping[str, bytes] | None = None, known: Any = None
+        self,
+        root: str,
+        files: Iterable[str],
+        contents: Mapping[str, bytes] | None = None,
+        known: Any = None,
+        *,
+        settled: bool = False,
     ) -> None:
         self.root = root
         self._contents = contents or {}
-        self._before, groups = _read_data(known)
+        before, groups = (known._entries, known._groups) if isinstance(known, ProjectIndex) else _read_data(known)
         self._entries: dict[str, Entry] = {}
-        self.changed = groups is None
         for path in files:
             if len(self._entries) == MOST_FILES:
                 break
-            self._add(path)
-        self.changed |= list(self._before) != list(self._entries)
-        if groups is None or self.changed:
+            entry = self._entry(path, before.get(path), settled=settled)
+            if entry is not None:
+                self._entries[path] = entry
+        same_files = list(before) == list(self._entries)
+        others = [path for path, one in self._entries.items() if one is not before.get(path)] if same_files else []
+        self.changed = groups is None or not same_files or bool(others)
+        if groups is None or not same_files or not self._grouped_alike(before, groups, others):
             groups = programs(self._sources, root)
-        self._groups = groups
+        self._groups: list[Group] = groups
         self._programs = {path: group for group in groups for path in group.own}
 
     def program(self, path: str) -> Group:
@@ -94,34 +107,57 @@ class ProjectIndex:
                 ]
                 for path, one in self._entries.items()
             },
-            "groups": [[[numbers[path] for path in part] for part in (one.own, one.callers)] for one in self._groups],
+            "groups": [
+                [*([numbers[path] for path in part] for part in (one.own, one.callers)), one.whole]
+                for one in self._groups
+            ],
         }
 
     @property
     def _sources(self) -> dict[str, Source]:
         return {path: entry.source for path, entry in self._entries.items()}
 
-    def _add(self, path: str) -> None:
-        before = self._before.get(path)
+    def _entry(self, path: str, before: Entry | None, *, settled: bool) -> Entry | None:
+        """A file as it is, the earlier entry itself where that says the same; None where it cannot be read."""
         raw = self._contents.get(path)
         stamp: tuple[int, int, int] | None = None
         try:
             if raw is None:
+                if settled and before is not None and before.stamp is not None:
+                    return before
                 status = os.stat(path)
                 stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
                 if before is not None and before.stamp == stamp:
-                    self._entries[path] = before
-                    return
+                    return before
                 if max(status.st_mtime, status.st_ctime) > time.time() - SETTLED_SECONDS:
                     stamp = None
                 raw = _bytes(path)
         except OSError:  # it vanished or may not be read, so that nobody imports it
-            return
+            return None
         digest = digest_of(raw)
-        same = before is not None and before.digest == digest
-        source = before.source if before is not None and same else Source.of(path, raw)
-        self._entries[path] = Entry(stamp, digest, source)
-        self.changed |= not same or stamp is not None
+        if before is None or before.digest != digest:
+            return Entry(stamp, digest, Source.of(path, raw))
+        return before if stamp is None else Entry(stamp, digest, before.source)
+
+    def _grouped_alike(self, before: Mapping[str, Entry], groups: Iterable[Group], others: Iterable[str]) -> bool:
+        """Whether files that changed leave the groups as they were: they import the same as before, and no group has
+        become so large that it would be taken apart."""
+        sized = set[str]()
+        for path in others:
+            old, new = before[path].source, self._entries[path].source
+            if (old.relevant, old.imports, old.added) != (new.relevant, new.imports, new.added):
+                return False
+            if old.size != new.size:
+                sized.add(path)
+        if not sized:
+            return True
+        touched = [one for one in groups if not sized.isdisjoint(one.files)]
+        for one in touched:
+            if not one.whole or sum(self._entries[path].source.size for path in one.files) > WHOLE_BYTES:
+                return False
+        # A file that is in none of the groups may have been left out of one for want of room.
+        left_out = sized.difference(*(one.files for one in touched))
+        return not left_out or all(one.whole for one in groups)
 
 
 def digest_of(raw: bytes) -> str:
@@ -143,8 +179,8 @@ def _read_data(known: Any) -> tuple[dict[str, Entry], list[Group] | None]:
         }
         paths = list(entries)
         groups = [
-            Group(tuple(paths[number] for number in own), tuple(paths[number] for number in callers))
-            for own, callers in known["groups"]
+            Group(tuple(paths[number] for number in own), tuple(paths[number] for number in callers), bool(whole))
+            for own, callers, whole in known["groups"]
         ]
         return entries, groups
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):

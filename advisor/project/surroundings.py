@@ -10,33 +10,48 @@ from pathlib import Path
 from accel_advisor.project.requirement_files import files_that_declare
 
 
+class OnDisk:
+    """Digests of files, and the names in folders, each of which is looked at once."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, str | None] = {}
+        self._names: dict[str, frozenset[str]] = {}
+
+    def digest(self, path: str) -> str | None:
+        """That of the bytes of a file, or of the names of the requirements files in a folder; None for what is gone."""
+        if path not in self._digests:
+            try:
+                raw: bytes | None = Path(path).read_bytes()
+            except OSError:
+                folder = os.path.isdir(path)
+                raw = repr(files_that_declare(path)).encode(errors="surrogateescape") if folder else None
+            self._digests[path] = None if raw is None else _digest_of(raw)
+        return self._digests[path]
+
+    def names(self, folder: str) -> frozenset[str]:
+        """Those of its Python files, and of the packages in it."""
+        if folder not in self._names:
+            self._names[folder] = frozenset(_listed(folder))
+        return self._names[folder]
+
+
 class Surroundings:
-    """Digests of files and folders, each of which is looked at once.
+    """Digests of files and folders.
 
     Args:
         contents: bytes by absolute path, which stand instead of what is on disk.
+        disk: what was seen there already, where nothing changed since.
     """
 
-    def __init__(self, contents: Mapping[str, bytes]) -> None:
+    def __init__(self, contents: Mapping[str, bytes], disk: OnDisk | None = None) -> None:
         self._contents = contents
-        self._digests: dict[str, str | None] = {}
+        self._disk = disk or OnDisk()
         self._folders: dict[str, str] = {}
 
     def digest(self, path: str) -> str | None:
         """That of the bytes of a file, or of the names of the requirements files in a folder; None for what is gone,
         which is a change like another."""
-        if path not in self._digests:
-            raw = self._bytes(path)
-            self._digests[path] = None if raw is None else hashlib.blake2b(raw, digest_size=20).hexdigest()
-        return self._digests[path]
-
-    def _bytes(self, path: str) -> bytes | None:
-        if path in self._contents:
-            return self._contents[path]
-        try:
-            return Path(path).read_bytes()
-        except OSError:
-            return repr(files_that_declare(path)).encode(errors="surrogateescape") if os.path.isdir(path) else None
+        return _digest_of(self._contents[path]) if path in self._contents else self._disk.digest(path)
 
     def around(self, filenames: Iterable[str], root: str) -> str:
         """That of the names of the Python files in the folders that imports of some files of a project are looked for
@@ -52,7 +67,7 @@ class Surroundings:
         digest = hashlib.blake2b(digest_size=20)
         for folder in sorted(folders):
             if folder not in self._folders:
-                self._folders[folder] = "\n".join(sorted({*_listed(folder), *self._unsaved(folder)}))
+                self._folders[folder] = "\n".join(sorted({*self._disk.names(folder), *self._unsaved(folder)}))
             digest.update(f"{folder}\n{self._folders[folder]}\n".encode(errors="surrogateescape"))
         return digest.hexdigest()
 
@@ -62,6 +77,10 @@ class Surroundings:
                 yield os.path.basename(path)
             elif os.path.basename(path) == "__init__.py" and os.path.dirname(os.path.dirname(path)) == folder:
                 yield os.path.basename(os.path.dirname(path)) + "/"
+
+
+def _digest_of(raw: bytes) -> str:
+    return hashlib.blake2b(raw, digest_size=20).hexdigest()
 
 
 def _listed(folder: str) -> Iterator[str]:

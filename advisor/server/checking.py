@@ -94,15 +94,11 @@ class Checking:
                 self._failed(error)
 
     async def _check(self, files: Sequence[OpenFile]) -> None:
-        """Checks files, and publishes what is found unless a text changed meanwhile."""
-        todo = [one for one in files if one.checked_at != self._workspaces.changes]
-        for engine in dict.fromkeys(one.engine for one in todo):
-            own = [one for one in todo if one.engine is engine]
-            paths = [one.path for one in own]
-            changes, found = await self.run(lambda: (self._workspaces.changes, engine.check(paths)))  # noqa: B023
+        """Checks files one by one, and publishes what is found unless a text changed meanwhile: that comes first."""
+        for file in [one for one in files if one.checked_at != self._workspaces.changes]:
+            changes, found = await self.run(lambda: (self._workspaces.changes, file.engine.check([file.path])))  # noqa: B023
             if changes != self._workspaces.changes:
                 return
-            for file, checked in zip(own, found, strict=True):
-                file.checked, file.checked_at = checked, changes
-                if self._workspaces.files.get(file.uri) is file:
-                    self._publish(file)
+            (file.checked,), file.checked_at = found, changes
+            if self._workspaces.files.get(file.uri) is file:
+                self._publish(file)

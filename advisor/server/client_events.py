@@ -97,7 +97,7 @@ def _closed(ls: AdvisorServer, uri: str) -> None:
 
 
 def _look_again(ls: AdvisorServer) -> None:
-    ls.workspaces.changes += 1
+    ls.workspaces.look_again()
     ls.checking.soon()
 
 

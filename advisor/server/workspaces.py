@@ -15,6 +15,9 @@ from accel_advisor.server.open_files import OpenFile, path_of
 from accel_advisor.server.open_texts import OpenNotebook, OpenText
 
 SECTION = "accel-advisor"
+LOOKS_EVERY = 2.0
+"""Seconds for which a project's files count as they were seen while someone types: to look at thousands of them at each
+key would take longer than all else. What a client saves, opens, closes or watches is looked at at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ class Settings:
             ignore=self.ignore,
             min_severity=self.min_severity,
             min_confidence=self.min_confidence,
+            looks_every=LOOKS_EVERY,
         )
 
 
@@ -126,7 +130,7 @@ class Workspaces:
         return next(iter(self.folders.values()))
 
     def _engine_outside(self, here: str) -> Engine:
-        return next((one.engine for one in self.files.values()), None) or Engine(here)
+        return next((one.engine for one in self.files.values()), None) or Settings().engine(here)
 
     def _rehouse(self) -> None:
         """Gives every open text to the engine of the folder that it is in by now."""
@@ -159,6 +163,7 @@ class Workspaces:
         file = OpenFile(uri, path, self.folder(path).engine, text, notebook)
         self.files[uri] = file
         self.changed(file)
+        self.look_again()
         return file
 
     def changed(self, file: OpenFile) -> None:
@@ -169,13 +174,20 @@ class Workspaces:
             others = {cell: own for cell, own in self._cells.items() if own != file.uri}
             self._cells = others | dict.fromkeys(file.notebook.texts, file.uri)
 
+    def look_again(self) -> None:
+        """Lets what is on disk count as it is now: a client said, or did, what may have changed it."""
+        for engine in (*(one.engine for one in self.folders.values()), *(one.engine for one in self.files.values())):
+            engine.look_again()
+        self.changes += 1
+
     def close(self, uri: str) -> OpenFile | None:
         """Lets what is on disk count again; the file that was open, if one was."""
         file = self.files.pop(uri, None)
         if file is not None:
             file.engine.close(file.path)
             self._cells = {cell: own for cell, own in self._cells.items() if own != uri}
-            self.changes += 1
+            file.engine.look_again()
+            self.look_again()
         return file
 
     def of(self, uri: str) -> OpenFile | None:

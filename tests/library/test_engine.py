@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 from collections.abc import Mapping
@@ -131,6 +132,32 @@ def test_what_changes_on_disk_counts_unless_a_text_stands_for_it(engine: Engine,
     assert codes(engine, "train.py") == []
 
 
+def test_an_engine_that_looks_seldom_sees_texts_at_once_and_files_when_it_looks(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("accel_advisor.project.project_index.SETTLED_SECONDS", -3600.0)
+    save(project, FILES)
+    engine = Engine(project, looks_every=math.inf)
+    assert "ACC101" in codes(engine, "train.py") + codes(engine, "pkg/loaders.py")
+    save(project, {"settings.py": 'DEVICE = "cpu"\n', "pyproject.toml": '[tool.accel-advisor]\nignore = ["ACC102"]\n'})
+    assert {"ACC101", "ACC102"} <= set(codes(engine, "train.py") + codes(engine, "pkg/loaders.py"))
+    engine.update("train.py", "import torch\n")
+    assert codes(engine, "train.py") == []
+    engine.close("train.py")
+    engine.look_again()
+    assert not {"ACC101", "ACC102"} & set(codes(engine, "train.py") + codes(engine, "pkg/loaders.py"))
+
+
+def test_what_was_found_in_a_program_that_is_no_more_is_forgotten(engine: Engine, project: Path) -> None:
+    codes(engine, "train.py")
+    known = len(engine._kept._results._known)
+    for number in range(3):
+        name = "train.py" if number == 0 else f"train{number}.py"
+        (project / name).rename(project / f"train{number + 1}.py")
+        assert "ACC102" in codes(engine, f"train{number + 1}.py") + codes(engine, "pkg/loaders.py")
+    assert len(engine._kept._results._known) == known
+
+
 def test_a_text_that_is_no_python_hides_what_the_file_on_disk_says(engine: Engine, project: Path) -> None:
     engine.update("settings.py", "DEVICE = (\n")
     save(project, {"settings.py": "DEVICE = (\n"})
@@ -231,18 +258,21 @@ edits = st.lists(
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(edits, st.lists(st.sampled_from(sorted(FILES)), min_size=1, max_size=3, unique=True))
-def test_random_edits_give_what_a_fresh_lint_gives(done: list[tuple[str, str, int, str]], asked: list[str]) -> None:
+@given(edits, st.lists(st.sampled_from(sorted(FILES)), min_size=1, max_size=3, unique=True), st.booleans())
+def test_random_edits_give_what_a_fresh_lint_gives(
+    done: list[tuple[str, str, int, str]], asked: list[str], looks_once: bool
+) -> None:
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         mine, theirs = Path(os.path.realpath(one)), Path(os.path.realpath(other))
         on_disk, open_texts = dict(FILES), dict[str, str]()
         save(mine, on_disk)
-        engine = Engine(mine)
+        engine = Engine(mine, looks_every=math.inf if looks_once else 0.0)
         for number, (name, action, at, line) in enumerate(done):
             lines = open_texts.get(name, on_disk[name]).splitlines(keepends=True)
             if action == "save":
                 on_disk[name] = open_texts.get(name, on_disk[name])
                 save(mine, {name: on_disk[name]})
+                engine.look_again()
             elif action == "close":
                 open_texts.pop(name, None)
                 engine.close(name)
