@@ -137,10 +137,5 @@ def _commands() -> str:
         own = click.Context(command, context, info_name=name, terminal_width=100, max_content_width=100)
         if not command.hidden:
             parts.append(f"## accel-advisor {name}\n\n```text\n{command.get_help(own)}\n```")
-    parts.append(_exit_status())
+    parts.append("Which exit status means what: [linting](../lint.md#exit-status).")
     return "\n\n".join(parts) + "\n"
-
-
-def _exit_status() -> str:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return text[text.index("## Exit status") : text.index("## Where it runs")].rstrip()

@@ -18,10 +18,12 @@ from accel_advisor.configurations import Configurations
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/lint.md", "docs/tune.md")}
+"""Where a reader first meets commands and options."""
 
 
 def recording() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("readme_output", ROOT / "benchmarks" / "readme_output.py")
+    spec = importlib.util.spec_from_file_location("recorded_output", ROOT / "benchmarks" / "recorded_output.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -29,28 +31,37 @@ def recording() -> ModuleType:
     return module
 
 
-def test_the_readme_shows_what_was_recorded() -> None:
-    recorded = recording().with_recordings(README)
-    assert recorded == README
-    assert re.findall(r"<!-- recorded: (\w+) -->", README) == list(recording().COMMANDS)
-    for name in recording().COMMANDS:
-        assert (ROOT / "docs" / "recorded" / f"{name}.txt").read_text(encoding="utf-8") in README
+def test_pages_show_what_was_recorded() -> None:
+    found: list[str] = []
+    for name in recording().PAGES:
+        assert recording().with_recordings(PAGES[name]) == PAGES[name]
+        for one in re.findall(r"<!-- recorded: (\w+) -->", PAGES[name]):
+            assert (ROOT / "docs" / "recorded" / f"{one}.txt").read_text(encoding="utf-8") in PAGES[name]
+            found.append(one)
+    assert found == list(recording().COMMANDS)
 
 
-def test_the_commands_of_the_readme_are_there() -> None:
-    for target in re.findall(r"^make (\w+)", README, re.MULTILINE):
+def test_the_readme_is_a_screen_and_a_half() -> None:
+    assert len(README.splitlines()) <= 100
+    assert re.findall(r"^make (\w+)", README, re.MULTILINE) == ["demo", "test"]
+
+
+@pytest.mark.parametrize("text", PAGES.values(), ids=PAGES)
+def test_the_commands_of_the_first_pages_are_there(text: str) -> None:
+    for target in re.findall(r"^make (\w+)", text, re.MULTILINE):
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target
-    for command in re.findall(r"accel-advisor ([a-z-]+)", re.sub(r"```yaml.*?```", "", README, flags=re.DOTALL)):
+    for command in re.findall(r"accel-advisor ([a-z-]+)", re.sub(r"```yaml.*?```", "", text, flags=re.DOTALL)):
         assert command in LAZY, command
 
 
-def test_the_options_of_the_readme_are_there() -> None:
+@pytest.mark.parametrize("text", PAGES.values(), ids=PAGES)
+def test_the_options_of_the_first_pages_are_there(text: str) -> None:
     known = {"--force-exclude", "--epochs", "--output-format"}
     for name in ("lint", "tune", "report", "rule", "doctor"):
         shown = CliRunner().invoke(cli, [name, "--help"])
         assert shown.exit_code == 0
         known |= set(re.findall(r"--[a-z-]+", shown.output))
-    text = re.sub(r"<!-- recorded.*?end of recording -->", "", README, flags=re.DOTALL)
+    text = re.sub(r"<!-- recorded.*?end of recording -->", "", text, flags=re.DOTALL)
     assert set(re.findall(r"(?<!<!)(?<![-\w])--[a-z][a-z-]+", text)) - known == set()
 
 
@@ -61,8 +72,8 @@ def test_links_lead_somewhere() -> None:
             assert made or (path.parent / target).exists(), f"{path.name}: {target}"
 
 
-def test_the_configuration_of_the_readme_is_valid(tmp_path: Path) -> None:
-    (text,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+def test_the_configuration_of_the_page_is_valid(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```toml\n(.*?)```", PAGES["docs/lint.md"], re.DOTALL)
     (tmp_path / "pyproject.toml").write_text(text)
     config = Configurations().of(tmp_path)
     assert config.tune_script == "train.py"

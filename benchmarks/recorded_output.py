@@ -1,7 +1,7 @@
-"""Records the output that the README shows: runs the commands on copies of the fixtures, writes docs/recorded/*.txt
-with the machine and the date, and puts them between the README's markers.
+"""Records the output that pages show: runs the commands on copies of the fixtures, writes docs/recorded/*.txt with the
+machine and the date, and puts them between the markers of the pages.
 
-    python benchmarks/readme_output.py [lint] [tune] [healthy]
+    python benchmarks/recorded_output.py [lint] [tune] [healthy]
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ COMMANDS = {
     "healthy": ("healthy", ["tune", "train.py"]),
 }
 """What is recorded: the fixture, and the arguments of accel-advisor in a copy of it."""
+PAGES = ("docs/lint.md", "docs/tune.md")
+"""Those that show a recording."""
 WIDTH = 110
 
 
@@ -68,8 +70,8 @@ def machine() -> str:
     )
 
 
-def with_recordings(readme: str) -> str:
-    """The README with each recording between its markers.
+def with_recordings(page: str) -> str:
+    """A page with each recording between its markers.
 
     Raises:
         FileNotFoundError: a marker names a recording that there is not.
@@ -80,7 +82,7 @@ def with_recordings(readme: str) -> str:
         return f"{found['begin']}\n```text\n{text}```\n{found['end']}"
 
     pattern = r"(?P<begin><!-- recorded: (?P<name>\w+) -->)\n.*?(?P<end><!-- end of recording -->)"
-    return re.sub(pattern, block, readme, flags=re.DOTALL)
+    return re.sub(pattern, block, page, flags=re.DOTALL)
 
 
 def main() -> None:
@@ -95,9 +97,10 @@ def main() -> None:
         write_atomically(RECORDED / f"{name}.txt", record(name).encode())
     missing = [name for name in COMMANDS if not (RECORDED / f"{name}.txt").exists()]
     if missing:
-        parser.exit(1, f"the README waits for the recordings of {', '.join(missing)}\n")
-    path = ROOT / "README.md"
-    write_atomically(path, with_recordings(path.read_text(encoding="utf-8")).encode())
+        parser.exit(1, f"the pages wait for the recordings of {', '.join(missing)}\n")
+    for page in PAGES:
+        path = ROOT / page
+        write_atomically(path, with_recordings(path.read_text(encoding="utf-8")).encode())
 
 
 if __name__ == "__main__":
