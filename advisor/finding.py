@@ -160,6 +160,61 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
+class Price:
+    """The share of a training step that a place takes, as a trial measured it on one machine.
+
+    Attributes:
+        share: of the time of the loop's own thread, from 0 to 1.
+        low, high: the ends of its 95 % interval.
+        waits: ``data`` or ``device`` where that thread waits for it there, else empty.
+        saves: the share that a step would be shorter by if the thread did not wait for the device there; None where it
+            does not.
+    """
+
+    share: float
+    low: float
+    high: float
+    waits: str = ""
+    saves: float | None = None
+
+    @property
+    def measurable(self) -> bool:
+        """Whether it can be told from nothing."""
+        return self.share >= LEAST_PRICE and self.low > 0
+
+    @property
+    def words(self) -> str:
+        """It in words, such as ``the host waits here 11 % (9-13) of each step``."""
+        if not self.measurable:
+            return (
+                f"costs nothing that could be measured (less than {per_cent(max(self.high, LEAST_PRICE))} of each step)"
+            )
+        decimals = _decimals(self.share)
+        ends = f"({100 * self.low:.{decimals}f}-{100 * self.high:.{decimals}f})"
+        said = f"{_TAKES[self.waits]} {per_cent(self.share)} {ends} of each step"
+        if self.saves is None:
+            return said
+        if self.saves < LEAST_PRICE:
+            return f"{said}, for work of the device that would have to be waited for anyway"
+        shorter = f"without the wait a step would be {per_cent(self.saves)} shorter"
+        return f"{said}; {shorter}, the rest is work of the device"
+
+
+LEAST_PRICE = 0.005
+"""A place that takes less of a step costs nothing that could be told from the noise."""
+_TAKES = {"": "takes", "data": "waits for data here", "device": "the host waits here"}
+
+
+def per_cent(share: float) -> str:
+    """A share for people: ``11 %``, ``1.3 %``."""
+    return f"{100 * share:.{_decimals(share)}f} %"
+
+
+def _decimals(share: float) -> int:
+    return 0 if share >= 0.05 else 1
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that a rule has to say about one place.
 
@@ -178,6 +233,7 @@ class Finding:
         aside: whether it is worth less than others of its rule, so that it is shown as one more place of the nearest of
             them, and by itself only where there is none. A minor one is reported beside others of its file.
         group: what it shares with other findings of its rule in the file that are the same remark; empty for nothing.
+        price: what a trial measured of it; None where none did.
     """
 
     code: str
@@ -193,6 +249,7 @@ class Finding:
     minor: bool = False
     aside: bool = False
     group: str = ""
+    price: Price | None = None
 
     @property
     def remedy(self) -> str:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -86,6 +87,7 @@ _rules_option = partial(click.option, multiple=True, metavar="RULE", shell_compl
 @click.option("--force-exclude", is_flag=True, help="Skip files that are excluded even where they are named.")
 @click.option("--jobs", "-j", type=click.IntRange(min=1), help="Processes at most.  [default: usable cores]")
 @click.option("--no-cache", is_flag=True, help="Neither use nor keep what earlier runs found.")
+@click.option("--measured", metavar="FILE", help="Rank by the prices that `tune --explain --json FILE` measured.")
 @click.option("--why", "place", metavar="FILE:LINE", help="Say what each rule made of a line, and do nothing else.")
 @click.option("--show-files", is_flag=True, help="List the files that would be linted, and do nothing else.")
 @click.option("--show-settings", is_flag=True, help="Show the configuration that holds, and do nothing else.")
@@ -119,6 +121,7 @@ def lint(
     force_exclude: bool,
     jobs: int | None,
     no_cache: bool,
+    measured: str | None,
     place: str | None,
     show_files: bool,
     show_settings: bool,
@@ -192,6 +195,7 @@ def lint(
     if show_files:
         click.echo("".join(f"{one.filename}\n" for one in files), nl=False)
         return 0
+    ranked = _ranking(measured)
     form = _form(add_ignore, add_noqa)
     why = _reason(reason, form)
     held = _held(configurations, baseline, no_baseline or write_baseline is not None)
@@ -236,7 +240,7 @@ def lint(
         report = replace(report, findings=_shown(configurations, report))
     if changes is not None:
         report = changes.only(report)
-    report = replace(report, findings=joined(report.findings))
+    report = replace(report, findings=joined(ranked(report.findings)))
     if statistics:
         from accel_advisor.commands import rule_counts
 
@@ -276,6 +280,23 @@ def _show_settings(configurations: Configurations, named: Iterable[str]) -> None
     if len(holding) > 1:
         raise click.UsageError("--show-settings: several configurations hold for these paths; name one of them")
     click.echo(json.dumps(holding.pop().settings(), indent=2))
+
+
+def _ranking(measured: str | None) -> Callable[[list[Finding]], list[Finding]]:
+    """How findings are ordered: as they stand, unless a trial has measured them.
+
+    Raises:
+        Failure: the record of that trial cannot be used.
+    """
+    if measured is None:
+        return list
+    from accel_advisor.tuning.pricing.measured_findings import MeasuredPrices
+    from accel_advisor.tuning.record.record_file import RecordError
+
+    try:
+        return MeasuredPrices(Path(measured)).ranked
+    except RecordError as error:
+        raise Failure(f"--measured: {error}") from error
 
 
 def _shown(configurations: Configurations, report: Report) -> list[Finding]:

@@ -12,5 +12,6 @@ def render(report: Report, screen: Screen) -> str:
     lines = []
     for one in report.findings:
         mark = " [*]" if one.fix is not None and one.fix.applicability.value == "safe" else ""
-        lines.append(f"{one.filename}:{one.span.start}: {one.code}{mark} {printable(one.message)}")
+        price = f" [{one.price.words}]" if one.price is not None else ""
+        lines.append(f"{one.filename}:{one.span.start}: {one.code}{mark} {printable(one.message)}{price}")
     return "\n".join([*lines, summary(report)]) + "\n"

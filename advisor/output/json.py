@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from accel_advisor.finding import Finding, Location, Span
@@ -24,6 +25,7 @@ def plain(finding: Finding) -> dict[str, Any]:
         "severity": finding.severity.value,
         "confidence": finding.confidence.value,
         "frequency": finding.frequency.value,
+        "price": asdict(finding.price) if finding.price is not None else None,
         "message": finding.message,
         "filename": finding.filename,
         **_span(finding.span),

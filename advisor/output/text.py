@@ -140,6 +140,8 @@ def _finding(finding: Finding, document: Document | None, screen: Screen) -> str
         lines.append(f"  {paint(f'{row - above:{width}}', fg='blue')} {bar} {text}".rstrip())
         if caret:
             lines.append(f"  {'':{width}} {bar} {paint(caret, fg=COLOURS[finding.severity])}")
+    if finding.price is not None:
+        lines.append(f"  {'':{width}} = {paint('measured', fg='magenta')}: {finding.price.words}")
     lines += [f"  {'':{width}} = {one.filename}:{one.span.start}: {printable(one.message)}" for one in finding.related]
     if finding.fix is not None:
         note = APPLICABILITY[finding.fix.applicability]

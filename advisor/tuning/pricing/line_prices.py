@@ -1,6 +1,8 @@
 """What the lines of a step cost: where the loop was found, joined with what lint says of these lines. Pure code.
 
-A finding is charged with all that is done where it stands, functions that are called there included. A line without one
+A finding is charged with all that is done where it stands, functions that are called there included, and with the rest
+of its statement but for what is the training itself: where one is about the copy in `criterion(model(x.to(device)), y)`
+it is charged with the copy alone, and one about the batch in `sort(x.numpy())` with all of it. A line without a finding
 is charged with what it does itself, and what libraries do for it. What is done for a batch below the loop's own `for`
 line is waiting for data there.
 
@@ -13,15 +15,17 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
-from accel_advisor.finding import Finding
+from accel_advisor.finding import Finding, Price
 from accel_advisor.tuning.applying.project_code import display_name
 from accel_advisor.tuning.pricing.sampled_shares import Shares
 from accel_advisor.tuning.probe.channel.wire import Block, Frame, LoopStack
-from accel_advisor.tuning.record.schema import FindingPrice, LinePrice, ListedLine, Listing, Price, Prices
+from accel_advisor.tuning.record.schema import FindingPrice, LinePrice, ListedLine, Listing, Prices
 from accel_advisor.tuning.showing.advice import expression
 
 DATA, DEVICE = "data", "device"
@@ -29,6 +33,7 @@ LEAST_SHARE = 0.03
 """A line without a finding that takes less of a step is not named."""
 _MOST_LINES = 8
 _LONGEST_LOOP = 200
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _WAITING = frozenset("item tolist cpu numpy nonzero synchronize to cuda float int bool print all any".split())
 """Methods and functions in which the host waits for a device, where they are given something that is there."""
 
@@ -46,14 +51,15 @@ def priced(block: Block, findings: Sequence[Finding], root: Path, *, device: str
     waiting = _Waiting(shares, block, device)
     ran = {*block.lines.ran, *((frame.filename, frame.row) for stack in shares.stacks for frame in stack.frames)}
     reached = [one for one in findings if any((one.filename, row) in ran for row in _rows(one))]
-    dear = [_finding(one, shares, waiting, root) for one in reached]
+    places = [_Place(one) for one in reached]
+    dear = [_finding(one, shares, waiting, root) for one in places]
     dear.sort(key=lambda one: (-one.price.share, one.filename, one.row, one.code))
     return Prices(
         batches=block.batches,
         step=block.seconds / block.batches,
         samples=shares.count,
         findings=tuple(dear),
-        lines=_lines(reached, shares, waiting, root),
+        lines=_lines(places, shares, waiting, root),
         elsewhere=len(findings) - len(reached),
         listing=_listing(block.lines.asks, shares, waiting, root),
     )
@@ -82,9 +88,8 @@ class _Waiting:
         return self._shares.price(stacks, DEVICE, self._shares.of(waits) * self._saved)
 
 
-def _finding(finding: Finding, shares: Shares, waiting: _Waiting, root: Path) -> FindingPrice:
-    stacks = shares.where(lambda stack: any(_within(frame, finding) for frame in stack.frames))
-    start = finding.span.start
+def _finding(place: _Place, shares: Shares, waiting: _Waiting, root: Path) -> FindingPrice:
+    finding, start = place.finding, place.finding.span.start
     return FindingPrice(
         finding.code,
         finding.name,
@@ -92,39 +97,84 @@ def _finding(finding: Finding, shares: Shares, waiting: _Waiting, root: Path) ->
         display_name(finding.filename, root),
         start.row,
         start.column,
-        _text(finding),
-        waiting.price(stacks),
+        text_of(finding),
+        waiting.price(shares.where(place.charged)),
     )
 
 
-def _within(frame: Frame, finding: Finding) -> bool:
-    """Whether what a frame was doing begins in the place of a finding."""
-    if frame.filename != finding.filename:
-        return False
-    start, end = finding.span.start, finding.span.end
-    if not frame.column:
-        return start.row <= frame.row <= end.row
-    return (start.row, start.column) <= (frame.row, frame.column) < (end.row, end.column)
+class _Place:
+    """Where a finding stands: its own code, and the statement around it."""
+
+    def __init__(self, finding: Finding) -> None:
+        self.finding = finding
+        self._rows = _statement(finding.filename, finding.span.start.row, finding.span.end.row)
+
+    def charged(self, stack: LoopStack) -> bool:
+        """Whether what is done in a stack is done for this place."""
+        return any(self.holds(frame) or self.beside(stack, depth) for depth, frame in enumerate(stack.frames))
+
+    def holds(self, frame: Frame) -> bool:
+        """Whether what a frame was doing begins in the code of the finding."""
+        if frame.filename != self.finding.filename:
+            return False
+        start, end = self.finding.span.start, self.finding.span.end
+        if not frame.column:
+            return start.row <= frame.row <= end.row
+        return (start.row, start.column) <= (frame.row, frame.column) < (end.row, end.column)
+
+    def beside(self, stack: LoopStack, depth: int) -> bool:
+        """Whether a frame was elsewhere in the statement, and neither trained nor fetched."""
+        frame = stack.frames[depth]
+        if frame.filename != self.finding.filename or frame.row not in self._rows:
+            return False
+        return stack.computing <= depth and (stack.fetching is None or stack.fetching <= depth)
+
+
+@cache
+def _tree(filename: str) -> ast.Module:
+    try:
+        return ast.parse("".join(linecache.getlines(filename)))
+    except (SyntaxError, ValueError):  # a newer Python's, or no text
+        return ast.Module([], [])
+
+
+def _statement(filename: str, first: int, last: int) -> range:
+    """The lines of the smallest statement that holds some lines; of one with a body, those before the body."""
+    around = [
+        node
+        for node in ast.walk(_tree(filename))
+        if isinstance(node, ast.stmt) and node.lineno <= first and last <= (node.end_lineno or node.lineno)
+    ]
+    if not around:
+        return range(first, last + 1)
+    least = min(around, key=_length)
+    body = getattr(least, "body", None)
+    end = max(body[0].lineno - 1, least.lineno) if body else (least.end_lineno or least.lineno)
+    return range(least.lineno, end + 1)
+
+
+def _length(node: ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno
 
 
 def _rows(finding: Finding) -> range:
     return range(finding.span.start.row, finding.span.end.row + 1)
 
 
-def _text(finding: Finding) -> str:
+def text_of(finding: Finding) -> str:
+    """The code that a finding is about, up to the end of its first line."""
     start, end = finding.span.start, finding.span.end
-    line = linecache.getline(finding.filename, start.row).rstrip()
+    line = linecache.getline(os.path.abspath(finding.filename), start.row).rstrip()
     return (line[start.column - 1 : end.column - 1] if start.row == end.row else line[start.column - 1 :]).strip()
 
 
-def _lines(findings: Iterable[Finding], shares: Shares, waiting: _Waiting, root: Path) -> tuple[LinePrice, ...]:
+def _lines(places: Sequence[_Place], shares: Shares, waiting: _Waiting, root: Path) -> tuple[LinePrice, ...]:
     """The dear lines that nothing is found at, the dearest first."""
     stacks: dict[tuple[str, int, bool], set[int]] = defaultdict(set)
     at: dict[tuple[str, int, bool], dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    findings = list(findings)
     for number, stack in enumerate(shares.stacks):
         frames = stack.frames if stack.fetching is None else stack.frames[: stack.fetching]
-        if not frames or any(_within(frames[-1], one) for one in findings):
+        if not frames or any(_named(one, stack) for one in places):
             continue
         key = frames[-1].filename, frames[-1].row, stack.fetching is not None
         stacks[key].add(number)
@@ -140,6 +190,12 @@ def _lines(findings: Iterable[Finding], shares: Shares, waiting: _Waiting, root:
     ]
     found.sort(key=lambda one: -one.price.share)
     return tuple(one for one in found if one.price.share >= LEAST_SHARE)[:_MOST_LINES]
+
+
+def _named(place: _Place, stack: LoopStack) -> bool:
+    """Whether the line that a stack was at is the finding's own."""
+    innermost = len(stack.frames) - 1
+    return stack.fetching is None and (place.holds(stack.frames[-1]) or place.beside(stack, innermost))
 
 
 def _listing(asks: Sequence[Frame], shares: Shares, waiting: _Waiting, root: Path) -> Listing | None:
@@ -167,21 +223,17 @@ def _listing(asks: Sequence[Frame], shares: Shares, waiting: _Waiting, root: Pat
 
 def _loop(frame: Frame) -> range | None:
     """The lines of the innermost loop around the place where a batch is asked for, or of its function."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(frame.filename)))
-    except (SyntaxError, ValueError):
-        return None
     around = [
         node
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef))
+        for node in ast.walk(_tree(frame.filename))
+        if isinstance(node, (*_LOOPS, ast.FunctionDef, ast.AsyncFunctionDef))
         and node.lineno <= frame.row <= (node.end_lineno or node.lineno)
     ]
-    loops = [node for node in around if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))] or around
-    if not loops:
+    around = [node for node in around if isinstance(node, _LOOPS)] or around
+    if not around:
         return None
-    least = min(loops, key=lambda node: (node.end_lineno or node.lineno) - node.lineno)
-    return range(least.lineno, min((least.end_lineno or least.lineno) + 1, least.lineno + _LONGEST_LOOP))
+    least = min(around, key=_length)
+    return range(least.lineno, least.lineno + min(_length(least) + 1, _LONGEST_LOOP))
 
 
 def _called(text: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from accel_advisor.finding import Price
 from accel_advisor.tuning.probe.channel.wire import LoopSamples, LoopStack
-from accel_advisor.tuning.record.schema import Price
 from accel_advisor.tuning.showing.explain import wilson
 
 STRETCHES = 20

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from accel_advisor.finding import Price
 from accel_advisor.tuning.probe.channel.wire import Settings
 from accel_advisor.tuning.search.settings import Use
 
@@ -246,19 +247,6 @@ class Explanation:
     functions: tuple[FunctionTime, ...]
     advice: tuple[str, ...]
     next: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """The share of a step that a place takes, with the ends of its interval, in the time of the loop's own thread:
-    ``waits`` is ``data`` or ``device`` where that thread waits for it, else empty. ``saves`` is the share that a step
-    would be shorter by if the thread did not wait for the device there; None where it does not."""
-
-    share: float
-    low: float
-    high: float
-    waits: str = ""
-    saves: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,3 +149,29 @@ def test_the_interval_is_as_wide_as_steps_differ() -> None:
     first, second = (Shares(one).price({0}) for one in (even, late))
     assert first.share == second.share == 0.5
     assert second.high - second.low > 4 * (first.high - first.low)
+
+
+def test_a_finding_is_not_charged_with_the_training_in_its_statement(tmp_path: Path) -> None:
+    """A copy within a call of the model costs what the copy does; what numpy does with a batch is its own."""
+    path = tmp_path / "train.py"
+    path.write_text("loss = model(images.to(device))\nimages = sort(images.numpy())\n")
+
+    def place(row: int, column: int, end: int) -> Frame:
+        return Frame(str(path), "train", row, column, row, end)
+
+    stacks = (
+        LoopStack((place(1, 8, 32),), None, computing=1),
+        LoopStack((place(1, 14, 31),), None),
+        LoopStack((place(2, 10, 30),), None),
+    )
+    samples = LoopSamples(stacks, ((0, 1.0), (0, 1.0), (1, 1.0), (2, 1.0)) * 100, (), ())
+    watched = Block("baseline", 10, 10, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, lines=samples)
+
+    def found(row: int, column: int, end: int) -> Finding:
+        span = Span(Location(0, row, column), Location(1, row, end))
+        return Finding("ACC900", "a-rule", "what it says", Severity.WARNING, str(path), span)
+
+    prices = priced(watched, [found(1, 14, 31), found(2, 15, 29)], tmp_path)
+    assert prices is not None
+    assert [(one.row, one.price.share) for one in prices.findings] == [(1, 0.25), (2, 0.25)]
+    assert [(one.calls, one.price.share) for one in prices.lines] == [("model(images.to(device))", 0.5)]

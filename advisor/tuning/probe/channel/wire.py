@@ -109,10 +109,12 @@ class LoopStack:
     Attributes:
         frames: of code that is neither a library's nor the probe's, outermost first.
         fetching: how many of them are outside of the fetching of a batch; None where none was being fetched.
+        computing: how many of them are outside of the innermost module or backward pass; 0 where there is none.
     """
 
     frames: tuple[Frame, ...]
     fetching: int | None
+    computing: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ TRACED_BATCHES = 4
 """Batches of the warm-up whose lines are traced."""
 SERVING = "ServedIterator.__next__"
 """The probe's function below which a batch is fetched."""
+COMPUTING = ("Hooks._wrap_module.<locals>.__call__", "Hooks._wrap_backward.<locals>.wrap.<locals>.training")
+"""Those below which a module or a backward pass computes."""
 
 
 class LineWatch:
@@ -94,14 +96,18 @@ class LineWatch:
         return tuple(reversed(places))
 
     def _stack(self, places: tuple[Place, ...]) -> LoopStack:
-        frames, fetching = [], None
+        frames, fetching, computing = [], None, 0
         for identity, instruction in places:
             code = self._codes[identity]
             if _is_own(code.co_filename):
                 frames.append(place(code, instruction))
-            elif fetching is None and is_probe(code.co_filename) and code.co_qualname == SERVING:
+            elif not is_probe(code.co_filename):
+                continue
+            elif code.co_qualname == SERVING and fetching is None:
                 fetching = len(frames)
-        return LoopStack(tuple(frames), fetching)
+            elif code.co_qualname in COMPUTING:
+                computing = len(frames)
+        return LoopStack(tuple(frames), fetching, computing)
 
 
 class _Trace:
