@@ -309,7 +309,7 @@ def _list_method(
     if name in TAKES_IN and holder is not None and arguments.positional:
         last = arguments.positional[-1].value
         added = element_of(machine, last) if name == "extend" else last
-        if any(isinstance(one, (Module, Loader, Tensor)) for one in options_of(added)) and _is_own(machine, holder):
+        if any(isinstance(one, (Module, Loader)) for one in options_of(added)) and _is_own(machine, holder):
             items = receiver.items if isinstance(receiver, Sequence) else (receiver.element,)
             machine.assign(holder, Iterated(join_all((*items, added))))
     if name == "clear" or (name == "append" and _outlives_the_pass(machine, node)):
