@@ -183,15 +183,18 @@ class Price:
         return self.share >= LEAST_PRICE and self.low > 0
 
     @property
+    def figures(self) -> str:
+        """It with its interval, such as ``11 % (9-13)``."""
+        decimals = _decimals(self.share)
+        return f"{per_cent(self.share)} ({100 * self.low:.{decimals}f}-{100 * self.high:.{decimals}f})"
+
+    @property
     def words(self) -> str:
         """It in words, such as ``the host waits here 11 % (9-13) of each step``."""
         if not self.measurable:
-            return (
-                f"costs nothing that could be measured (less than {per_cent(max(self.high, LEAST_PRICE))} of each step)"
-            )
-        decimals = _decimals(self.share)
-        ends = f"({100 * self.low:.{decimals}f}-{100 * self.high:.{decimals}f})"
-        said = f"{_TAKES[self.waits]} {per_cent(self.share)} {ends} of each step"
+            most = per_cent(max(self.high, LEAST_PRICE))
+            return f"costs nothing that could be measured (less than {most} of each step)"
+        said = f"{_TAKES.get(self.waits, _TAKES[''])} {self.figures} of each step"
         if self.saves is None:
             return said
         if self.saves < LEAST_PRICE:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from accel_advisor import __version__
 from accel_advisor.tuning.page import charts, history_charts, machine_use
+from accel_advisor.tuning.page.line_costs import line_costs
 from accel_advisor.tuning.page.loader_stages import ways
 from accel_advisor.tuning.probe.channel.wire import BASELINE
 from accel_advisor.tuning.record.schema import BlockRecord, Record
@@ -106,6 +107,7 @@ def trial_view(record: Record) -> dict[str, Any]:
         "where": built(record),
         "turned": turned(record.turns) if record.turns else "",
         "steps": charts.step_bars(record),
+        "costs": line_costs(record),
         "ways": ways(record),
         "bars": charts.throughput(record),
         "lanes": charts.timeline(record),

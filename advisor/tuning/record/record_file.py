@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from accel_advisor.editing.fixer import write_atomically
+from accel_advisor.finding import Price
 from accel_advisor.tuning.record.json_validation import Unfit, build, parse
 from accel_advisor.tuning.record.schema import SCHEMA, Parts, Ratio, Record
 
@@ -103,8 +104,19 @@ def _flaws(record: Record) -> Iterator[str]:
     spans += [one.at for one in record.samples]
     if any(one < 0 for one in spans + [one for step in steps for one in _values(step)]):
         yield "has a time that is below 0"
+    if not all(0 <= price.low <= price.share <= price.high <= 1 for price in _prices(record)):
+        yield "has a price that is no share of a step"
     if any(block.tried is not None and not 0 <= block.tried < len(record.tried) for block in record.blocks):
         yield "has a block of a candidate that it does not list"
+
+
+def _prices(record: Record) -> list[Price]:
+    prices = record.prices
+    if prices is None:
+        return []
+    found = [*(one.price for one in prices.findings), *(one.price for one in prices.lines)]
+    listed = prices.listing.lines if prices.listing is not None else ()
+    return found + [one.price for one in listed if one.price is not None]
 
 
 def is_moment(text: str) -> bool:

@@ -21,7 +21,9 @@ import pytest
 from click.testing import CliRunner
 
 from accel_advisor.commands.tune_command import tune
+from accel_advisor.finding import Price
 from accel_advisor.tuning.page.charts import legend, step_bars, throughput, timeline
+from accel_advisor.tuning.page.line_costs import line_costs
 from accel_advisor.tuning.page.loader_stages import ways
 from accel_advisor.tuning.page.page import comparison_page, history_page, trial_page
 from accel_advisor.tuning.probe.channel.wire import Settings
@@ -32,8 +34,13 @@ from accel_advisor.tuning.record.schema import (
     DeviceSample,
     DeviceUse,
     Explanation,
+    FindingPrice,
     FunctionTime,
+    LinePrice,
+    ListedLine,
+    Listing,
     Place,
+    Prices,
     Record,
     StageTime,
 )
@@ -119,7 +126,7 @@ def spoiled(record: Record, text: str) -> Record:
             return [spoil(one, key) for one in value]
         return f"x{text}y" if isinstance(value, str) and key != "began" else value
 
-    data = spoil(json.loads(json.dumps(asdict(explained(record)))))
+    data = spoil(json.loads(json.dumps(asdict(priced(explained(record))))))
     data.update(refusals=[text], leaked=[text], contained=[text], notes=[text], diff=f"--- {text}\n+{text}\n-{text}\n")
     del data["blocks"][4:]
     data["ceilings"] = {text: {"ratio": 1.5, "low": 1.4, "high": 1.6}}
@@ -141,6 +148,23 @@ def explained(record: Record) -> Record:
     )
     found = Explanation(Settings(0), 17, 0.25, stages, functions, ("60 % of the fetching is decoding",))
     return replace(record, explained=(found, replace(found, settings=Settings(2), idle=0.0)))
+
+
+def priced(record: Record) -> Record:
+    """A record of a run with --explain: a save that takes 23 % of a step, and a value that costs nothing."""
+    save, nothing = Price(0.23, 0.2, 0.26), Price(0.001, 0.0, 0.003)
+    findings = (
+        FindingPrice("ACC427", "save-every-step", "it writes", "train.py", 9, 9, "torch.save(model, path)", save),
+        FindingPrice("ACC208", "host-sync-every-step", "it waits", "train.py", 8, 18, "loss.item()", nothing),
+    )
+    lines = (LinePrice("train.py", 7, "model(images)", Price(0.5, 0.47, 0.53)),)
+    listing = (
+        ListedLine(7, "    loss = model(images)", Price(0.5, 0.47, 0.53)),
+        ListedLine(8, "    total += loss.item()", nothing),
+        ListedLine(9, "    torch.save(model, path)", save),
+        ListedLine(10, "", None),
+    )
+    return replace(record, prices=Prices(310, 0.008, 945, findings, lines, 2, Listing("train.py", listing)))
 
 
 def entry(rate: float, text: str = "train.py", day: int = 1) -> Entry:
@@ -181,7 +205,7 @@ def test_the_page_of_a_run_has_its_parts_in_order(record: Record) -> None:
 
 def test_every_picture_has_a_title_or_is_hidden_and_described_beside(record: Record) -> None:
     pages = [trial_page(record), comparison_page([record, record], ["a", "b"]), history_page(History((entry(9),)))]
-    pages.append(trial_page(explained(record)))
+    pages += [trial_page(explained(record)), trial_page(priced(record))]
     for page in pages:
         known = {one.attrib["id"] for one in elements(page) if "id" in one.attrib}
         assert len(known) == len([one for one in elements(page) if "id" in one.attrib])
@@ -211,6 +235,30 @@ def test_where_a_batch_comes_from_is_shown_where_it_was_asked_for(record: Record
     assert section.count("neither computes nor waits for a core") == 1
     assert section.count("<li>60 % of the fetching is decoding.</li>") == 1
     assert "hand-over" not in section
+
+
+def test_the_loop_is_listed_with_its_prices_where_they_were_measured(record: Record) -> None:
+    assert "What the lines of a step cost" not in trial_page(record)
+    page = trial_page(priced(record))
+    check(page)
+    section = page[page.index("What the lines of a step cost") : page.index("What was tried")]
+    said = ("310 batches of 8 ms, 945 samples", "50 % (47-53)", "loss = model(images)", "23 % (20-26)", "ACC427")
+    said += (
+        "ACC427 train.py:9",
+        "Nothing that could be measured here",
+        "2 other findings are",
+        "no finding train.py:7",
+    )
+    places = [section.index(words) for words in said]
+    assert places == sorted(places)
+    costs = line_costs(priced(record))
+    assert costs is not None
+    assert [(line.price, line.width, line.codes) for line in costs.lines] == [
+        ("50 % (47-53)", 100, ""),
+        ("", 0, "ACC208"),
+        ("23 % (20-26)", 46, "ACC427"),
+        ("", 0, ""),
+    ]
 
 
 def test_functions_are_drawn_on_the_scale_of_their_stages(record: Record) -> None:

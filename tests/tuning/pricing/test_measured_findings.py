@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from accel_advisor.commands.lint_command import lint
 from accel_advisor.finding import Price
-from accel_advisor.tuning.record.record_file import write_record
+from accel_advisor.tuning.record.record_file import plain, write_record
 from accel_advisor.tuning.record.schema import FindingPrice, Prices, Record
 
 SOURCE = """\
@@ -34,7 +34,7 @@ ITEM, SAVE = ("ACC208", 12, "loss.item()"), ("ACC427", 13, 'torch.save(model.sta
 
 def price(kind: tuple[str, int, str], share: float, filename: str = "train.py") -> FindingPrice:
     code, row, text = kind
-    return FindingPrice(code, "a-rule", "", filename, row, 1, text, Price(share, share - 0.01, share + 0.01))
+    return FindingPrice(code, "a-rule", "", filename, row, 1, text, Price(share, max(share - 0.01, 0), share + 0.01))
 
 
 @pytest.fixture
@@ -81,6 +81,15 @@ def test_a_price_of_another_file_or_of_other_code_is_not_taken(
     record: Record, folder: Path, other: FindingPrice
 ) -> None:
     assert all(one["price"] is None for one in json.loads(linted(record, other)))
+
+
+def test_a_price_that_is_no_share_is_refused(record: Record, folder: Path) -> None:
+    data = plain(replace(record, prices=Prices(100, 0.01, 1000, (price(SAVE, 0.3),), ())))
+    data["prices"]["findings"][0]["price"]["share"] = 1.5
+    Path("trial.json").write_text(json.dumps(data))
+    result = CliRunner().invoke(lint, ["train.py", "--measured", "trial.json"])
+    assert result.exit_code == 2
+    assert "has a price that is no share of a step" in result.output
 
 
 @pytest.mark.parametrize(("text", "words"), [("{", "is not JSON"), (None, "has no prices of lines")])
