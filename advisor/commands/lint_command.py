@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,17 +13,17 @@ import click
 
 from accel_advisor.commands.failure import Failure
 from accel_advisor.commands.lint_options import chosen, per_file, supported
+from accel_advisor.commands.lint_output import print_diff, print_report, print_settings, print_why
 from accel_advisor.commands.rule_completion import complete_rules
 from accel_advisor.config import Config
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Applicability, Confidence, Severity
-from accel_advisor.output import DEFAULT, Screen, formats, rendered
+from accel_advisor.output import DEFAULT, formats
 
 if TYPE_CHECKING:
     from accel_advisor.finding import Finding
     from accel_advisor.linting.adoption import Held
     from accel_advisor.linting.changed_findings import ChangedFindings
-    from accel_advisor.linting.fix_loop import FixOutcome
     from accel_advisor.linting.report import Report
     from accel_advisor.project.discovery import Found
     from accel_advisor.source.ignore_comments import Form
@@ -169,12 +168,13 @@ def lint(
     if place is not None:
         if paths:
             raise click.UsageError("--why names its own file: leave out the paths")
-        return _why(place, configurations)
+        print_why(place, configurations)
+        return 0
     named = (stdin_filename or ".",) if STDIN in paths else paths or (".",)
     for one in named:
         configurations.of(one)  # a baseline holds where its configuration is known
     if show_settings:
-        _show_settings(configurations, named)
+        print_settings(configurations, named)
         return 0
     sources: dict[str, bytes] = {}
     notes: list[str] = []
@@ -221,7 +221,7 @@ def lint(
         allow = {Applicability.SAFE} | ({Applicability.UNSAFE} if unsafe_fixes else set())
         outcome = fix(report, allow, new)
         if diff:
-            return _show_diff(outcome, exit_zero)
+            return print_diff(outcome, exit_zero)
         if not _write(outcome.after, outcome.read, sources):
             return 2
         report = replace(outcome.report, fixed=outcome.fixed)
@@ -241,45 +241,11 @@ def lint(
     if changes is not None:
         report = changes.only(report)
     report = replace(report, findings=joined(ranked(report.findings)))
-    if statistics:
-        from accel_advisor.commands import rule_counts
-
-        text = rule_counts.render(report, as_json=output_format == "json")
-    else:
-        text = rendered(report, output_format, Screen(_colour(), _width()) if output_file is None else Screen())
-    _print(text, output_file, err=bool(sources) and (make_fixes or form is not None))
+    to_stderr = bool(sources) and (make_fixes or form is not None)
+    print_report(report, output_format, output_file, statistics=statistics, err=to_stderr)
     if report.broken:
         return 2
     return int(any(map(configurations.fails, report.findings)) and not exit_zero)
-
-
-def _why(place: str, configurations: Configurations) -> int:
-    """Prints what became of a line."""
-    from accel_advisor.output.text import printable
-    from accel_advisor.why.explanation import WhyError, explained
-
-    try:
-        click.echo("\n".join(map(printable, explained(place, configurations))))
-    except WhyError as error:
-        raise Failure(f"--why: {error}") from error
-    return 0
-
-
-def _show_settings(configurations: Configurations, named: Iterable[str]) -> None:
-    """Prints the configuration that holds, with what the project declares."""
-    import json
-
-    from accel_advisor.project.requirements import Requirements
-
-    requirements = Requirements()
-    holding: set[Config] = set()
-    for path in named:
-        folder = os.path.abspath(path if os.path.isdir(path) else os.path.dirname(path))
-        config, stated = configurations.of(path), requirements.of(folder, configurations.root(folder))
-        holding.add(replace(config, target=config.target.over(stated.target)))
-    if len(holding) > 1:
-        raise click.UsageError("--show-settings: several configurations hold for these paths; name one of them")
-    click.echo(json.dumps(holding.pop().settings(), indent=2))
 
 
 def _ranking(measured: str | None) -> Callable[[list[Finding]], list[Finding]]:
@@ -385,46 +351,3 @@ def _write(after: Mapping[str, bytes], read: Mapping[str, bytes], sources: Mappi
         click.echo(f"Error: {error.filename}: cannot be written: {error.strerror}; no file was changed", err=True)
         return False
     return True
-
-
-def _show_diff(outcome: FixOutcome, exit_zero: bool) -> int:
-    from accel_advisor.editing.fixer import diff
-
-    for name in sorted(outcome.after):
-        relative = os.path.relpath(name)
-        shown = name if relative.startswith(os.pardir) else relative.replace(os.sep, "/")
-        click.echo(diff(shown, outcome.before[name], outcome.document_after(name)), nl=False)
-    fixes, files = len(outcome.fixed), len(outcome.after)
-    counted = f"{fixes} fix{'' if fixes == 1 else 'es'} in {files} file{'' if files == 1 else 's'}"
-    click.echo(f"{counted}; nothing was written.", err=True)
-    if outcome.report.broken:
-        return 2
-    return int(bool(outcome.after) and not exit_zero)
-
-
-def _colour() -> bool:
-    """Colour follows NO_COLOR, then FORCE_COLOR, then the terminal."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
-
-
-def _width() -> int | None:
-    """Columns of the terminal, or what COLUMNS says; None where the output goes elsewhere."""
-    if not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdecimal():
-        return None
-    import shutil
-
-    return shutil.get_terminal_size().columns
-
-
-def _print(text: str, output_file: str | None, *, err: bool) -> None:
-    if output_file is None:
-        click.echo(text, nl=False, err=err, color=True)
-        return
-    from accel_advisor.editing.fixer import write_atomically
-
-    try:
-        write_atomically(output_file, text.encode())
-    except OSError as error:
-        raise click.UsageError(f"--output-file: {output_file} cannot be written: {error.strerror}") from error
