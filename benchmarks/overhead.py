@@ -84,12 +84,13 @@ Process = dict[str, Any]
 
 
 class Bench:
-    """A folder with the loop, and a socket that it connects to."""
+    """A folder with the loop, and a socket that it connects to; each process times what the plan says, from a seed of
+    its own."""
 
-    def __init__(self, folder: Path, kinds: dict[str, Blocks], device: str = "cpu") -> None:
+    def __init__(self, folder: Path, plan: Plan) -> None:
         self.folder = folder
-        self.kinds = kinds
-        self.device = device
+        self.kinds = plan.kinds
+        self._plan = plan
         self.script = folder / "train.py"
         shutil.copy(overhead_loop.__file__, self.script)
         os.environ[ADDRESS] = str(folder / "said")
@@ -107,13 +108,17 @@ class Bench:
     def alone(self, seed: int) -> Process:
         """The loop without the probe, and with fewer blocks: it is there for comparison."""
         kinds = {kind: replace(blocks, rounds=-(-blocks.rounds // 3)) for kind, blocks in self.kinds.items()}
-        command = [sys.executable, str(self.script), self._argument(Plan(seed, kinds, True, device=self.device))]
+        command = [
+            sys.executable,
+            str(self.script),
+            self._argument(replace(self._plan, seed=seed, kinds=kinds, alone=True)),
+        ]
         subprocess.run(command, check=True, cwd=self.folder)
         return self._said.get(timeout=60)
 
     def watched(self, seed: int) -> Process:
         """The same in a trial."""
-        plan = Plan(seed, self.kinds, False, device=self.device)
+        plan = replace(self._plan, seed=seed)
         command = Command(self.script, None, (self._argument(plan),), self.folder)
         with Trial(command, deadline=time.monotonic() + 600) as trial:
             trial.start()
@@ -130,11 +135,11 @@ class Bench:
 
 
 @contextmanager
-def bench(kinds: dict[str, Blocks], device: str = "cpu") -> Iterator[Bench]:
+def bench(plan: Plan) -> Iterator[Bench]:
     """A bench in a folder of its own."""
     folder = Path(tempfile.mkdtemp(prefix="overhead-"))
     try:
-        yield Bench(folder, kinds, device)
+        yield Bench(folder, plan)
     finally:
         shutil.rmtree(folder)
 
@@ -297,7 +302,7 @@ def main() -> None:
     parser.add_argument("--page", type=Path, metavar="FILE", help="put the results into this page, too")
     options = parser.parse_args()
     load = os.getloadavg()[0]
-    with bench(KINDS, options.device) as one:
+    with bench(Plan(0, KINDS, False, device=options.device)) as one:
         pairs = measure(one, options.minutes)
     record = {"machine": machine(), "load before": round(load, 1), "device": options.device, "limit": LIMIT}
     record |= result(pairs, KINDS)

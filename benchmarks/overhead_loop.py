@@ -48,10 +48,6 @@ class Blocks:
     steps: int
 
 
-SEEN = Blocks(0.0, rounds=6, skip=10, steps=20)
-"""How each event is timed, once after every step."""
-
-
 @dataclass(frozen=True)
 class Plan:
     """What one process times.
@@ -63,6 +59,7 @@ class Plan:
         alone: it runs by itself: then there is no trial whose blocks could end.
         periods: blocks of the trial whose ends are timed.
         period: steps from the end of one to that of the next, as many as ordinary ones fill a block of half a second.
+        seen: how each event is timed, once after every step.
         device: as torch writes it.
     """
 
@@ -72,13 +69,15 @@ class Plan:
     warm: int = 40
     periods: int = 24
     period: int = 25
+    seen: Blocks = Blocks(0.0, rounds=6, skip=10, steps=20)
     device: str = "cpu"
 
     @classmethod
     def of(cls, text: str) -> Plan:
         """Read one that was written as JSON."""
         said = json.loads(text)
-        return cls(**{**said, "kinds": {kind: Blocks(**each) for kind, each in said["kinds"].items()}})
+        kinds = {kind: Blocks(**each) for kind, each in said["kinds"].items()}
+        return cls(**{**said, "kinds": kinds, "seen": Blocks(**said["seen"])})
 
 
 def foreign(value: Any) -> bool:
@@ -246,18 +245,18 @@ def _calls() -> dict[str, Callable[[Loop], Callable[[], Any]]]:
 EVENTS = _calls()
 
 
-def events(loop: Loop, order: random.Random) -> dict[str, dict[str, list[list[list[float]]]]]:
+def events(loop: Loop, seen: Blocks, order: random.Random) -> dict[str, dict[str, list[list[list[float]]]]]:
     """As :func:`rounds`, by the wall alone, for each event: once after every step, in caches as that leaves them."""
     found: dict[str, dict[str, list[list[list[float]]]]] = {}
     for name, make in EVENTS.items():
         call, found[name] = make(loop), {"in": [], "out": []}
-        for _ in range(SEEN.rounds):
+        for _ in range(seen.rounds):
             for arm in order.sample(("in", "out"), 2):
                 loop.switch.put(arm == "in")
-                for _ in range(SEEN.skip):
+                for _ in range(seen.skip):
                     loop.step()
                 times = []
-                for _ in range(SEEN.steps):
+                for _ in range(seen.steps):
                     loop.step()
                     before = time.perf_counter()
                     call()
@@ -305,7 +304,7 @@ def main() -> None:
     said = {
         "kinds": kinds,
         "threads": (threads() - spent) / (time.perf_counter() - began),
-        "events": {} if plan.alone else events(loop, order),
+        "events": {} if plan.alone else events(loop, plan.seen, order),
         "ends": of_blocks,
         "iterators": iterators,
         "taken": loop.switch.names,

@@ -88,10 +88,9 @@ assert torch.are_deterministic_algorithms_enabled()
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A copy of the package, beside a script that trains."""
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "advisor", tmp_path / "accel_advisor", ignore=ignored)
-    shutil.copytree(ROOT / "rules", tmp_path / "accel_advisor" / "rules", ignore=ignored)
+    """A copy of the package, with what is compiled of it, beside a script that trains."""
+    shutil.copytree(ROOT / "advisor", tmp_path / "accel_advisor")
+    shutil.copytree(ROOT / "rules", tmp_path / "accel_advisor" / "rules")
     (tmp_path / "train.py").write_text(SCRIPT)
     return tmp_path
 

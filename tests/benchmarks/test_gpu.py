@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,14 +46,27 @@ def test_a_script_says_what_its_cell_means(data: Path) -> None:
             assert f"num_workers={cell.num_workers}" in source
 
 
+@pytest.fixture(scope="module")
+def quick(data: Path) -> dict[str, Training]:
+    return {one.name: one for one in trainings(data, 2, quick=True)}
+
+
+@pytest.fixture(scope="module")
+def grid(quick: dict[str, Training]) -> Iterator[Grid]:
+    """One clock for all: its process imports torch."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        with Grid(quick[NAMES[0]]) as made:
+            yield made
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_scripts_train(name: str, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    found: dict[str, Training] = {one.name: one for one in trainings(data, 2, quick=True)}
-    assert tuple(found) == NAMES
-    with Grid(found[name]) as grid:
-        grid.read(Settings(), quick=True)
-        assert grid.rate(Settings()) > 0
+def test_scripts_train(name: str, quick: dict[str, Training], grid: Grid) -> None:
+    assert tuple(quick) == NAMES
+    grid.workload = quick[name]
+    grid.readings.clear()
+    grid.read(Settings(), quick=True)
+    assert grid.rate(Settings()) > 0
 
 
 def test_claims_are_judged_by_their_intervals() -> None:

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from torch.optim import optimizer as optimizers
 
 from benchmarks.overhead import BEGIN, END, bench, between, costs, middle, put, quartile, result, shortest, table
-from benchmarks.overhead_loop import MODULES, PROBE, Blocks, Loop, Switch
+from benchmarks.overhead_loop import MODULES, PROBE, Blocks, Loop, Plan, Switch
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -124,7 +124,8 @@ def test_a_step_calls_as_many_modules_as_it_says() -> None:
 
 def test_a_trial_with_the_probe_in_and_out() -> None:
     kinds = {"tiny": Blocks(0.0, rounds=2, skip=3, steps=4), "ordinary": Blocks(0.001, rounds=1, skip=1, steps=2)}
-    with bench(kinds) as one:
+    plan = Plan(0, kinds, False, periods=2, seen=Blocks(0.0, rounds=1, skip=1, steps=2))
+    with bench(plan) as one:
         alone, watched = one.alone(0), one.watched(0)
     assert alone["taken"] == []
     assert alone["iterators"]["in"] == alone["iterators"]["out"] == watched["iterators"]["out"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import cache
 from pathlib import Path
 
 import libcst as cst
@@ -66,12 +67,17 @@ with (a as b, c): pass
 SOURCES = [EVERYTHING, *(path.read_text("utf-8") for path in sorted((HOME / "advisor").rglob("*.py")))]
 
 
+@cache
+def _silent(kind: type[cst.CSTNode]) -> bool:
+    return issubclass(kind, SILENT)
+
+
 def _by_libcst(node: cst.CSTNode) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = []
     stack = [node]
     while stack:
         one = stack.pop()
-        if not isinstance(one, SILENT):
+        if not _silent(type(one)):
             found.append(one)
             stack.extend(reversed(one.children))
     return found
