@@ -57,7 +57,8 @@ class NoMixedPrecision(Rule):
         With models that are bound by launches, and where eight bits of mantissa are too few. The rule is silent with
         frameworks, complex numbers, Fourier transforms, gradients of gradients in that loop, graphs and reinforcement
         learning, about models of a few layers and those of MNIST, in programs with words such as `amp` or `fp16`, and
-        says so where the project rules torch 1.10 out.
+        says so where the project rules torch 1.10 out. It is silent, too, where autocast would break what is computed:
+        kernels of the project's own, the nearest points by `-2 * x @ y`, decompositions of matrices.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#use-mixed-precision-and-amp

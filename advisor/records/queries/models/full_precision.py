@@ -10,6 +10,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, AnySets, Call, calls, methods, within
 from accel_advisor.records.loaders import loaders_in
+from accel_advisor.records.queries.models.autocast_hazards import suffers_from_autocast
 from accel_advisor.records.queries.models.float32_products import moved_in_float32
 from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, speaks_of
 from accel_advisor.records.queries.training_loops import first_step, trainings
@@ -114,7 +115,8 @@ def full_precision(facts: Facts) -> FullPrecision | None:
         return None
     option, switch = switched[0] if switched else ("", None)
     graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loaders_in(first))
-    if graphs or not _is_deep(facts) or moved_in_float32(facts) is not None or _differentiates_twice(facts, first):
+    bars = graphs or suffers_from_autocast(facts) or _differentiates_twice(facts, first)
+    if bars or not _is_deep(facts) or moved_in_float32(facts) is not None:
         return None
     if not first.loaders and facts.does(*_FACTORIES):
         return None  # a pretrained model is looked at, as in the transfer of a style

@@ -1,4 +1,4 @@
-"""Wrappers of models that never run."""
+"""Wrappers of models that never run, or never learn."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import names_read_in
+from accel_advisor.syntax.shapes import dotted, names_read_in
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
@@ -51,6 +51,41 @@ def never_runs(facts: Facts, wrapping: Operation) -> bool:
     if wrapping.function is not None or not gives:
         return gives
     return not facts.is_read_elsewhere(name) and not any(_reads(one, name) for one in around[:start])
+
+
+def never_learns(facts: Facts, wrapping: Operation) -> bool:
+    """Whether a program that trains wraps a model only to evaluate it: the function where it does puts the model into
+    evaluation mode and comes to no training, or every training calls it where autograd records nothing."""
+    statement, function = wrapping.statement, wrapping.function
+    if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
+        return False
+    target = dotted(statement.targets[0].target)
+    if not target:
+        return False
+    learning = [loop for one in facts.program for loop in one.loops if loop.learns]
+    if not learning:
+        return False
+    if isinstance(function, cst.FunctionDef):
+        name = function.name.value
+        reached = any(loop.function is function or name in loop.functions for loop in learning)
+        if not reached and _evaluates(function, target):
+            return True
+    if "." not in target:
+        return False
+    called = [one for loop in learning for one in facts.program.calls_in.get(loop, ())]
+    part = target.rpartition(".")[2]
+    graphs = [context.graphs for call, context in called if dotted(call.node.func).endswith(f".{part}")]
+    return bool(graphs) and not any(graphs)
+
+
+def _evaluates(scope: cst.CSTNode, target: str) -> bool:
+    """Whether the text of a function puts what a name stands for into evaluation mode, and never back."""
+    modes = {one.func.attr.value for one in descendants(scope, cst.Call) if _is_method_of(one.func, target)}
+    return "eval" in modes and "train" not in modes
+
+
+def _is_method_of(callee: cst.BaseExpression, target: str) -> bool:
+    return isinstance(callee, cst.Attribute) and dotted(callee.value) == target
 
 
 def _reads(node: cst.CSTNode, name: str) -> bool:

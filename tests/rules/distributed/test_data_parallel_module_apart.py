@@ -1,0 +1,48 @@
+"""ACC501 where a program that trains wraps a model only to evaluate it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..checks import findings_of
+from ..programs import IMPORTS
+
+TRAINING = (
+    IMPORTS
+    + """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(8, 8)
+def test(loader):
+    model = Net().cuda()
+    model = nn.DataParallel(model)
+    model.eval()
+    for x, y in loader:
+        model(x.cuda())
+def train(loader):
+    model, head = Net().cuda(), nn.Linear(8, 2).cuda()
+    model.encoder = nn.DataParallel(model.encoder)
+    optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+    for x, y in loader:
+        with torch.no_grad():
+            features = model.encoder(x.cuda())
+        head(features).sum().backward()
+        optimizer.step()
+train(DataLoader([(1, 2)]))
+test(DataLoader([(1, 2)]))
+"""
+)
+
+
+def _minor(source: str, folder: Path) -> list[bool]:
+    return [one.minor for one in findings_of("ACC501", source, folder)]
+
+
+def test_minor_in_a_function_that_evaluates_and_around_what_is_frozen(tmp_path: Path) -> None:
+    assert _minor(TRAINING, tmp_path) == [True, True]
+
+
+def test_worth_a_warning_where_the_model_learns(tmp_path: Path) -> None:
+    assert _minor(TRAINING.replace("with torch.no_grad():", "if True:"), tmp_path) == [True, False]
+    assert _minor(TRAINING.replace("model.eval()", "model.train()"), tmp_path) == [False, True]

@@ -1,0 +1,51 @@
+"""ACC417 where autocast would break what the model computes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import Pair, check_pair
+from ..programs import IMAGE_LOADER, IMPORTS
+
+TRAINING = (
+    IMPORTS
+    + IMAGE_LOADER
+    + """
+import kernels
+net = nn.Sequential(*[nn.Conv2d(3, 3, 3) for _ in range(8)])
+class Fused(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return torch.relu(x)
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+def nearest(x, y):
+    distances = x.square().sum(1)[:, None] - 3 * torch.matmul(x, y.T)
+    return distances.topk(3).indices
+net.cuda()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for (x,) in loader:
+    net(x.cuda()).sum().backward()
+    optimizer.step()
+"""
+)
+HAZARDS = {
+    "kernels of its own": ("torch.relu(x)", "kernels.relu_forward(x)"),
+    "distances by products": ("- 3 * torch", "- 2 * torch"),
+    "an operator": ("- 3 * torch.matmul(x, y.T)", "- 2.0 * (x @ y.T)"),
+    "a decomposition": ("net(x.cuda()).sum()", "torch.linalg.svdvals(net(x.cuda())).sum()"),
+}
+
+
+@pytest.mark.parametrize("case", HAZARDS)
+def test_silent_for_one_reason(case: str, tmp_path: Path) -> None:
+    instead, condition = HAZARDS[case]
+    check_pair("ACC417", Pair(TRAINING.replace(instead, condition), condition, instead), tmp_path)
+
+
+def test_silent_about_distances_only_where_the_nearest_are_taken(tmp_path: Path) -> None:
+    source = TRAINING.replace("- 3 * torch", "- 2 * torch")
+    check_pair("ACC417", Pair(source, ".topk(3).indices", ""), tmp_path)
