@@ -80,12 +80,8 @@ def never_learns(facts: Facts, wrapping: Operation) -> bool:
 
 def _evaluates(scope: cst.CSTNode, target: str) -> bool:
     """Whether the text of a function puts what a name stands for into evaluation mode, and never back."""
-    modes = {one.func.attr.value for one in descendants(scope, cst.Call) if _is_method_of(one.func, target)}
-    return "eval" in modes and "train" not in modes
-
-
-def _is_method_of(callee: cst.BaseExpression, target: str) -> bool:
-    return isinstance(callee, cst.Attribute) and dotted(callee.value) == target
+    called = {dotted(one.func) for one in descendants(scope, cst.Call)}
+    return f"{target}.eval" in called and f"{target}.train" not in called
 
 
 def _reads(node: cst.CSTNode, name: str) -> bool:
