@@ -11,6 +11,7 @@ from accel_advisor.records.queries.loaders.epochs import (
     evidence_of_workers,
     restarted_loaders,
     spelled_workers,
+    weight_of,
     what_epochs_grant,
     where_workers,
     workers_live_on_since,
@@ -38,7 +39,6 @@ class DataLoaderMissingPersistentWorkers(Rule):
         class Halves(Dataset):
             def __len__(self):
                 return 2
-
             def __getitem__(self, index):
                 return torch.full((1,), index / 2).square()
 
@@ -55,7 +55,6 @@ class DataLoaderMissingPersistentWorkers(Rule):
         class Halves(Dataset):
             def __len__(self):
                 return 2
-
             def __getitem__(self, index):
                 return torch.full((1,), index / 2).square()
 
@@ -69,7 +68,7 @@ class DataLoaderMissingPersistentWorkers(Rule):
         Where the data set is changed between epochs: workers that live on keep the copy that they began with. The rule
         is silent where it sees that, where the loop over epochs names an unknown data set, where samples are in memory,
         so that no workers are better, in programs with pipelines of torchrec, and where a loop makes many loaders: they
-        keep their memory.
+        keep their memory. Loaders that only evaluate, or of large data such as ImageNet, need the rule to be selected.
 
     Fix safety
         Unsafe: random generators and caches of the workers live on from one epoch to the next.
@@ -86,12 +85,11 @@ class DataLoaderMissingPersistentWorkers(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
-        for loader in restarted_loaders(facts):
-            yield self._report(facts, loader)
+        yield from (self._report(facts, one) for one in restarted_loaders(facts))
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
         loop, turns = epochs_of(loader)[0], "every pass" if loader.epoch_loops else "some passes"
-        line = loop.document.span(loop.node).start.line
+        line, (minor, aside) = loop.document.span(loop.node).start.line, weight_of(loader)
         where = "" if loop.document is facts.document else f" of {loop.document.filename}"
         starts, granted = start_methods(facts, loader), what_epochs_grant(loader)
         cost = f", by {starts.fresh}, which imports torch in each of them" if starts.fresh else ""
@@ -107,6 +105,8 @@ class DataLoaderMissingPersistentWorkers(Rule):
             related=[also_at(loop.document, loop.node, "the loop over epochs")],
             basis=basis,
             since=workers_live_on_since(loader),
+            minor=minor,
+            aside=aside,
             group="workers",
         )
 

@@ -24,8 +24,9 @@ _SEEDS = (
     *calls("torch.manual_seed", "torch.cuda.manual_seed_all", "random.seed", "numpy.random.seed"),
     *(AnyCall("seed_everything"), AnyCall("set_seed")),
 )
-
-
+_LARGE = re.compile(r"imagenet|ilsvrc|kinetics|laion|openimages|places365", re.IGNORECASE)
+"""Data sets whose epochs take so long that the start of workers is lost in them."""
+_SMALL = re.compile(r"cifar|mnist|svhn|stl10|modelnet|shapenet", re.IGNORECASE)
 _COUNTS_CORES = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "os.process_cpu_count"})
 
 
@@ -37,6 +38,22 @@ def restarted_loaders(facts: Facts) -> Iterator[LoaderCall]:
     found = [one for one in facts.loaders if epochs_of(one) and _starts_anew(facts, one)]
     if any(one.epoch_loops for one in found):
         yield from found
+
+
+def weight_of(loader: LoaderCall) -> tuple[bool, bool]:
+    """Whether the restart of a loader's workers is of little consequence, and whether it is beside that of others: no
+    loop that takes its batches trains."""
+    aside = bool(loader.loops) and not any(loop.backward for loop in loader.loops)
+    return aside or _has_long_epochs(loader), aside
+
+
+def _has_long_epochs(loader: LoaderCall) -> bool:
+    """Whether a pass over a loader takes so long that the start of its workers does not show: its data set is known by
+    its name to be large, or it is none of torchvision's small ones and the file speaks of such a one alone."""
+    made = loader.dataset.given.made_by if loader.dataset is not None else ""
+    if made.startswith("torchvision.") and not made.endswith(("ImageFolder", "ImageNet", "CocoDetection")):
+        return False
+    return bool(_LARGE.search(loader.document.text)) and not _SMALL.search(loader.document.text)
 
 
 def epochs_of(loader: LoaderCall) -> list[Loop]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall
+from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import dotted, names_read_in
 from accel_advisor.syntax.walking import descendants
 
@@ -133,13 +134,18 @@ def _literal(node: cst.BaseExpression | None) -> _Known | None:
 def _given(
     facts: Facts, function: cst.FunctionDef, at: int | None, parameter: cst.Param
 ) -> Iterator[tuple[_Known | None, bool]]:
-    """What each call by the name of a function gives for one of its parameters, and whether it says so itself."""
+    """What each call by the name of a function gives for one of its parameters, and whether it says so itself: of a
+    method, any that is called on something, and of a function, those that call it by itself or as part of a module."""
     name, flag = function.name.value, parameter.name.value
-    for call in (call for one in facts.program for call in descendants(one.document.tree, cst.Call)):
+    method = bool(function.params.params) and function.params.params[0].name.value == "self"
+    documents = [one.document for one in facts.program]
+    for document, call in ((one, call) for one in documents for call in descendants(one.tree, cst.Call)):
         callee = dotted(call.func)
         if callee.rpartition(".")[2] != name or any(one.star for one in call.args):
             continue
-        bound = bool(function.params.params) and function.params.params[0].name.value == "self" and "." in callee
+        bound = method and "." in callee
+        if "." in callee and not method and not full_name(document.imported, call.func):
+            continue  # a method of something else, as `model.train(False)` is
         places = [place for place, one in enumerate(call.args) if one.keyword is None]
         named = next((one.value for one in call.args if one.keyword is not None and one.keyword.value == flag), None)
         positional = call.args[at - bound].value if at is not None and at - bound in places else None

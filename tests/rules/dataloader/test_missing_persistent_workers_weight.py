@@ -1,0 +1,39 @@
+"""ACC106 where the restart of workers does not show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import findings_of
+from ..programs import MODEL, PHOTOS
+
+TRAINING = (
+    PHOTOS
+    + MODEL
+    + """
+loader = DataLoader(photos, num_workers=2)
+held = DataLoader(photos, num_workers=2)
+for epoch in range(10):
+    for x, y in loader:
+        step(x.cuda(), y.cuda())
+    for x, y in held:
+        print(model(x.cuda()).sum().item())
+"""
+)
+
+
+def _weights(source: str, folder: Path) -> list[tuple[bool, bool]]:
+    return [(one.minor, one.aside) for one in findings_of("ACC106", source, folder)]
+
+
+def test_a_loader_that_only_evaluates_is_beside_others(tmp_path: Path) -> None:
+    assert _weights(TRAINING, tmp_path) == [(False, False), (True, True)]
+
+
+@pytest.mark.parametrize(
+    ("comment", "minor"), [("# ImageNet", True), ("# ImageNet, or CIFAR-10", False), ("# photos", False)]
+)
+def test_minor_in_files_that_speak_of_large_data_alone(comment: str, minor: bool, tmp_path: Path) -> None:
+    assert _weights(f"{comment}\n{TRAINING}", tmp_path)[0] == (minor, False)
