@@ -33,7 +33,23 @@ def test_a_loader_that_only_evaluates_is_beside_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("comment", "minor"), [("# ImageNet", True), ("# ImageNet, or CIFAR-10", False), ("# photos", False)]
+    ("line", "minor"),
+    [
+        ("root = '/data/imagenet/train'", True),
+        ("parser.add_argument('--data', help='path to ImageNet')", True),
+        ("root = '/data/imagenet/train'; other = 'cifar10'", False),
+        ("weights = 'IMAGENET1K_V1'", False),
+        ("mean = IMAGENET_MEAN  # ImageNet", False),
+        ("root = '/data/photos'", False),
+    ],
 )
-def test_minor_in_files_that_speak_of_large_data_alone(comment: str, minor: bool, tmp_path: Path) -> None:
-    assert _weights(f"{comment}\n{TRAINING}", tmp_path)[0] == (minor, False)
+def test_minor_in_files_whose_texts_name_large_data_alone(line: str, minor: bool, tmp_path: Path) -> None:
+    assert _weights(f"{line}\n{TRAINING}", tmp_path)[0] == (minor, False)
+
+
+@pytest.mark.parametrize(("name", "minor"), [("ImageNet", True), ("CIFAR10", False)])
+def test_minor_for_large_data_sets_of_torchvision(name: str, minor: bool, tmp_path: Path) -> None:
+    source = f"import torchvision\n{TRAINING}".replace(
+        "loader = DataLoader(photos", f"loader = DataLoader(torchvision.datasets.{name}('data')"
+    )
+    assert _weights(source, tmp_path)[0] == (minor, False)

@@ -24,8 +24,14 @@ _SEEDS = (
     *calls("torch.manual_seed", "torch.cuda.manual_seed_all", "random.seed", "numpy.random.seed"),
     *(AnyCall("seed_everything"), AnyCall("set_seed")),
 )
-_LARGE = re.compile(r"imagenet|ilsvrc|kinetics|laion|openimages|places365", re.IGNORECASE)
-"""Data sets whose epochs take so long that the start of workers is lost in them."""
+_LARGE = re.compile(
+    r"[\"'](?![^\"'\n]*(?:_v[12]|mean|std|pretrained|weights)\b)[^\"'\n]*"
+    r"(?:imagenet|ilsvrc|kinetics|laion|openimages|places365)",
+    re.IGNORECASE,
+)
+"""Texts that name a data set whose epochs take so long that the start of workers is lost in them, as a path does, a
+choice of an option or what its help says. Weights and means of ImageNet are used with whatever data."""
+_LARGE_ONES = ("ImageNet", "Kinetics", "Places365")
 _SMALL = re.compile(r"cifar|mnist|svhn|stl10|modelnet|shapenet", re.IGNORECASE)
 _COUNTS_CORES = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "os.process_cpu_count"})
 
@@ -48,10 +54,12 @@ def weight_of(loader: LoaderCall) -> tuple[bool, bool]:
 
 
 def _has_long_epochs(loader: LoaderCall) -> bool:
-    """Whether a pass over a loader takes so long that the start of its workers does not show: its data set is known by
-    its name to be large, or it is none of torchvision's small ones and the file speaks of such a one alone."""
+    """Whether a pass over a loader takes so long that the start of its workers does not show: its data set is a large
+    one of torchvision, or none of its small ones, and a text of the file names a large one alone."""
     made = loader.dataset.given.made_by if loader.dataset is not None else ""
-    if made.startswith("torchvision.") and not made.endswith(("ImageFolder", "ImageNet", "CocoDetection")):
+    if made.startswith("torchvision.") and made.endswith(_LARGE_ONES):
+        return True
+    if made.startswith("torchvision.") and not made.endswith(("ImageFolder", "CocoDetection")):
         return False
     return bool(_LARGE.search(loader.document.text)) and not _SMALL.search(loader.document.text)
 
