@@ -31,7 +31,7 @@ from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
 from benchmarks.recording import machine
 
-KINDS = ("copy", "save", "window", "numpy", "sync")
+KINDS = ("sync", "copy", "save", "window", "numpy")
 SHARES = (0.01, 0.03, 0.1, 0.3)
 POINTS, PART, COVERED = 0.02, 0.2, 0.9
 HERE = Path(__file__).parent
@@ -49,7 +49,8 @@ class Step:
 @dataclass(frozen=True)
 class Case:
     """One price. Shares of a step: ``truth`` in the block that was sampled, ``quiet`` where nothing was; ``slower`` are
-    the steps that were sampled than the others, by this share. What a wait would save follows from the plan."""
+    the steps that were sampled than the others, by this share. What a wait would save follows from the plan: a step
+    would be as long as the device works, or as long as the host does without the wait."""
 
     kind: str
     wanted: float

@@ -108,7 +108,7 @@ def main() -> None:
                 began = perf_counter()
                 images = torch.from_numpy(np.sort(np.tile(images.numpy(), (1, size)), axis=1)[:, :64])  # planted: numpy
                 planted += perf_counter() - began
-            images, labels = images.to(device), labels.to(device)
+            images, labels = images.to(device, non_blocking=True), labels.to(device, non_blocking=True)
             loss = nn.functional.cross_entropy(model(images), labels)
             optimizer.zero_grad()
             loss.backward()
