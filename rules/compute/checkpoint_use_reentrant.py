@@ -41,7 +41,8 @@ class CheckpointUseReentrant(Rule):
         y = checkpoint(block, torch.zeros(4, 8), use_reentrant=False)
 
     When to ignore it
-        Where the segment relies on what only the reentrant one does: say so with `use_reentrant=True`.
+        Where the segment relies on what only the reentrant one does: say so with `use_reentrant=True`. Where an option
+        asks for checkpoints, it is `info`.
 
     Fix safety
         Unsafe: segments that change state as they run, or that some DDP and FSDP set-ups wrap, may behave otherwise.
@@ -67,4 +68,6 @@ class CheckpointUseReentrant(Rule):
                 f"`use_reentrant=False`"
             )
             fix = pass_argument(operation, "use_reentrant", "False")
-            yield self.finding(facts, operation.node, message, fix=fix, since=_SINCE)
+            optional = any(one.is_choice for context in operation.contexts for one in context.conditions)
+            level = Severity.INFO if optional else Severity.WARNING
+            yield self.finding(facts, operation.node, message, severity=level, fix=fix, since=_SINCE)

@@ -8,7 +8,7 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Edit, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.old_precision_names import OldName, old_names
+from accel_advisor.records.queries.old_precision_names import OldName, minds_versions, old_names
 from accel_advisor.rule import Rule, also_at
 
 _POSITIONS = ("enabled", "dtype", "cache_enabled")
@@ -41,9 +41,9 @@ class AmpDeprecatedApi(Rule):
             y = torch.ones(2, 2) @ torch.ones(2, 2)
 
     When to ignore it
-        Where torch before 2.3 must be supported, which has no `torch.amp.GradScaler`. The rule is silent where torch is
-        pinned before that, by the project or with `torch-version`, where the program chooses between both names, and
-        beside libraries that put their own in the place of the old ones (torch_xla, torch_npu).
+        Where torch before 2.3 must be supported, which has no `torch.amp.GradScaler`: a program that asks for
+        `torch.__version__` needs the rule to be selected. The rule is silent where torch is pinned before 2.4, which
+        began to warn, where the program chooses between both names, and beside libraries with names of their own.
 
     Fix safety
         Safe: the new names do the same. Positional arguments of `autocast` are given by name. An import whose names are
@@ -61,14 +61,15 @@ class AmpDeprecatedApi(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        names = old_names(facts)
+        names, old = old_names(facts), minds_versions(facts)
         for found in names:
             code = facts.document.code(found.operation.node)
             message = f"`{code}` uses a name that torch is taking away, and warns each time; use `{found.remedy}`"
             together = [one for one in names if one.moved == found.moved] if found.moved is not None else []
             fix = self._moved(facts, found, together) or self._renamed(facts, found)
             come = [also_at(facts.document, found.source, "the name comes from here")] if found.source else []
-            yield self.finding(facts, found.operation.node, message, fix=fix, since=found.since, related=come)
+            at = found.operation.node
+            yield self.finding(facts, at, message, fix=fix, since=found.since, related=come, minor=old)
 
     def _moved(self, facts: Facts, found: OldName, together: list[OldName]) -> Fix | None:
         """The fix that changes the import, and with it every call of what is imported there; None where they need

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from accel_advisor.records.operations import Operation
 
 _SINCE = {"autocast": (1, 10), "GradScaler": (2, 3), "custom_fwd": (2, 4), "custom_bwd": (2, 4)}
+_WARNS = 2, 4
+"""The torch that began to warn of the old names."""
 _PATCHES = frozenset({"torch_xla", "torch_npu", "intel_extension_for_pytorch"})
 """Imports that put their own into ``torch.cuda``."""
 _NEW: tuple[Asked, ...] = (
@@ -79,11 +81,16 @@ def old_names(facts: Facts) -> list[OldName]:
     return [replace(one, moved=edits.get(getattr(_callee(one.operation), "value", ""))) for one in found]
 
 
+def minds_versions(facts: Facts) -> bool:
+    """Whether the program asks for the version of torch, and so has older ones in mind, which lack the new names."""
+    return any("torch.__version__" in one.document.text for one in facts.program)
+
+
 def _found(facts: Facts) -> Iterator[OldName]:
     new_ones = {one.node for one in facts.operations_of(*_NEW)}
     for operation in facts.operations_of(*_OLD):
         package, name = operation.what.owner, operation.what.name
-        if not facts.supports(_SINCE[name]) or facts.does(Call(f"torch.amp.{name}")):
+        if not (facts.supports(_SINCE[name]) and facts.supports(_WARNS)) or facts.does(Call(f"torch.amp.{name}")):
             continue
         if operation.node not in new_ones and not _leaves_torch(facts, package, name):
             yield OldName(operation, name, package.split(".")[1], _SINCE[name], source=_source(facts, operation))

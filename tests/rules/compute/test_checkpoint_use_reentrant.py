@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_one, check_pair, check_since
+from ..checks import Pair, check_one, check_pair, check_since, severities
 from ..programs import IMPORTS
 
 SILENT = {
@@ -107,3 +107,19 @@ cp.checkpoint(print, 1)  # -> warning unsafe
 @pytest.mark.parametrize("case", REPORTED_PROGRAMS)
 def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC413", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
+
+
+def test_information_where_an_option_asks_for_checkpoints(tmp_path: Path) -> None:
+    model = """
+class Net(nn.Module):
+    def __init__(self, saves=False):
+        super().__init__()
+        self.saves, self.block = saves, nn.Linear(8, 8)
+    def forward(self, x):
+        if self.saves:
+            return cp.checkpoint(self.block, x)
+        return self.block(x)
+Net()(torch.zeros(4, 8))
+"""
+    for source, level in ((model, "info"), (model.replace("if self.saves", "for _ in (1,)"), "warning")):
+        assert severities("ACC413", IMPORTS + BLOCK + source, tmp_path) == [level]

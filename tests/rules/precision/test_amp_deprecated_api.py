@@ -12,7 +12,7 @@ from accel_advisor.project.target import Target, Versions
 from accel_advisor.rule import registry
 from accel_advisor.source.document import Document
 
-from ..checks import Pair, check_one, check_pair, check_since, fixed
+from ..checks import Pair, check_one, check_pair, check_since, findings_of, fixed
 from ..programs import IMPORTS
 
 SILENT = {
@@ -34,9 +34,16 @@ def test_silent_for_a_project_that_pins_an_older_torch(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_text("import torch\ns = torch.cuda.amp.GradScaler()\nwith torch.cuda.amp.autocast():\n    pass\n")
     facts = analyze([Document.read(path)], tmp_path).facts[str(path)]
-    facts.target = Target(torch=Versions((2, 1), (2, 2)))
-    found = list(registry()["ACC402"].check(facts))
-    assert [one.span.start.row for one in found] == [3], "torch.autocast is older than torch.amp.GradScaler"
+    for versions, rows in ((Versions((2, 1), (2, 2)), []), (Versions((2, 4), (2, 6)), [2, 3])):
+        facts.target = Target(torch=versions)
+        found = list(registry()["ACC402"].check(facts))
+        assert [one.span.start.row for one in found] == rows, "torch 2.4 began to warn"
+
+
+def test_minor_where_the_program_asks_for_the_version_of_torch(tmp_path: Path) -> None:
+    source = "import torch\nMAJOR = int(torch.%s.split('.')[0])\ns = torch.cuda.amp.GradScaler()\n"
+    for name, minor in (("__version__", True), ("__name__", False)):
+        assert [one.minor for one in findings_of("ACC402", source % name, tmp_path)] == [minor]
 
 
 SILENT_PROGRAMS = {
