@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -9,11 +10,12 @@ from functools import partial
 import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.frames import NOTHING, Surroundings, may_stop_autograd
+from accel_advisor.interpreter.frames import may_stop_autograd
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.interpreter.iteration import parts_of
 from accel_advisor.interpreter.parameters import bind_parameters
 from accel_advisor.interpreter.resolution import class_member
+from accel_advisor.records.around import NOTHING, Surroundings
 from accel_advisor.records.conditions import Condition
 from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
@@ -40,6 +42,9 @@ from accel_advisor.values.values import (
     join_all,
 )
 
+_REPEATED: frozenset[type[cst.CSTNode]] = frozenset({cst.For, cst.While, cst.FunctionDef, cst.ClassDef, cst.Lambda})
+_OPTIMIZER = re.compile(r"opt(?!ion)|solver|scaler", re.IGNORECASE)
+
 _MOST_BUILDERS = 8
 """Places that build objects of one class, of which it is asked what with."""
 
@@ -64,26 +69,28 @@ class Uncalled:
         self._entered: set[Function] = set()
 
     def interpret(self) -> None:
-        """First those that no other one of them mentions; then methods, those of what has no ``forward`` first, so
-        that the steps of a training are known before its modules are looked at."""
+        """First those that no other one of them mentions; then those that train, and methods, those of what has no
+        ``forward`` first, so that the steps of a training are known before its modules are looked at."""
         functions, done = self._machine.functions, 0
         while done < len(functions):
             here = [one for one in functions[done:] if one.document.path in self._wanted or self._is_asked(one)]
             batch = [one for one in here if self._is_left(one)]
             done = len(functions)
-            mentioned = {name for function in batch for name in _names_in(function)}
+            names = {function: _names_in(function) for function in batch}
+            mentioned = {name for each in names.values() for name in each}
             roots = [one for one in batch if one.owner is None and one.name not in mentioned]
             methods = [one for one in batch if one.owner is not None]
             modules = {one.owner for one in methods if one.name == "forward"}
             methods.sort(key=lambda one: one.owner in modules)
             rest = [one for one in batch if one.owner is None and one.name in mentioned]
+            training = _that_train(rest, names)
             self._receivers = {}
             below = [(one, methods_of(one.node)) for one in self._machine.classes]
             self._overridden = {(base, name) for one, names in below for base in one.lineage()[1:] for name in names}
             self._run_steps()
             hooks = self._machine.recorder.called.hooks
             # which loops train is known last
-            for function in sorted((*roots, *methods, *rest), key=hooks.__contains__):
+            for function in sorted((*roots, *training, *methods, *rest), key=hooks.__contains__):
                 for way in self._ways_to(function):
                     self._run(way, again=True)
                 if self._is_left(function):
@@ -123,10 +130,15 @@ class Uncalled:
             return Surroundings(loops=(called.steps_of(function),))
         if function in called.hooks:
             return self._around_hook(called.hooks[function])
+        if _is_step_of_training(function):
+            return Surroundings(loops=(called.steps_of(function),), basis=Evidence.of(Ground.STEP))
         if function.name != "forward" or cls is None or cls in called.classes or not _trains(function):
             return NOTHING
-        around = next((one for one in called.unknown if one.trains), None)
-        if around is None or not cls.library_bases() & MODULE_BASES:
+        if not cls.library_bases() & {*MODULE_BASES, "?"}:
+            return NOTHING
+        trained = [one for one in called.unknown if one.trains]
+        around = next((one for one in trained if one.updates), trained[0] if trained else None)
+        if around is None:
             return NOTHING
         # a choice between models says nothing of what happens in one of them
         telling = tuple([one for one in around.conditions if one.for_debugging or one.evaluates])
@@ -135,7 +147,8 @@ class Uncalled:
     def _around_hook(self, conditions: tuple[Condition, ...]) -> Surroundings:
         """What is around a hook: the first loop of the program that trains a model, if it has one."""
         loops = (one for facts in self._machine.recorder.facts.values() for one in facts.loops)
-        steps = next((one for one in loops if one.learns and one.repeats and not one.goes_over_epochs), None)
+        training = [one for one in loops if one.learns and one.repeats and not one.goes_over_epochs]
+        steps = next((one for one in training if one.updates), training[0] if training else None)
         if steps is None:
             return NOTHING
         return Surroundings((*reversed(steps.outer), steps), conditions, basis=Evidence.of(Ground.HOOK))
@@ -172,7 +185,8 @@ class Uncalled:
         unknown = Arguments(None, open=True, starred=True)
         receiver: Value | None = None
         if function.owner is not None:
-            receiver = self._receivers.get(id(function.owner.node))
+            receiver = machine.recorder.called.handed_out.get(function)
+            receiver = receiver or self._receivers.get(id(function.owner.node))
             if receiver is None:
                 receiver = self._receivers[id(function.owner.node)] = _sample(machine, function.owner)
                 init = class_member(machine, function.owner, "__init__")
@@ -218,6 +232,15 @@ def _is_step_of_optimizer(function: Function) -> bool:
     return any(base.startswith("torch.optim.") for base in function.owner.library_bases())
 
 
+def _is_step_of_training(function: Function) -> bool:
+    """Whether a function computes gradients and has an optimizer take one step, in no loop of its own."""
+    outside = [dotted(one.func) for one in descendants(function.node.body, cst.Call, but=_REPEATED)]
+    if not any(one.endswith(".step") and _OPTIMIZER.search(one) for one in outside):
+        return False
+    called = [dotted(one.func) for one in descendants(function.node.body, cst.Call)]
+    return any("backward" in one.rpartition(".")[2] for one in called)
+
+
 def _trains(forward: Function) -> bool:
     """Whether no decorator of a ``forward`` keeps autograd from recording what it computes."""
     return not any(map(may_stop_autograd, forward.decorators))
@@ -239,6 +262,15 @@ def _inputs(forward: Function) -> Iterator[tuple[str, bool]]:
         plain = dotted(annotation) in TENSOR_CLASSES
         if param.default is None and (annotation is None or plain):
             yield param.name.value, plain
+
+
+def _that_train(functions: list[Function], names: dict[Function, set[str]]) -> list[Function]:
+    """Those of some functions that compute gradients, or call others that do: callers first."""
+    found, known = dict[Function, None](), {"backward"}
+    while more := [one for one in functions if one not in found and not known.isdisjoint(names[one])]:
+        found |= dict.fromkeys(more)
+        known |= {one.name for one in more}
+    return list(reversed(found))
 
 
 def _names_in(function: Function) -> set[str]:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.frames import NOTHING, Frame, Modules, Surroundings
+from accel_advisor.interpreter.frames import Frame, Modules
 from accel_advisor.interpreter.recorder import Recorder
+from accel_advisor.records.around import NOTHING, Surroundings
 from accel_advisor.records.conditions import Condition
 from accel_advisor.syntax.model_names import losses_named_in
 from accel_advisor.values.places import SOMEWHERE, Place

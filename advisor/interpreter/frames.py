@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import libcst as cst
 
+from accel_advisor.records.around import Surroundings
 from accel_advisor.records.clock import Clock
 from accel_advisor.records.conditions import Condition
 from accel_advisor.records.loops import Loop
@@ -72,37 +73,6 @@ class Run:
     clock: Clock = field(default_factory=Clock)
     default_place: Place = HOST
     basis: Evidence = PROVEN
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What is around a statement, whatever function it stands in.
-
-    Attributes:
-        loops, conditions: those around it, outermost first, and the exits before it.
-        every: the modulus in the conditions, where it happens once in so many passes of the loop.
-        around: the context managers and decorators around it, outermost first.
-        basis: what shows that it happens there.
-    """
-
-    loops: tuple[Loop, ...] = ()
-    conditions: tuple[Condition, ...] = ()
-    every: Value | None = None
-    around: tuple[Value, ...] = ()
-    basis: Evidence = PROVEN
-
-    @property
-    def trains(self) -> bool:
-        """Whether it happens in the steps of a training, under no condition that varies between or within them."""
-        steps = next((one for one in reversed(self.loops) if one.learns and one.repeats), None)
-        if steps is None or steps.goes_over_epochs:
-            return False
-        inside = self.loops[self.loops.index(steps) :]
-        return not any(one.varies in inside for one in self.conditions)
-
-
-NOTHING = Surroundings()
-"""Around what is interpreted by itself."""
 
 
 @dataclass(slots=True)
@@ -323,6 +293,7 @@ class CalledModules:
         classes: their classes, with the bases of these in the project.
         hooks: the functions that are registered as hooks of tensors and modules, and the conditions around that.
         built: what the modules of each class are built with.
+        handed_out: the methods that were given to functions which are not known, and the objects that they belong to.
         unknown: what is around the calls of models of which nothing is known, once for each innermost loop, while
             autograd records.
     """
@@ -330,6 +301,7 @@ class CalledModules:
     classes: set[Class] = field(default_factory=set)
     hooks: dict[Function, tuple[Condition, ...]] = field(default_factory=dict)
     built: dict[Class, dict[cst.Call | None, Arguments]] = field(default_factory=dict)
+    handed_out: dict[Function, Value] = field(default_factory=dict)
     unknown: list[Surroundings] = field(default_factory=list)
     _recorded: deque[Entry] = field(default_factory=deque)
     _unrecorded: deque[Entry] = field(default_factory=deque)
@@ -363,9 +335,16 @@ class CalledModules:
             (self._recorded if graphs else self._unrecorded).append(Entry(cls, method, around, followed))
 
     def take(self) -> Iterator[Entry]:
-        """The calls in loops, each once, in the order in which they were met: first those that autograd records."""
+        """The calls in loops, each once, in the order in which they were met: first those that autograd records, and
+        of these the ones where an optimizer takes steps: gradients alone may be those of a picture that is explained.
+        """
         while self._recorded or self._unrecorded:
-            yield (self._recorded or self._unrecorded).popleft()
+            entries = self._recorded or self._unrecorded
+            updating = (at for at, one in enumerate(entries) if one.around.updates)
+            at = next(updating, 0)
+            entry = entries[at]
+            del entries[at]
+            yield entry
 
     def note_unknown(self, frame: Frame) -> None:
         """A model of which nothing is known is called at hand."""

@@ -18,10 +18,11 @@ from accel_advisor.interpreter.arguments import Arguments, Joined
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call_function, call_value, instantiate
 from accel_advisor.interpreter.expressions import EVALUATE
-from accel_advisor.interpreter.frames import NOTHING, Allowance, Frame, Modules, Run, Surroundings
+from accel_advisor.interpreter.frames import Allowance, Frame, Modules, Run
 from accel_advisor.interpreter.resolution import from_stars, module_attribute
 from accel_advisor.interpreter.statements import EXECUTE
 from accel_advisor.interpreter.unread_cells import forget, stretches
+from accel_advisor.records.around import NOTHING, Surroundings
 from accel_advisor.syntax.exits import Left
 from accel_advisor.tables.torch_functions import SETS_DEFAULT_DEVICE
 from accel_advisor.values.places import HOST, SOMEWHERE

@@ -246,6 +246,11 @@ class Recorder:
             if loop.loaders:
                 break
 
+    def update(self, loops: tuple[Loop, ...]) -> None:
+        """Something takes a step here."""
+        for loop in loops:
+            loop.updates = True
+
     def model_called(self, frame: Frame) -> None:
         """A model is called on a batch here."""
         graphs = frame.graphs

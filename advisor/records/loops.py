@@ -37,6 +37,7 @@ class Loop:
         periodic: whether that condition takes one of so many passes.
         counts: whether it goes over numbers (``while``, ``range``), as a loop over epochs does, more than once, or
             calls what it goes over an epoch.
+        updates: whether something takes a step in it, as an optimizer does.
         repeats: whether a second pass may follow the first: its body does not end in ``break`` whatever happens.
     """
 
@@ -49,6 +50,7 @@ class Loop:
     from_host: bool = False
     backward: bool = False
     learns: bool = False
+    updates: bool = False
     calls_model: bool = False
     graphs: bool = False
     graph_free: bool = False

@@ -18,7 +18,7 @@ from accel_advisor.interpreter.library.noted_calls import note_first_batch, note
 from accel_advisor.interpreter.library.unknown_code import REFLECTION, call_unknown, reflection
 from accel_advisor.interpreter.loader_batches import mutates_in_place
 from accel_advisor.interpreter.resolution import bases_of
-from accel_advisor.records.actions import Call
+from accel_advisor.records.actions import Act, Call
 from accel_advisor.records.clock import CLOCKS
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.operations import Argument
@@ -111,6 +111,10 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
         counted = arguments.positional[:1] if name == "enumerate" else arguments.positional
         elements = tuple(element_of(machine, _iterated(machine, one)) for one in counted)
         return Iterated(Sequence((UNKNOWN, *elements)) if name == "enumerate" else Sequence(elements))
+    if name in ("any", "all") and len(arguments.positional) == 1:
+        asked = element_of(machine, arguments.positional[0].value)
+        if isinstance(asked, Tensor):
+            recorder.operation(machine.frame, node, Act.TRUTH, asked)
     if name == "itertools.repeat" and arguments.positional:
         return Iterated(arguments.positional[0].value)
     if name == "map":

@@ -100,6 +100,8 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
     if name in ("backward", "zero_grad"):
         # who forgets old gradients computes new ones, be it in a call that is not followed
         machine.recorder.backward(machine.frame.loops)
+    if name == "step":
+        machine.recorder.update(machine.frame.loops)
     if name.startswith("register_") and name.endswith("hook"):
         _note_hook(machine, arguments)
     if isinstance(receiver, Module):

@@ -39,7 +39,7 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
     from accel_advisor.interpreter.arguments import Arguments
-    from accel_advisor.interpreter.frames import Surroundings
+    from accel_advisor.records.around import Surroundings
     from accel_advisor.records.operations import Argument
     from accel_advisor.values.values import Class
 

@@ -18,6 +18,7 @@ from accel_advisor.values.store import ESCAPED, OPEN
 from accel_advisor.values.values import (
     MOST_OPTIONS,
     UNKNOWN,
+    Bound,
     Choice,
     Constant,
     Instance,
@@ -96,6 +97,8 @@ def escape(machine: Machine, value: Value) -> None:
             machine.store.set(value, ESCAPED, Constant(True))
             for held in machine.store.entries(value).values():
                 escape(machine, held)
+    elif isinstance(value, Bound):
+        machine.recorder.called.handed_out.setdefault(value.function, value.receiver)
     elif isinstance(value, Tensor):
         if not value.proven:
             may_rewrite(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -85,6 +86,10 @@ SYNCHRONIZES = calls("torch.cuda.synchronize", "torch.accelerator.synchronize")
 """Functions that wait until the GPU has done everything."""
 READINGS = (*CLOCKS, *any_calls("process_time"), Call("datetime.datetime.now"))
 """Functions that read a clock."""
+
+
+_EYES = re.compile(r"(?:^|_)(?:visuali[sz]e|viz|plot|draw|debug)(?:_|$)", re.IGNORECASE)
+"""Names of functions that make pictures, or look for faults."""
 
 
 class Need(Enum):
@@ -251,6 +256,8 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
             basis = _basis(facts, operation, context, gpu) if loop is not None else None
             if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
                 continue
+            if _is_for_eyes(context):
+                continue
             if Ground.METHOD in basis.grounds and any(one.asks_type for one in context.conditions):
                 continue  # it takes tensors and other things, and nothing says which it gets here
             basis |= context.basis
@@ -266,6 +273,11 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
         taken = {branch for branch in chosen if branch is not None}
         if len(taken) == side.branches:
             yield from ((operation, loop, basis) for operation, basis in found)
+
+
+def _is_for_eyes(context: OperationContext) -> bool:
+    """Whether a function around an operation is named for what it shows to people, who do not look at every step."""
+    return any(map(_EYES.search, context.functions))
 
 
 def _basis(facts: Facts, operation: Operation, context: OperationContext, gpu: Evidence) -> Evidence | None:

@@ -1,0 +1,46 @@
+"""What is around a statement: loops, conditions and context managers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accel_advisor.records.conditions import Condition
+from accel_advisor.records.loops import Loop
+from accel_advisor.values.evidence import PROVEN, Evidence
+from accel_advisor.values.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is around a statement, whatever function it stands in.
+
+    Attributes:
+        loops, conditions: those around it, outermost first, and the exits before it.
+        every: the modulus in the conditions, where it happens once in so many passes of the loop.
+        around: the context managers and decorators around it, outermost first.
+        basis: what shows that it happens there.
+    """
+
+    loops: tuple[Loop, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    every: Value | None = None
+    around: tuple[Value, ...] = ()
+    basis: Evidence = PROVEN
+
+    @property
+    def trains(self) -> bool:
+        """Whether it happens in the steps of a training, under no condition that varies between or within them."""
+        steps = next((one for one in reversed(self.loops) if one.learns and one.repeats), None)
+        if steps is None or steps.goes_over_epochs:
+            return False
+        inside = self.loops[self.loops.index(steps) :]
+        return not any(one.varies in inside for one in self.conditions)
+
+    @property
+    def updates(self) -> bool:
+        """Whether an optimizer takes steps in a loop around it."""
+        return any(one.updates for one in self.loops)
+
+
+NOTHING = Surroundings()
+"""Around what is interpreted by itself."""

@@ -1,0 +1,126 @@
+"""ACC208 in what a training reaches in a way that is not followed: by its shape, and by what is handed out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import Pair, check_pair, findings_of
+
+STEP = """
+import torch
+from torch.utils.data import DataLoader
+from torchvision.datasets import ImageFolder
+import retry
+
+def forever(loader):
+    while True:
+        for batch in loader:
+            yield batch
+
+class Trainer:
+    def __init__(self, net):
+        self.net = net.cuda()
+        self.opt = torch.optim.SGD(self.net.parameters(), 0.1)
+        self.loader = None
+
+    def feed(self, folder):
+        loader = DataLoader(ImageFolder(folder), 8, num_workers=4, pin_memory=True)
+        self.loader = forever(loader)
+
+    def train(self):
+        self.opt.zero_grad()
+        for i in range(4):
+            x, y = next(self.loader)
+            loss = self.net(x.cuda()).mean()
+            loss.backward()
+        self.opt.step()
+        if any(torch.isnan(one) for one in (loss, loss + 1)):
+            raise ValueError
+
+def main(net):
+    trainer = Trainer(net)
+    trainer.feed("photos")
+    for step in range(100):
+        retry.call(trainer.train)
+"""
+
+
+def test_a_function_that_takes_one_step(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", STEP, tmp_path)
+    assert "`any(torch.isnan(one) for one in (loss, loss + 1))`" in found.message
+    assert "that a training calls this function at each step" in found.message
+    check_pair(
+        "ACC208", Pair(STEP.replace("self.opt.step()", "self.seen = i"), "self.seen = i", "self.opt.step()"), tmp_path
+    )
+
+
+def test_the_object_whose_method_is_handed_out(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC201", STEP, tmp_path)
+    assert found.message.startswith("`loader` pins its batches, but `x.cuda()` waits")
+    check_pair("ACC201", Pair(STEP.replace("(trainer.train)", "(trainer)"), "(trainer)", "(trainer.train)"), tmp_path)
+
+
+NETWORK = """
+import torch
+from nets import make
+
+net = make().cuda()
+explained = torch.zeros(8, 3, 8, 8, device="cuda")
+{pictures}
+def train(opt, loader):
+    for x, y in loader:
+        loss = net(x.cuda()).sum()
+        loss.backward()
+        opt.step()
+def main(opt, loader):
+    for epoch in range(9):
+        train(opt, loader)
+launch(main)
+"""
+NETS = """
+import torch
+from torch import nn
+Base = conf.base()
+class Net({base}):
+    def forward(self, x):
+        y = x * self.scale
+        {wait}
+        return y
+def make():
+    return conf.build(conf.name)
+"""
+
+
+@pytest.mark.parametrize("base", ["nn.Module", "Base"])
+def test_a_model_that_is_made_by_name(base: str, tmp_path: Path) -> None:
+    waits = NETS.format(base=base, wait="if torch.mean(torch.abs(torch.cat((x, x)))) > 9: print(0)")
+    others = {"nets.py": waits}
+    assert _in_nets(NETWORK.format(pictures=""), others, tmp_path / "a")
+    assert not _in_nets(NETWORK.format(pictures="").replace("loss.backward()", "pass"), others, tmp_path / "b")
+
+
+def test_what_is_shown_to_people_is_no_part_of_a_step(tmp_path: Path) -> None:
+    shown = (
+        NETS.format(base="nn.Module", wait="self.visualize(y)")
+        + "    def visualize(self, y):\n        print(y.norm())\n"
+    )
+    shown = shown.replace("def make():\n    return conf.build(conf.name)\n    def", "    def")
+    assert not _in_nets(NETWORK.format(pictures=""), {"nets.py": shown}, tmp_path / "a")
+    assert _in_nets(NETWORK.format(pictures=""), {"nets.py": shown.replace("visualize", "scales")}, tmp_path / "b")
+
+
+def _in_nets(source: str, others: dict[str, str], folder: Path) -> list[str]:
+    """What the rule says in the file of the network."""
+    from accel_advisor.analysis.project import analyze
+    from accel_advisor.rule import registry
+    from accel_advisor.source.document import Document
+
+    folder.mkdir()
+    files = {"train.py": source, **others}
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    documents = [Document.read(folder / name) for name in files]
+    facts = analyze(documents, folder).facts[str(folder / "nets.py")]
+    return [one.message for one in registry()["ACC208"].check(facts)]
