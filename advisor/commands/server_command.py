@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from importlib.util import find_spec
 
@@ -17,6 +18,7 @@ def server() -> None:
         raise Failure("the language server needs pygls, which is not installed: pip install 'accel-advisor[server]'")
     from accel_advisor.server.language_server import language_server
 
+    gc.disable()  # it looks for cycles itself, when an answer was given
     serving = language_server()
     serving.start_io()
     serving.stop()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from accel_advisor.linting.garbage_collection import collect_what_is_new
 from accel_advisor.server.open_files import OpenFile
 from accel_advisor.server.workspaces import Workspaces
 
@@ -102,3 +103,4 @@ class Checking:
             (file.checked,), file.checked_at = found, changes
             if self._workspaces.files.get(file.uri) is file:
                 self._publish(file)
+            await self.run(collect_what_is_new)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from accel_advisor.linting.garbage_collection import collect_now_and_then
+from accel_advisor.linting.garbage_collection import MOST_ROUNDS, collect_now_and_then, collect_what_is_new
 
 
 class Ring:
@@ -49,5 +49,34 @@ def test_leaves_a_process_alone_that_collects_by_itself() -> None:
     gone = weakref.ref(Ring())
     gc.enable()
     collect_now_and_then(most=0)
+    alive = gone() is not None
+    assert alive
+
+
+def test_a_process_that_runs_for_long_collects_what_is_new_and_now_and_then_all() -> None:
+    young = weakref.ref(Ring())
+    kept = [[] for _ in range(500)]
+    collect_what_is_new(most=5_000_000)
+    assert young() is not None
+    collect_what_is_new(most=100)
+    assert young() is None
+    ring = Ring()
+    kept += [[] for _ in range(500)]
+    collect_what_is_new(most=100)
+    collect_what_is_new(most=0)
+    old = weakref.ref(ring)
+    del ring
+    collect_what_is_new(most=0)
+    assert old() is not None
+    for _ in range(MOST_ROUNDS):
+        collect_what_is_new(most=0)
+    assert old() is None
+    assert len(kept) == 1000
+
+
+def test_what_is_new_is_left_to_a_process_that_collects_by_itself() -> None:
+    gone = weakref.ref(Ring())
+    gc.enable()
+    collect_what_is_new(most=0)
     alive = gone() is not None
     assert alive
