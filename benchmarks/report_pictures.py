@@ -44,8 +44,8 @@ PICTURES = (
 )
 
 
-def take(program: str, page: Path, picture: Picture, scratch: Path) -> Path:
-    """A picture of the top of the page, with few colours so that it stays small."""
+def take(program: str, address: str, picture: Picture, scratch: Path) -> Path:
+    """A picture of the top of the page at an address, with few colours so that it stays small."""
     raw = scratch / f"{picture.name}.png"
     subprocess.run(
         [
@@ -58,7 +58,8 @@ def take(program: str, page: Path, picture: Picture, scratch: Path) -> Path:
             f"--blink-settings=preferredColorScheme={0 if picture.dark else 1}",
             f"--window-size={picture.width},{picture.height}",
             f"--screenshot={raw}",
-            page.as_uri(),
+            "--virtual-time-budget=5000",
+            address,
         ],
         check=True,
         capture_output=True,
@@ -99,7 +100,7 @@ def main() -> None:
         page = scratch / "report.html"
         page.write_text(trial_page(read_record(RECORD)), encoding="utf-8")
         for picture in PICTURES:
-            path = take(arguments.chromium, page, picture, scratch)
+            path = take(arguments.chromium, page.as_uri(), picture, scratch)
             print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1024:.0f} KiB")
 
 

@@ -6,6 +6,8 @@ a generated project, and checks that it neither crashes nor grows, and that each
 Exits with 1 where any of that does not hold. Recorded are the times from the last key to the findings of that text, the
 time from the start to the first findings, and the server's memory.
 
+The times are those of a machine on which nothing else runs; where something does, the recorded load says so.
+
 The server keeps the trees of the files that it read last, two texts of each, so that a key costs only what it changes:
 its memory rises until it has seen the project. Memory that it would lose rises for ever. To tell the two apart, every
 script is first opened, edited and closed once; growth counts from there to the end of the run, and the memory at each
@@ -305,6 +307,7 @@ def main() -> int:
         "p95_seconds": round(times[int(len(times) * 0.95)], 3) if times else None,
         "growth": round(result.end_bytes / result.warm_bytes, 3) if result.warm_bytes else None,
         "holds": result.holds,
+        "load_average": [round(one, 2) for one in os.getloadavg()],
         "processor": processor(),
         "date": today(),
     }
