@@ -20,7 +20,6 @@ from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
 
 pytest.importorskip("torch")
-pytestmark = pytest.mark.alone
 
 LOOP = Path(__file__).parents[2] / "benchmarks" / "attribution" / "loop.py"
 

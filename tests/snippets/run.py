@@ -18,10 +18,13 @@ import zipfile
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
+from unittest import mock
+from weakref import WeakSet
 
 import numpy as np
 import torch
 import torch._dynamo
+import torch._inductor.compile_fx
 import torch.distributed
 import torch.nn.parallel
 from PIL import Image
@@ -61,12 +64,17 @@ def write_files() -> None:
         Image.new("RGB", (8, 8)).save(folder / "a.png")
 
 
-def use(names: dict[str, Any]) -> None:
-    """Uses what a file defines and does not use by itself: loaders, modules, functions without parameters."""
+def use(names: dict[str, Any], iterated: WeakSet[DataLoader[Any]]) -> None:
+    """Uses what a file defines and does not use by itself: loaders, modules, functions without parameters.
+
+    Args:
+        iterated: the loaders that it went over; workers that are spawned import torch, which takes seconds.
+    """
     values = list(names.values())
     for value in values:
         if isinstance(value, DataLoader):
-            next(iter(value))
+            if value not in iterated:
+                next(iter(value))
         elif isinstance(value, type) and issubclass(value, nn.Module) and value.__module__ == "__main__":
             if not any(isinstance(one, value) for one in values):
                 use_module(value())
@@ -85,14 +93,21 @@ def use_module(module: Any) -> None:
 def run(path: Path) -> None:
     """Runs a file as the program that it is, in the working directory."""
     write_files()
-    with pretended():
+    iterated: WeakSet[DataLoader[Any]] = WeakSet()
+    iterate = DataLoader.__iter__
+
+    def noted(loader: DataLoader[Any]) -> Any:
+        iterated.add(loader)
+        return iterate(loader)
+
+    with pretended(), mock.patch.object(DataLoader, "__iter__", noted):
         # Workers that are spawned, and what is pickled, look for the program under this name.
         main = ModuleType("__main__")
         main.__file__ = str(path)
         sys.modules["__main__"] = main
         sys.argv = [str(path)]
         exec(compile(path.read_text(), str(path), "exec"), main.__dict__)
-        use(main.__dict__)
+        use(main.__dict__, iterated)
 
 
 def child(text: str, folder: Path, output: int) -> None:

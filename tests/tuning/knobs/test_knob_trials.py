@@ -29,7 +29,6 @@ from accel_advisor.tuning.trial.session import Session
 from accel_advisor.tuning.tuner import Options, tune
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.alone
 
 SCRIPT = """\
 import time
@@ -203,7 +202,7 @@ def test_a_number_of_threads_that_is_bound_too_is_written_once() -> None:
 def test_a_larger_batch_is_made_room_for(tmp_path: Path) -> None:
     command = write(tmp_path, "")
     source = tmp_path / "train.py"
-    source.write_text(HUNGRY.format(make="torch.empty", left=100, pause=0.05))
+    source.write_text(HUNGRY.format(make="torch.empty", left=100, pause=0.02))
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
         names = frozenset({"batch_size", "activation_checkpointing"})
         found = try_knobs(trials(session, command), names, write=False)

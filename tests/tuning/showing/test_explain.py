@@ -18,7 +18,6 @@ from accel_advisor.tuning.probe.measuring.worker_pools import IndexStream, Pool
 from accel_advisor.tuning.record.schema import Explanation
 from accel_advisor.tuning.showing.explain import explain, wilson
 
-pytestmark = pytest.mark.alone
 HERE = Path(__file__)
 ROOT = HERE.parent
 SAMPLES = 60
