@@ -189,7 +189,7 @@ def _lines(places: Sequence[_Place], shares: Shares, waiting: _Waiting, root: Pa
         for key, numbers in stacks.items()
     ]
     found.sort(key=lambda one: -one.price.share)
-    return tuple(one for one in found if one.price.share >= LEAST_SHARE)[:_MOST_LINES]
+    return tuple(one for one in found if one.price.share >= LEAST_SHARE and one.price.measurable)[:_MOST_LINES]
 
 
 def _named(place: _Place, stack: LoopStack) -> bool:

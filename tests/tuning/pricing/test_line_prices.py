@@ -111,6 +111,17 @@ def test_dear_lines_without_a_finding_say_what_they_call(script: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("scattered", "named"), [(True, ["model(images)", "loss.item()"]), (False, ["model(images)"])])
+def test_a_line_whose_cost_may_be_chance_is_not_named(script: Path, scattered: bool, named: list[str]) -> None:
+    """4 % of the samples, in all of the block or in a single hiccup."""
+    stacks = tuple(LoopStack((frame(script, code),), None) for code in ("model(images)", "loss.item()"))
+    numbers = [int(n % 25 == 0 if scattered else n < 40) for n in range(1000)]
+    lines = LoopSamples(stacks, tuple((number, 0.001) for number in numbers), (), ())
+    found = priced(Block("baseline", 100, 100, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, lines=lines), [], script.parent)
+    assert found is not None
+    assert [one.calls for one in found.lines] == named
+
+
 def test_on_an_accelerator_only_what_the_device_is_idle_could_be_saved(script: Path) -> None:
     """Of ten parts of a step the host waits for four at `.item()`, and the device is idle for three."""
     (found,) = prices(script, finding(script, "loss.item()"), device="cuda").findings
