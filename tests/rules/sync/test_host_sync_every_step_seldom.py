@@ -37,3 +37,8 @@ for _ in range(1000):
 @pytest.mark.parametrize("condition", ["seldom", "self.floor is None", "self.steps % 32 == 0"])
 def test_silent_about_what_seldom_happens(condition: str, tmp_path: Path) -> None:
     check_pair("ACC208", Pair(MICRO_STEPS.replace("CONDITION", condition), f"if {condition}:", "if True:"), tmp_path)
+
+
+def test_silent_about_a_search_for_a_learning_rate(tmp_path: Path) -> None:
+    source = MICRO_STEPS.replace("train(", "find_lr(").replace("CONDITION", "True")
+    check_pair("ACC208", Pair(source, "find_lr(", "train("), tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from accel_advisor.records.actions import AnyCall, Asked
@@ -12,13 +13,16 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.operations import Operation, OperationContext
 
+_PROBES = re.compile(r"(?:find|range|search)_?(?:\w+_)?lr|lr_?(?:\w+_)?(?:find|range)", re.IGNORECASE)
+"""What functions are called that look for a learning rate, and have to read each loss to know when to stop."""
 _STOPS = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
 def training_loop(context: OperationContext, *, epochs: bool = False) -> Loop | None:
-    """The innermost loop around an operation in whose own passes a model learns; None where it evaluates a model, and
-    where one pass is a whole epoch, which ends with reading values anyway, unless ``epochs`` are asked for."""
-    if any(one.evaluates for one in context.conditions):
+    """The innermost loop around an operation in whose own passes a model learns; None where it evaluates a model,
+    looks for a learning rate, and where one pass is a whole epoch, which ends with reading values anyway, unless
+    ``epochs`` are asked for."""
+    if any(one.evaluates for one in context.conditions) or any(map(_PROBES.search, context.functions)):
         return None
     loop = next((loop for loop in context.loops if loop.learns and loop.repeats), None)
     if loop is None or (loop.goes_over_epochs and not epochs):
