@@ -15,7 +15,10 @@ from accel_advisor.commands.failure import Failure
 def server() -> None:
     """Speak the Language Server Protocol over stdin and stdout. Editors start this; docs/editors.md says how."""
     if find_spec("pygls") is None:
-        raise Failure("the language server needs pygls, which is not installed: pip install 'accel-advisor[server]'")
+        raise Failure(
+            "the language server needs pygls, which is not installed: install accel-advisor with its extra [server], "
+            "in a clone of it with `pip install '.[server]'`"
+        )
     from accel_advisor.server.language_server import language_server
 
     gc.disable()  # it looks for cycles itself, when an answer was given

@@ -286,5 +286,6 @@ def test_without_the_extra_one_sentence_says_what_to_install(run: Run, monkeypat
     done = run("server")
     assert (done.status, done.out) == (2, "")
     assert done.err == (
-        "Error: the language server needs pygls, which is not installed: pip install 'accel-advisor[server]'\n"
+        "Error: the language server needs pygls, which is not installed: install accel-advisor with its "
+        "extra [server], in a clone of it with `pip install '.[server]'`\n"
     )

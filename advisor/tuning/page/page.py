@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
     from accel_advisor.tuning.record.history import History
 
-MISSING = "jinja2, which writes the page, is not installed here: pip install 'accel-advisor[report]'"
+MISSING = (
+    "jinja2, which writes the page, is not installed here: install accel-advisor with its extra [report], in a clone "
+    "of it with `pip install '.[report]'`"
+)
 
 
 def available() -> bool:

@@ -412,7 +412,7 @@ def test_without_jinja2_it_is_said_before_the_trial(
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "pip install 'accel-advisor[report]'" in done.stderr
+    assert "pip install '.[report]'" in done.stderr
     assert "it ran" not in done.stdout + done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["train.py"]
 
