@@ -114,12 +114,6 @@ PYTHON_314 = ("--python-version", "3.14")
 LINUX_313 = ("--platform", "linux", "--python-version", ">=3.9,<3.14")
 
 GATES: dict[str, tuple[str, str, list[tuple[str, ...]], list[tuple[str, ...]]]] = {
-    "workers that live on": (
-        "ACC106",
-        WORKERS + EPOCHS,
-        [("--torch-version", "==1.7.1"), ("--torch-version", "<1.8")],
-        [(), ("--torch-version", "1.7"), ("--torch-version", "1.8")],
-    ),
     "workers that could not start": (
         "ACC102",
         PHOTOS,
