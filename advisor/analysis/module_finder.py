@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from accel_advisor.project.import_graph import imported_modules
-from accel_advisor.project.search_path import added_folders, folders_meant
+from accel_advisor.project.search_path import added_folders, folders_meant, lies_in
 from accel_advisor.source.document import python_bytes
 from accel_advisor.tables.frameworks import LIBRARIES
 
@@ -70,7 +70,7 @@ class ModuleFinder:
         folders = [os.path.dirname(first)] if first is not None else []
         if first is None and package and not level:
             around = _upwards(os.path.dirname(importer), self.root)
-            folders = [os.path.join(one, *package.split(".")) for one in around if _within(one, self.root)]
+            folders = [os.path.join(one, *package.split(".")) for one in around if lies_in(one, self.root)]
         folder = next((one for one in folders if os.path.isdir(one)), None)
         names = sorted(os.listdir(folder)) if folder is not None and (first is None or _is_package(first)) else []
         modules = [os.path.splitext(one)[0] for one in names if one.endswith(".py") and one != "__init__.py"]
@@ -94,9 +94,9 @@ class ModuleFinder:
         target = name.replace(".", os.sep)
         package = name.partition(".")[0] if not level else ""
         for base in bases:
-            if not _within(base, self.root):
+            if not lies_in(base, self.root):
                 continue
-            if package in LIBRARIES and base in of_libraries and not _within(folder, os.path.join(base, package)):
+            if package in LIBRARIES and base in of_libraries and not lies_in(folder, os.path.join(base, package)):
                 continue  # a script beside the sources of a library that the tables know better than its code shows
             for end in (".py", os.sep + "__init__.py"):
                 candidate = os.path.join(base, target + end) if target else base + os.sep + "__init__.py"
@@ -132,14 +132,9 @@ def _is_package(filename: str) -> bool:
     return os.path.basename(filename) == "__init__.py"
 
 
-def _within(path: str, root: str) -> bool:
-    """Whether an absolute path is a folder or lies in it."""
-    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
-
-
 def _upwards(folder: str, root: str) -> list[str]:
     """A folder and those around it, up to the root where it lies below that."""
     found = [folder]
-    while found[-1] != root and _within(found[-1], root):
+    while found[-1] != root and lies_in(found[-1], root):
         found.append(os.path.dirname(found[-1]))
     return found

@@ -17,6 +17,7 @@ from accel_advisor.finding import Finding
 from accel_advisor.linting.baseline import Baseline, Judged, Match
 from accel_advisor.linting.report import Report
 from accel_advisor.linting.ruleset import Ruleset
+from accel_advisor.linting.seen_words import count_of
 from accel_advisor.selection import TOOL_CODES
 from accel_advisor.source.ignore_comments import Form, Ignorer
 from accel_advisor.source.parsing import DocumentError
@@ -38,7 +39,7 @@ class Silenced:
 
     def sentences(self) -> list[str]:
         """What there is to say."""
-        said = [f"Silenced {_count(self.count, 'finding')} in {_count(len(self.after), 'file')}."]
+        said = [f"Silenced {count_of(self.count, 'finding')} in {count_of(len(self.after), 'file')}."]
         said += [
             f"{one.filename}:{one.span.start.row}: {one.code} has no place for a `# noqa`; --add-ignore silences it."
             for one in self.left
@@ -144,7 +145,7 @@ class Held:
                 if stale:
                     is_gone = "no longer occurs" if stale == 1 else "no longer occur"
                     remedy = f"--write-baseline {held.path} drops {'it' if stale == 1 else 'them'}"
-                    click.echo(f"Note: {_count(stale, 'finding')} in {held.path} {is_gone}; {remedy}.", err=True)
+                    click.echo(f"Note: {count_of(stale, 'finding')} in {held.path} {is_gone}; {remedy}.", err=True)
         findings = self._unknown(report, matches)
         hidden = sum(map(self._configurations.shows, report.findings)) - len(findings)
         return replace(report, findings=findings, hidden=hidden)
@@ -182,7 +183,7 @@ def write_baseline(report: Report, path: str, filenames: Iterable[str], configur
     except OSError as error:
         click.echo(f"Error: {baseline.path}: cannot be written: {error.strerror or error}", err=True)
         return False
-    click.echo(f"Wrote {_count(len(renewed), 'finding')} to {baseline.path}.")
+    click.echo(f"Wrote {count_of(len(renewed), 'finding')} to {baseline.path}.")
     return True
 
 
@@ -195,7 +196,3 @@ def judged(baseline: Baseline, filenames: Iterable[str], configurations: Configu
         ruleset = rulesets.setdefault(config, Ruleset(config))
         found[baseline.key(name)] = ruleset.on - ruleset.off_in(name)
     return found
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -36,7 +36,7 @@ def _loaders(loaders: Sequence[SeenLoader]) -> str:
     kinds = {one.kind for one in loaders}
     kind = kinds.pop() if len(kinds) == 1 else "loader"
     settings = "; ".join(f"{one.line}: {_pinning(one)}, {_workers(one)}" for one in loaders[:MOST_LOADERS])
-    return f"{_count(len(loaders), kind)} ({settings}{_more(loaders, MOST_LOADERS)})"
+    return f"{count_of(len(loaders), kind)} ({settings}{_more(loaders, MOST_LOADERS)})"
 
 
 def _pinning(loader: SeenLoader) -> str:
@@ -46,7 +46,7 @@ def _pinning(loader: SeenLoader) -> str:
 def _workers(loader: SeenLoader) -> str:
     if loader.workers is None:
         return "number of workers not known"
-    return _count(loader.workers, "worker") if loader.workers else "no workers"
+    return count_of(loader.workers, "worker") if loader.workers else "no workers"
 
 
 def _moves(seen: Seen) -> str:
@@ -62,5 +62,6 @@ def _more(things: Sequence[object], shown: int) -> str:
     return f", and {len(things) - shown} more" if len(things) > shown else ""
 
 
-def _count(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
+    """A number of things: ``1 file``, ``1,200 files``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -12,7 +12,7 @@ import click
 from accel_advisor.finding import Applicability, Finding, Frequency, Severity, Span
 from accel_advisor.linting.priorities import Priority, priorities
 from accel_advisor.linting.report import Report
-from accel_advisor.linting.seen_words import seen_lines
+from accel_advisor.linting.seen_words import count_of, seen_lines
 from accel_advisor.machine.cores import usable_cores
 from accel_advisor.output import Screen
 from accel_advisor.output._written_words import written_lines
@@ -73,23 +73,23 @@ def render(report: Report, screen: Screen) -> str:
 
 def summary(report: Report) -> str:
     """One line: how much was found, and how much of it can be fixed."""
-    done = f"Fixed {_count(len(report.fixed), 'finding')}. " if report.fixed else ""
-    held = [f"{_count(report.hidden, 'finding')} in the baseline"] if report.hidden else []
-    held += [f"{_count(report.unchanged, 'finding')} on lines that did not change"] if report.unchanged else []
+    done = f"Fixed {count_of(len(report.fixed), 'finding')}. " if report.fixed else ""
+    held = [f"{count_of(report.hidden, 'finding')} in the baseline"] if report.hidden else []
+    held += [f"{count_of(report.unchanged, 'finding')} on lines that did not change"] if report.unchanged else []
     end = "; ".join(["", *held]) + "."
     findings = report.findings
     if not findings:
         found = "left" if report.fixed else "new" if held else "found"
         if not report.asked and not report.fixed and not held and report.checked:
             end = f": {'it does not mention' if report.checked == 1 else 'none of them mentions'} torch."
-        return f"{done}{_count(report.checked, 'file')} checked, nothing {found}{end}"
+        return f"{done}{count_of(report.checked, 'file')} checked, nothing {found}{end}"
     severities = Counter(one.severity for one in findings)
     counted = ", ".join(
         one.value if number == len(findings) == 1 else _severity_count(one, number)
         for one, number in sorted(severities.items(), key=lambda item: -item[0].rank)
     )
     files = len({one.filename for one in findings})
-    line = f"{done}{_count(len(findings), 'finding')} ({counted}) in {files} of {_count(report.checked, 'file')}"
+    line = f"{done}{count_of(len(findings), 'finding')} ({counted}) in {files} of {count_of(report.checked, 'file')}"
     safe = sum(1 for one in findings if one.fix and one.fix.applicability is Applicability.SAFE)
     unsafe = sum(1 for one in findings if one.fix and one.fix.applicability is Applicability.UNSAFE)
     if safe and unsafe:
@@ -111,7 +111,7 @@ def _page(finding: Finding) -> str:
 
 def _priority(priority: Priority) -> str:
     one = priority.finding
-    said = [one.code, OFTEN[one.frequency], _count(priority.count, "finding") if priority.count > 1 else ""]
+    said = [one.code, OFTEN[one.frequency], count_of(priority.count, "finding") if priority.count > 1 else ""]
     remedy = printable(one.remedy)
     if len(remedy) > LONGEST_REMEDY:
         remedy = f"{remedy[:LONGEST_REMEDY].rsplit(' ', 1)[0]} ..."
@@ -216,9 +216,5 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _severity_count(severity: Severity, number: int) -> str:
-    return f"{number} {severity}" if severity is Severity.INFO else _count(number, severity.value)
+    return f"{number} {severity}" if severity is Severity.INFO else count_of(number, severity.value)

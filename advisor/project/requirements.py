@@ -11,6 +11,7 @@ from functools import reduce
 from accel_advisor.project import requirement_lines
 from accel_advisor.project.manifests import Statements, pyproject, setup_cfg, setup_py
 from accel_advisor.project.requirement_files import Kind, files_that_declare
+from accel_advisor.project.search_path import lies_in
 from accel_advisor.project.target import Platform, Target, Version, Versions
 
 MOST_BYTES = 1_000_000
@@ -77,16 +78,12 @@ class Requirements:
 
 def _upwards(folder: str, root: str) -> list[str]:
     """A folder and those around it up to the root; the root alone where it does not lie below that."""
-    if not _within(folder, root):
+    if not lies_in(folder, root):
         return [root]
     found = [folder]
     while found[-1] != root:
         found.append(os.path.dirname(found[-1]))
     return found
-
-
-def _within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _stated(folder: str) -> Declared:
@@ -122,7 +119,7 @@ def _included(starts: list[str], folder: str) -> dict[str, list[str]]:
     pending = starts[::-1]
     while pending:
         path = pending.pop()
-        if path in found or not _within(path, folder):
+        if path in found or not lies_in(path, folder):
             continue
         found[path] = lines = _text(path).splitlines()
         names = [included[1] for line in lines if (included := requirement_lines.INCLUDED.match(line))]

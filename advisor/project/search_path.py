@@ -150,3 +150,8 @@ def _joined(parts: list[str | None]) -> str | None:
 def _concatenated(parts: list[str | None]) -> str | None:
     known = [one for one in parts if one is not None]
     return "".join(known) if len(known) == len(parts) else None
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether an absolute path is a folder or lies in it."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from accel_advisor.project.project_index import digest_of
 from accel_advisor.project.requirement_files import files_that_declare
 
 
@@ -25,7 +26,7 @@ class OnDisk:
             except OSError:
                 folder = os.path.isdir(path)
                 raw = repr(files_that_declare(path)).encode(errors="surrogateescape") if folder else None
-            self._digests[path] = None if raw is None else _digest_of(raw)
+            self._digests[path] = None if raw is None else digest_of(raw)
         return self._digests[path]
 
     def names(self, folder: str) -> frozenset[str]:
@@ -51,7 +52,7 @@ class Surroundings:
     def digest(self, path: str) -> str | None:
         """That of the bytes of a file, or of the names of the requirements files in a folder; None for what is gone,
         which is a change like another."""
-        return _digest_of(self._contents[path]) if path in self._contents else self._disk.digest(path)
+        return digest_of(self._contents[path]) if path in self._contents else self._disk.digest(path)
 
     def around(self, filenames: Iterable[str], root: str) -> str:
         """That of the names of the Python files in the folders that imports of some files of a project are looked for
@@ -77,10 +78,6 @@ class Surroundings:
                 yield os.path.basename(path)
             elif os.path.basename(path) == "__init__.py" and os.path.dirname(os.path.dirname(path)) == folder:
                 yield os.path.basename(os.path.dirname(path)) + "/"
-
-
-def _digest_of(raw: bytes) -> str:
-    return hashlib.blake2b(raw, digest_size=20).hexdigest()
 
 
 def _listed(folder: str) -> Iterator[str]:

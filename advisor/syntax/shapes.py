@@ -17,6 +17,7 @@ _DEVICE_METHODS = frozenset({"to", "cuda", "cpu", "type_as", "pin_memory", "to_e
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu"})
 
 
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _EPOCH = re.compile(r"(?:\w*_)?epochs?(?:_?(?:i|id|idx|index|n|num|number|no))?|i_?epochs?")
 _BINDS_ANEW = (cst.AnnAssign, cst.For, cst.CompFor, cst.NamedExpr, cst.Del)
 _WITH_TARGET = (cst.AssignTarget, cst.AugAssign, *_BINDS_ANEW)
@@ -289,3 +290,8 @@ def is_written(node: cst.BaseExpression) -> bool:
     if isinstance(node, (cst.List, cst.Tuple)):
         return bool(node.elements) and all(is_written(one.value) for one in node.elements)
     return isinstance(node, (cst.Integer, cst.Float))
+
+
+def words_of(name: str) -> frozenset[str]:
+    """The words that a name consists of, in lower case."""
+    return frozenset(word.lower() for word in _WORDS.findall(name))

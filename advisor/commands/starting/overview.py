@@ -12,6 +12,7 @@ from pathlib import Path
 
 from accel_advisor.config import TABLE, Config
 from accel_advisor.configurations import Configurations
+from accel_advisor.linting.seen_words import count_of
 from accel_advisor.project.discovery import Discoverer, mentions_accelerators
 from accel_advisor.tuning.target.user_command import is_training_script
 
@@ -88,8 +89,8 @@ def overview_lines(seen: Overview) -> Iterator[str]:
 def _files(seen: Overview) -> str:
     if not seen.files:
         return "no Python file and no notebook"
-    loaders = f", with {_count(seen.loaders, 'call')} of a DataLoader" if seen.loaders else ""
-    return f"{_count(seen.files, 'file')}, {seen.using:,} of them with torch{loaders}"
+    loaders = f", with {count_of(seen.loaders, 'call')} of a DataLoader" if seen.loaders else ""
+    return f"{count_of(seen.files, 'file')}, {seen.using:,} of them with torch{loaders}"
 
 
 def _scripts(scripts: Sequence[str]) -> str:
@@ -116,7 +117,7 @@ def _device() -> str:
     from accel_advisor.machine.gpus import gpus
 
     names = [gpu.name for gpu in gpus()]
-    cores = f"{_count(usable_cores(), 'usable core')}"
+    cores = f"{count_of(usable_cores(), 'usable core')}"
     if not names:
         return f"no NVIDIA GPU is seen, {cores}; `accel-advisor doctor` looks closer"
     shown = f"{len(names)} x {names[0]}" if len(set(names)) == 1 and len(names) > 1 else ", ".join(names)
@@ -132,7 +133,3 @@ def _next(seen: Overview) -> str:
     if not scripts:
         return command
     return f"{command}      (then `{shlex.join(['accel-advisor', 'tune', scripts[0]])}` measures)"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

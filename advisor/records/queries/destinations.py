@@ -10,7 +10,6 @@ from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
-    from accel_advisor.records.loaders import LoaderCall
     from accel_advisor.records.transfers import TransferContext
 
 
@@ -26,11 +25,3 @@ def reaches_gpu(facts: Facts, context: TransferContext) -> Evidence | None:
         return basis
     named = facts.names_gpu_anywhere or (loader is not None and loader.pins)
     return basis | Evidence.of(Ground.GPU, Ground.MOVE) if named and not kinds <= DEVICE_KINDS else None
-
-
-def loader_reaches_gpu(facts: Facts, loader: LoaderCall) -> Evidence | None:
-    """What speaks for copies of a loader's batches to a CUDA device, on some machine: the best that any of them has;
-    None where nothing does."""
-    contexts = [context for transfer in loader.transfers for context in transfer.contexts]
-    bases = [reaches_gpu(facts, one) for one in contexts if one.loader is loader]
-    return min((one for one in bases if one is not None), key=lambda one: len(one.grounds), default=None)

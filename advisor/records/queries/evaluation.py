@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, AnySets, Call, any_calls, calls, within
 from accel_advisor.records.queries.models.chosen_training import Choice, told_to_evaluate
-from accel_advisor.syntax.shapes import methods_of, names_read_in
+from accel_advisor.syntax.shapes import methods_of, names_read_in, words_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from accel_advisor.records.transfers import ModuleCall, ModuleCallContext
     from accel_advisor.source.document import Document
 
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _EVALUATES = frozenset("eval evaluate evaluation val valid validate validation test".split())
 _GENERATES = frozenset("sample samples sampling generate visualize predict prediction inference infer demo".split())
 _DIFFERENTIATES = frozenset(
@@ -97,7 +95,7 @@ def evaluations_with_graphs(facts: Facts) -> Iterator[Evaluation]:
 def _evaluation(facts: Facts, loop: Loop) -> Evaluation | None:
     """How a loop evaluates a model, if it does: the model is in evaluation mode, or the function is named for it and
     trains nothing."""
-    words = _words(loop.functions[-1]) if loop.functions else frozenset[str]()
+    words = words_of(loop.functions[-1]) if loop.functions else frozenset[str]()
     made = facts.program.calls_in.get(loop, [])
     if words & _DIFFERENTIATES or any(not context.graphs for _, context in made):
         return None
@@ -121,7 +119,7 @@ def _by_choice(facts: Facts, loop: Loop) -> Evaluation | None:
     """How a loop that trains evaluates as well, where it is told to."""
     if not (loop.learns and loop.graphs and loop.loaders):
         return None
-    words = _words(loop.functions[-1]) if loop.functions else frozenset[str]()
+    words = words_of(loop.functions[-1]) if loop.functions else frozenset[str]()
     stops = any(one.value in _STOPS for one in descendants(loop.function or loop.node, cst.Name))
     if stops or words & _DIFFERENTIATES or facts.frameworks or facts.does(*_GRADIENTS):
         return None
@@ -328,8 +326,4 @@ def _is_on_the_way(context: OperationContext, loop: Loop) -> bool:
 
 def evaluates_by_name(function: str) -> bool:
     """Whether a function is named for the evaluation of a model, or for what is made with one."""
-    return not (_EVALUATES | _GENERATES).isdisjoint(_words(function))
-
-
-def _words(name: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORDS.findall(name))
+    return not (_EVALUATES | _GENERATES).isdisjoint(words_of(function))

@@ -7,8 +7,9 @@ that srun sets for a task (https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-EN
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping
+
+from accel_advisor.tuning.target.remedies import tune_line
 
 _RANKED = r"RANK|LOCAL_RANK|GROUP_RANK|WORLD_SIZE|LOCAL_WORLD_SIZE|MASTER_ADDR|MASTER_PORT"
 _ASKS = re.compile(rf"KeyError: '({_RANKED})'|environment variable ({_RANKED}) expected, but not set")
@@ -50,7 +51,7 @@ def check_nodes(text: str, own: list[str], environment: Mapping[str, str]) -> No
     """
     if re.fullmatch(r"[1-9]\d*(:[1-9]\d*)?", text) is None:
         raise LaunchError(f"--nnodes {text}: give a number of nodes, as torchrun takes it")
-    line = f"`{slurm_line(own)}`" if "SLURM_JOB_ID" in environment else f"`{_tune(own)}`"
+    line = f"`{slurm_line(own)}`" if "SLURM_JOB_ID" in environment else f"`{tune_line(own)}`"
     if int(text.rpartition(":")[2]) > 1:
         raise LaunchError(
             f"--nnodes {text}: a trial takes place on one node, whose cores and storage decide what its loaders need: "
@@ -66,7 +67,7 @@ def check_nodes(text: str, own: list[str], environment: Mapping[str, str]) -> No
 
 def slurm_line(own: list[str]) -> str:
     """The line of a SLURM batch file that tunes on one node, with all cores of the job there."""
-    return f"srun --nodes=1 --ntasks=1 --cpus-per-task=$SLURM_CPUS_ON_NODE {_tune(own)}"
+    return f"srun --nodes=1 --ntasks=1 --cpus-per-task=$SLURM_CPUS_ON_NODE {tune_line(own)}"
 
 
 def missing_rank(failure: str, own: list[str], environment: Mapping[str, str]) -> str:
@@ -88,7 +89,3 @@ def missing_rank(failure: str, own: list[str], environment: Mapping[str, str]) -
         return ""
     where = "run" if "SLURM_JOB_ID" in environment else "submit a batch file with"
     return f"the script asks for {slurm[1]}, which SLURM sets: {where} `{slurm_line(own)}`"
-
-
-def _tune(own: list[str]) -> str:
-    return shlex.join(["accel-advisor", "tune", *own])

@@ -44,7 +44,7 @@ def remedy_for_memory(failure: str, status: int, own: list[str]) -> str:
     if "--nproc-per-node" in own:
         return smaller
     split = own.index("--") if "--" in own else len(own)
-    return f"{smaller}; then `{_tune([*own[:split], *_ROOM, *own[split:]])}` finds how large they may be"
+    return f"{smaller}; then `{tune_line([*own[:split], *_ROOM, *own[split:]])}` finds how large they may be"
 
 
 def remedy_of(failure: str, own: list[str], script: Path | None, cwd: Path) -> str:
@@ -58,11 +58,11 @@ def remedy_of(failure: str, own: list[str], script: Path | None, cwd: Path) -> s
     """
     if _USAGE.search(failure) and "Traceback" not in failure:
         target = own[: own.index("--")] if "--" in own else own
-        return f"its own arguments stand behind `--`: `{_tune(target)} -- ARGS`"
+        return f"its own arguments stand behind `--`: `{tune_line(target)} -- ARGS`"
     if _RELATIVE in failure and script is not None:
         module = _module(script, cwd)
         words = ["-m", module, *own[1:]] if module else []
-        return f"it is part of a package, so run it as a module: `{_tune(words)}`" if words else ""
+        return f"it is part of a package, so run it as a module: `{tune_line(words)}`" if words else ""
     if _MAGIC in failure:
         return "take out the lines that the export of a notebook made of its magics, those with get_ipython"
     return ""
@@ -76,5 +76,6 @@ def _module(script: Path, cwd: Path) -> str:
     return ".".join(parts) if len(parts) > 1 and all(part.isidentifier() for part in parts) else ""
 
 
-def _tune(words: list[str]) -> str:
+def tune_line(words: list[str]) -> str:
+    """A command of tune, as a shell reads it."""
     return shlex.join(["accel-advisor", "tune", *words])

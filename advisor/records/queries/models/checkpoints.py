@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, Call, Sets, calls
-from accel_advisor.syntax.shapes import dotted, main_guards, methods_of
+from accel_advisor.syntax.shapes import dotted, main_guards, methods_of, words_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.operations import Operation, OperationContext
 
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _CHECKPOINT = frozenset(
     (
         "checkpoint checkpoints ckpt chkpt cpt model models net network weights pretrained backbone optimizer optim "
@@ -128,14 +127,14 @@ def _is_for_others(facts: Facts) -> bool:
 def _basis(load: Operation, uses: _Uses) -> Evidence | None:
     """What shows that a load is one of a checkpoint: what is done with its result, or what it is called."""
     names = _bound_to(load)
-    if any(_words(name) & _STATES_ON_HOST for name in names):
+    if any(words_of(name) & _STATES_ON_HOST for name in names):
         return None
     keys: list[str | cst.CSTNode] = [load.node, *names]
     found = [basis for key in keys for basis in uses.get(key, ())]
     if found:
         return min(found, key=lambda one: len(one.grounds))
-    plain = all(_words(name) <= _PLAIN for name in names)
-    named = any(_words(name) & _CHECKPOINT for name in (*names, *(_called(load) if plain else ())))
+    plain = all(words_of(name) <= _PLAIN for name in names)
+    named = any(words_of(name) & _CHECKPOINT for name in (*names, *(_called(load) if plain else ())))
     return Evidence.of(Ground.CALLED) if named else None
 
 
@@ -165,7 +164,7 @@ def _uses_in(scope: cst.CSTNode) -> _Uses:
     for one in descendants(scope, cst.Call, cst.Subscript):
         if isinstance(one, cst.Subscript):
             texts = [text for element in one.slice for text in descendants(element, cst.SimpleString)]
-            if any(_words(text.value) & _CHECKPOINT or "state_dict" in text.value for text in texts):
+            if any(words_of(text.value) & _CHECKPOINT or "state_dict" in text.value for text in texts):
                 uses[_root(one.value)].add(Evidence.of(Ground.USE))
             continue
         assert isinstance(one, cst.Call)
@@ -186,14 +185,10 @@ def _root(node: cst.CSTNode) -> str | cst.CSTNode:
 
 
 def _keeps_host_state(name: str) -> bool:
-    return not _words(name).isdisjoint(_STATES_ON_HOST)
+    return not words_of(name).isdisjoint(_STATES_ON_HOST)
 
 
 def _file(operation: Operation, position: int = 0) -> str | None:
     """The code that names the file, where it is a literal or a name."""
     argument = operation.contexts[0].argument("f", position)
     return operation.document.code(argument.node.value) if argument is not None and argument.node is not None else None
-
-
-def _words(name: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORDS.findall(name))
