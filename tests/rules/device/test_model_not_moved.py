@@ -15,8 +15,8 @@ MOVED: dict[str, str] = {
 import torchvision.models as models
 import argparse
 a = argparse.ArgumentParser(); a.add_argument("--arch", default="resnet18"); args = a.parse_args()
-model = models.__dict__[args.arch]()
-model2 = getattr(models, args.arch)()
+model = models.__dict__[args.arch]().cuda()
+model2 = getattr(models, args.arch)().cuda()
 for x, y in loader:
     model(x.cuda()).sum().backward()
     model2(x.cuda())
@@ -424,6 +424,16 @@ loader = DataLoader(TensorDataset(torch.zeros(8, 784), torch.zeros(8)), batch_si
 for x, y in loader:
     x = x.to(device)
     model(x).sum().backward()
+""",
+    "model that the run chooses": """
+import argparse
+import torchvision.models as models
+parser = argparse.ArgumentParser()
+parser.add_argument("--arch", default="resnet18")
+args = parser.parse_args()
+model = models.__dict__[args.arch]()  # -> error
+for x, y in loader:
+    model(x.cuda()).sum().backward()
 """,
 }
 
