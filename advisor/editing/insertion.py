@@ -14,7 +14,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def torch_name(document: Document) -> str | None:
     """What a module calls torch in all of its functions; None where it does not import it at its top."""
-    for node in ast.parse(document.text).body:
+    for node in ast.parse(document.today).body:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name == "torch":
@@ -26,7 +26,7 @@ def torch_name(document: Document) -> str | None:
 
 def after_imports(document: Document, statement: str) -> Edit | None:
     """The edit that puts a statement behind the imports at the top of a module; None where there are none."""
-    imports = [node for node in ast.parse(document.text).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    imports = [node for node in ast.parse(document.today).body if isinstance(node, (ast.Import, ast.ImportFrom))]
     last = imports[-1].end_lineno if imports else None
     newline = newline_of(document)
     if last is None or last >= document.text.count(newline):
@@ -39,7 +39,7 @@ def before_loop(document: Document, row: int, name: str, statement: str) -> Edit
     """The edit that puts a statement about the object ``name`` in front of the outermost loop around ``row`` in which
     the name is not bound, or of the statement itself where there is no loop; None where it does not start its line.
     Further lines of ``statement`` are indented relative to the first."""
-    around = _around(ast.parse(document.text), row)
+    around = _around(ast.parse(document.today), row)
     fitting = [node for node in around if not _binds(node, name) and _starts_its_line(document, node)]
     node = next((node for node in fitting if isinstance(node, _LOOPS)), fitting[-1] if fitting else None)
     if node is None or (node is not around[-1] and not isinstance(node, _LOOPS)):
@@ -55,7 +55,7 @@ def before_loop(document: Document, row: int, name: str, statement: str) -> Edit
 def with_imports(document: Document, row: int, *modules: str) -> tuple[Edit, ...] | None:
     """The edits that import modules by their whole names, in front of the last import at the top of a module, as far
     as they are not imported yet; None where there is no such place ahead of ``row``."""
-    imports = [node for node in ast.parse(document.text).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    imports = [node for node in ast.parse(document.today).body if isinstance(node, (ast.Import, ast.ImportFrom))]
     plain = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names if not alias.asname}
     missing = [module for module in modules if module not in plain]
     if not missing:
@@ -72,7 +72,7 @@ def with_imports(document: Document, row: int, *modules: str) -> tuple[Edit, ...
 
 def free_name(document: Document, *wanted: str) -> str | None:
     """The first of some names that a module binds or reads nowhere; None where it has them all."""
-    tree = ast.parse(document.text)
+    tree = ast.parse(document.today)
     taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     taken |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     taken |= {node.name for node in ast.walk(tree) if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
@@ -87,7 +87,7 @@ def free_name(document: Document, *wanted: str) -> str | None:
 
 def in_loop(document: Document, row: int) -> bool:
     """Whether a loop of the function that holds ``row`` is around it."""
-    return any(isinstance(node, _LOOPS) for node in _around(ast.parse(document.text), row))
+    return any(isinstance(node, _LOOPS) for node in _around(ast.parse(document.today), row))
 
 
 def _around(tree: ast.Module, row: int) -> list[ast.stmt]:

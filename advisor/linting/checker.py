@@ -77,6 +77,8 @@ class Checker:
                 documents.append(document)
                 if filename not in program.callers:
                     findings += broken_cells(document)
+                    if document.outdated is not None:
+                        findings.append(not_python(filename, contents[filename], document.outdated, read=True))
         unsaved = {os.path.realpath(filename): raw for filename, raw in sources.items()}
         rulesets = {
             filename: self.ruleset(config) for filename, config in zip(program.filenames, program.configs, strict=True)
@@ -90,6 +92,9 @@ class Checker:
         for one in found.findings:
             if one.filename in by_file:
                 by_file[one.filename].append(one)
+        outdated = {document.filename for document in own if document.outdated is not None}
+        for filename in outdated:  # no edit makes it Python, and none is made in what is not
+            by_file[filename] = [replace(one, fix=None) for one in by_file[filename]]
         for document in own:
             findings += _silenced(document, by_file[document.filename], rulesets[document.filename])
         shown = tuple(one for one in findings if one.code in rulesets[one.filename].on)

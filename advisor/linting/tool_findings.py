@@ -14,8 +14,12 @@ from accel_advisor.source.document import Document, is_notebook
 from accel_advisor.source.parsing import DocumentError
 
 
-def not_python(filename: str, raw: bytes, error: DocumentError) -> Finding:
-    """CPython's own words for a syntax error where it sees one: they name the cause, those of libcst the grammar."""
+def not_python(filename: str, raw: bytes, error: DocumentError, *, read: bool = False) -> Finding:
+    """CPython's own words for a syntax error where it sees one: they name the cause, those of libcst the grammar.
+
+    Args:
+        read: whether the file was understood nevertheless, as older Python.
+    """
     sentence, row, column = str(error), error.row, error.column
     if isinstance(error.__cause__, Exception) and error.syntax:
         try:
@@ -26,6 +30,8 @@ def not_python(filename: str, raw: bytes, error: DocumentError) -> Finding:
             row, column = better.lineno or row, max(1, better.offset or 1)
         except (ValueError, RecursionError, MemoryError):
             sentence = "syntax error: not even CPython's parser can read it"
+    if read:
+        sentence += "; no Python since 3.7 runs this file, which is read as the older Python that it is"
     return unreadable(filename, sentence, row, column, syntax=error.syntax)
 
 

@@ -8,6 +8,7 @@ import os
 import re
 import tokenize
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from accel_advisor.finding import Edit, Location, Span
 from accel_advisor.source.notebook import Cell, Notebook
+from accel_advisor.source.older_python import Reading, as_today
 from accel_advisor.source.parsing import DocumentError, parsable, syntax_of
 from accel_advisor.syntax.nesting import deep_stack
 
@@ -123,16 +125,47 @@ class Document:
 
     @property
     def tree(self) -> cst.Module:
-        """The libcst tree, mostly without its white space (:mod:`accel_advisor.syntax.light`).
+        """The libcst tree, mostly without its white space (:mod:`accel_advisor.syntax.light`); of older Python, that of
+        the same code in today's.
 
         Raises:
             DocumentError: the text is not Python that libcst can parse.
         """
         return self._syntax.tree
 
-    @cached_property
+    @property
+    def outdated(self) -> DocumentError | None:
+        """Why today's Python does not run the text, where it is older Python that was understood nevertheless.
+
+        Raises:
+            DocumentError: the text is not Python that libcst can parse, and not known to be older.
+        """
+        return self._understood[2]
+
+    @property
+    def today(self) -> str:
+        """The text in today's Python, line by line: other than :attr:`text` only where that is older.
+
+        Raises:
+            DocumentError: the text is not Python that libcst can parse.
+        """
+        reading = self._understood[1]
+        return self.text if reading is None else reading.text
+
+    @property
     def _syntax(self) -> Syntax:
-        return syntax_of(self._parsed, self.filename)
+        return self._understood[0]
+
+    @cached_property
+    def _understood(self) -> tuple[Syntax, Reading | None, DocumentError | None]:
+        try:
+            return syntax_of(self._parsed, self.filename), None, None
+        except DocumentError as error:
+            reading = as_today(self._parsed) if error.syntax and self.notebook is None else None
+            if reading is not None:
+                with suppress(DocumentError):
+                    return syntax_of(reading.text, self.filename), reading, error
+            raise
 
     def once(self, find: Callable[[cst.Module], Found]) -> Found:
         """What a function finds in :attr:`tree`: it is called once for the same text of the file.
@@ -199,7 +232,9 @@ class Document:
     def _offsets(self, node: cst.CSTNode) -> tuple[int, int]:
         try:
             with deep_stack():
-                return self._syntax.offsets(node)
+                syntax, reading, _ = self._understood
+                start, end = syntax.offsets(node)
+                return (start, end) if reading is None else (reading.back(start), reading.back(end))
         except RecursionError as error:
             raise DocumentError("is nested too deeply to be edited") from error
         except ValueError as error:
