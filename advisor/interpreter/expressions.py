@@ -145,7 +145,7 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
     if not isinstance(slice_, cst.Index):
         return join_all(_some_of(one) for one in options_of(owner))
     key = machine.evaluate(slice_.value)
-    machine.recorder.index(machine.frame, node, key)
+    machine.recorder.index(machine.frame, node, key, owner)
     if isinstance(owner, Qualified) and owner.name == "sys.modules" and dotted(slice_.value) == "__name__":
         return SourceModule(machine.scope.globals)
     if isinstance(owner, Tensor) and isinstance(key, Tensor) and key.mask:

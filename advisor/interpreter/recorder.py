@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from accel_advisor.values.evidence import Evidence
     from accel_advisor.values.scope import Scope
 
-
 _OF_LIBRARIES = (Qualified, SourceModule, Class, Module, Tensor, Loader, Constant, Device)
 """What is certainly no object of a class of the project."""
 
@@ -344,10 +343,12 @@ class Recorder:
             self.facts[frame.document.filename].operations.append(known)
         known.happens(context)
 
-    def index(self, frame: Frame, node: cst.Subscript, key: Value, *, sure: bool = False) -> None:
+    def index(self, frame: Frame, node: cst.Subscript, key: Value, of: Value = UNKNOWN, *, sure: bool = False) -> None:
         """Something is indexed: a tensor without dimensions, or that is ``sure`` to end a slice, becomes a number."""
         if isinstance(key, Tensor) and (sure or key.scalar) and not key.mask:
             self.operation(frame, node, Act.INDEXES_BY_NUMBER, key)
+        elif isinstance(of, Tensor) and of.scalar and isinstance(key, Constant) and key.value == 0:
+            self.operation(frame, node, Act.READS_FIRST, of)
 
     def callee(self, node: cst.Call, callee: Value) -> None:
         """What a call calls, in one more way."""
@@ -385,8 +386,7 @@ class Recorder:
         """Whether a class, or a base of it in the project, moves things between devices by itself."""
         known = self._touching.get(id(cls.node))
         if known is None:
-            known = any(touches_devices(one.node) for one in cls.lineage())
-            known |= any(base == "?" for base in cls.library_bases())
+            known = any(touches_devices(one.node) for one in cls.lineage()) or "?" in cls.library_bases()
             self._touching[id(cls.node)] = known
         return known
 

@@ -189,6 +189,8 @@ class Act(Action):
     """A tensor is an index, or the end of a slice, that Python needs as a number; it is the subject."""
     MIXES_PLACES: Act
     """An operator between tensors in different places; the left one is the subject."""
+    READS_FIRST: Act
+    """``loss[0]`` of a tensor without dimensions, which read its value until torch 0.4."""
     SAVES_STATE: Act
     """``torch.save`` of what holds a module's ``state_dict()``; the module is the subject."""
     SETS_MODULE_ATTRIBUTE: Act

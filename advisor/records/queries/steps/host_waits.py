@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _OF_SUBJECT = (
     *methods("Tensor", "item", "tolist", "cpu", "numpy", "nonzero", "unique", "masked_select"),
-    *(Act.INDEXES_BY_MASK, Act.INDEXES_BY_NUMBER, Act.TRUTH, Act.FORMATS),
+    *(Act.INDEXES_BY_MASK, Act.INDEXES_BY_NUMBER, Act.READS_FIRST, Act.TRUTH, Act.FORMATS),
 )
 """Operations that read what they are called on: its values, or how many of them there are."""
 _LEVELS = ("info", "warning", "error")
