@@ -33,5 +33,15 @@ def __getattr__(name: str) -> Any:
     return getattr(importlib.import_module(f"{__name__}.{_PUBLIC[name]}"), name)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """What ``%load_ext accel_advisor`` calls."""
+    importlib.import_module(f"{__name__}.kernel.accel_magic").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """What ``%unload_ext accel_advisor`` calls."""
+    importlib.import_module(f"{__name__}.kernel.accel_magic").unload(shell)
+
+
 def __dir__() -> list[str]:
     return sorted({*globals(), *_PUBLIC})

@@ -1,3 +1,5 @@
+from typing import Any
+
 from accel_advisor.finding import Applicability as Applicability
 from accel_advisor.finding import Confidence as Confidence
 from accel_advisor.finding import Edit as Edit
@@ -27,3 +29,6 @@ __all__ = [
     "lint",
     "tune",
 ]
+
+def load_ipython_extension(shell: Any) -> None: ...
+def unload_ipython_extension(shell: Any) -> None: ...

@@ -56,7 +56,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("tuning.page",),
     ("tuning",),
     ("library",),
-    ("server",),
+    ("server", "kernel"),
     ("commands", "flake8_plugin"),
     ("cli",),
     ("__main__",),

@@ -1,0 +1,1 @@
+"""``%accel``: the linter inside the kernel of a notebook."""

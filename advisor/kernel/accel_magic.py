@@ -1,0 +1,95 @@
+"""``%accel lint``, as IPython calls it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
+from IPython.core.magic_arguments import MagicArgumentParser
+from IPython.display import display
+
+from accel_advisor.config import ConfigError
+from accel_advisor.kernel.findings_table import FindingsTable
+from accel_advisor.kernel.run_cells import RunCells
+from accel_advisor.library.engine import Engine
+from accel_advisor.selection import SelectorError
+
+_PROGRAM = "cells-run-so-far.ipynb"
+"""What the program is called for the linter: a file of the working directory, so that its imports and the configuration
+of its project are found."""
+
+
+class AccelMagic:
+    """The line magic of one shell. Cells that run from now on are known by the identity that the front end gives them.
+
+    Args:
+        shell: whose history is read.
+    """
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self._shell = shell
+        self._ids: dict[int, str] = {}
+        shell.events.register("post_run_cell", self._note)
+        shell.register_magic_function(self.run, "line", "accel")  # type: ignore[arg-type]
+
+    def remove(self) -> None:
+        """Leaves the shell as if this had not been there."""
+        del self._shell.magics_manager.magics["line"]["accel"]
+        self._shell.events.unregister("post_run_cell", self._note)
+
+    def run(self, line: str) -> None:
+        """%accel lint [--select CODES] [--ignore CODES]: what keeps an accelerator waiting in the cells run so far.
+
+        Args:
+            line: what stands behind ``%accel``.
+
+        Raises:
+            UsageError: it cannot be understood, a selector means no rule, or the configuration of the project cannot
+                be used.
+        """
+        parser = MagicArgumentParser(prog="%accel", add_help=False)  # type: ignore[no-untyped-call]
+        parser.add_argument("command", choices=["lint"])
+        parser.add_argument("--select")
+        parser.add_argument("--ignore", default="")
+        given = parser.parse_argstring(line)  # type: ignore[no-untyped-call]
+        select = None if given.select is None else _codes(given.select)
+        display(self._linted(select, _codes(given.ignore)))  # type: ignore[no-untyped-call]
+
+    def _linted(self, select: Sequence[str] | None, ignore: Sequence[str]) -> FindingsTable:
+        history: list[str] = self._shell.history_manager.input_hist_raw  # type: ignore[union-attr]
+        # the last is this one; the first stands for what was before the first run
+        cells = RunCells(history[1:-1], self._ids)
+        try:
+            engine = Engine(os.getcwd(), select=select, ignore=ignore)
+            engine.update(_PROGRAM, cells.notebook())
+            found = engine.findings(_PROGRAM)
+        except (ConfigError, SelectorError) as error:
+            raise UsageError(str(error)) from error
+        latest = cells.latest
+        placed = [(one, one.span.start.cell) for one in found]
+        return FindingsTable([one for one, cell in placed if cell is not None and cell.number in latest], cells)
+
+    def _note(self, result: ExecutionResult) -> None:
+        info = result.info
+        if result.execution_count is not None and info is not None and info.cell_id is not None:
+            self._ids[result.execution_count] = info.cell_id
+
+
+def _codes(words: str) -> list[str]:
+    return [word for word in words.split(",") if word]
+
+
+_MAGICS: dict[int, AccelMagic] = {}
+
+
+def load(shell: Any) -> None:
+    """Gives a shell the magic."""
+    _MAGICS[id(shell)] = AccelMagic(shell)
+
+
+def unload(shell: Any) -> None:
+    """Takes out of a shell what :func:`load` put in."""
+    _MAGICS.pop(id(shell)).remove()

@@ -1,0 +1,147 @@
+"""``%accel`` in a real kernel: through nbclient, and through a client that names its cells as JupyterLab does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import start_new_kernel
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+IMPORTS = """\
+%pip --version
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+"""
+LOADER = """\
+data = TensorDataset(torch.randn(64, 3), torch.zeros(64, dtype=torch.long))
+loader = DataLoader(data, batch_size=4)"""
+TRAIN = """\
+def train(model):
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for x, y in loader:
+        x, y = x.to("cuda"), y.to("cuda")
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        print(loss.item())"""
+MENDED = TRAIN.replace("print(loss.item())", "print()")
+
+
+def outputs(folder: Path, *cells: str) -> list[list[Any]]:
+    """Those of each cell of a notebook that was run as nbclient runs it."""
+    notebook = new_notebook(cells=[new_code_cell(one) for one in cells])  # type: ignore[no-untyped-call]
+    client = NotebookClient(notebook, allow_errors=True, timeout=120, resources={"metadata": {"path": str(folder)}})
+    client.execute()
+    return [cell.outputs for cell in notebook.cells]
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Iterator[BlockingKernelClient]:
+    manager, client = start_new_kernel(cwd=str(tmp_path))
+    yield client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+def shown(client: BlockingKernelClient, code: str, cell: str) -> dict[str, Any]:
+    """What a cell shows, by MIME type, run as JupyterLab runs it: with the identity of the cell."""
+    content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
+    message = client.session.msg("execute_request", content, metadata={"cellId": cell})
+    client.shell_channel.send(message)
+    data: dict[str, Any] = {}
+    while True:
+        answer = client.get_iopub_msg(timeout=60)
+        if answer["parent_header"].get("msg_id") != message["header"]["msg_id"]:
+            continue
+        if answer["msg_type"] == "display_data":
+            data = answer["content"]["data"]
+        if answer["msg_type"] == "status" and answer["content"]["execution_state"] == "idle":
+            client.get_shell_msg(timeout=60)
+            return data
+
+
+def found_by_lint(folder: Path, cells: Sequence[str]) -> list[tuple[str, int, int]]:
+    """Code, cell and line of what the command finds in a notebook."""
+    notebook = new_notebook(cells=[new_code_cell(one) for one in cells])  # type: ignore[no-untyped-call]
+    (folder / "train.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    command = [sys.executable, "-m", "accel_advisor", "lint", "train.ipynb", "--output-format", "json", "--no-cache"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return [(one["code"], one["cell"], one["location"]["row"]) for one in json.loads(done.stdout)]
+
+
+def test_the_cells_run_so_far_are_linted_as_the_notebook_of_them_is(tmp_path: Path) -> None:
+    *_, silent, _, spoken = outputs(
+        tmp_path, IMPORTS, LOADER, "%load_ext accel_advisor", "%accel lint", TRAIN, "%accel lint"
+    )
+    assert silent[0]["data"]["text/plain"] == "Nothing found: 3 cells run so far"
+    text = spoken[0]["data"]["text/plain"]
+    expected = found_by_lint(tmp_path, [IMPORTS, LOADER, "", "", TRAIN])
+    assert expected
+    said = [line for line in text.splitlines() if line.startswith("In [")]
+    assert [line.split(":")[0] for line in said] == [f"In [{cell}], line {row}" for _, cell, row in expected]
+    assert [line.split(": ")[1].split()[0] for line in said] == [code for code, _, _ in expected]
+    assert "    print(loss.item())" in text
+    markup = spoken[0]["data"]["text/html"]
+    assert "<pre>print(loss.item())</pre>" in markup
+    assert "<a href" not in markup  # nbclient does not say which cell it runs
+
+
+def test_a_cell_that_python_cannot_read_was_not_run(tmp_path: Path) -> None:
+    *_, spoken = outputs(tmp_path, IMPORTS, "x = )", LOADER, TRAIN, "%load_ext accel_advisor\n%accel lint")
+    assert "ACC001" not in spoken[0]["data"]["text/plain"]
+    assert "In [4], line 9: ACC208" in spoken[0]["data"]["text/plain"]
+
+
+def test_wrong_words_are_answered_with_a_sentence(tmp_path: Path) -> None:
+    _, selector, command, chosen = outputs(
+        tmp_path, "%load_ext accel_advisor", "%accel lint --select NOPE", "%accel mend", "%accel lint --ignore ACC208"
+    )
+    (said,) = selector
+    assert said["text"].startswith("UsageError: select: no rule is called 'NOPE'")
+    (said,) = command
+    assert said["text"].startswith("UsageError: argument command: invalid choice: 'mend'")
+    assert chosen[0]["data"]["text/plain"] == "Nothing found: 3 cells run so far"
+
+
+def test_a_configuration_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.accel-advisor]\nselekt = []\n", encoding="utf-8")
+    *_, spoken = outputs(tmp_path, "%load_ext accel_advisor", "%accel lint")
+    assert spoken[0]["text"].startswith("UsageError: ")
+    assert "selekt" in spoken[0]["text"]
+
+
+def test_the_extension_is_taken_out_whole(tmp_path: Path) -> None:
+    *_, gone, _, again = outputs(
+        tmp_path,
+        "%load_ext accel_advisor",
+        "%unload_ext accel_advisor",
+        "%accel lint",
+        "%load_ext accel_advisor",
+        "%accel lint",
+    )
+    assert "UsageError: Line magic function `%accel` not found" in gone[0]["text"]
+    assert again[0]["data"]["text/plain"] == "Nothing found: 4 cells run so far"
+
+
+def test_findings_link_to_cells_that_have_an_identity_and_follow_what_was_run_last(
+    kernel: BlockingKernelClient,
+) -> None:
+    shown(kernel, "%load_ext accel_advisor", "first")
+    shown(kernel, IMPORTS, "imports")
+    shown(kernel, LOADER, "loader")
+    shown(kernel, TRAIN, "train 1")
+    before = shown(kernel, "%accel lint", "lint")
+    assert "In [4], line 9: ACC208" in before["text/plain"]
+    assert '<a href="#cell-id=train%201">In&nbsp;[4]</a>, line 9' in before["text/html"]
+    shown(kernel, MENDED, "train 1")
+    assert "Nothing found" in shown(kernel, "%accel lint", "lint")["text/plain"]
