@@ -206,7 +206,9 @@ def _not(machine: Machine, node: cst.UnaryOperation) -> Value:
         if isinstance(value, Constant):
             return Constant(not value.value, Origin(machine.document, node))
         return UNKNOWN
-    return value if isinstance(value, Tensor) else UNKNOWN
+    if not isinstance(value, Tensor):
+        return UNKNOWN
+    return replace(value, mask=True) if isinstance(node.operator, cst.BitInvert) else value
 
 
 def _binary(machine: Machine, node: cst.BinaryOperation) -> Value:

@@ -149,7 +149,8 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
     if name in TENSOR_FACTORIES or (name.startswith("torch.") and last.endswith("Tensor") and last != "Tensor"):
         born = _birth(machine, name, arguments, node)
         made_in, scalar = _factory_place(machine, name, arguments), _is_scalar(name, arguments)
-        return Tensor(made_in, scalar=scalar, born=born, fills=frozenset({node}))
+        tells = born is not None and born.dtype == "torch.bool"
+        return Tensor(made_in, scalar=scalar, born=born, mask=tells, fills=frozenset({node}))
     if name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
         born = _birth(machine, name, arguments, node)
         return Tensor(machine.frame.default_place, born=born, fills=frozenset({node}))

@@ -225,7 +225,8 @@ def _needs_gradients(facts: Facts, loop: Loop) -> bool:
 def _may_heed_volatile(facts: Facts) -> bool:
     """Whether a program may run with a torch that does not ignore ``volatile``: its project says so, and nothing that
     it does needs a newer one."""
-    return facts.allows_before((0, 4)) and not facts.does(*_SINCE_0_4)
+    older = facts.document.outdated is not None or facts.allows_before((0, 4))
+    return older and not facts.does(*_SINCE_0_4)
 
 
 def _wants_gradients(facts: Facts, loop: Loop) -> bool:

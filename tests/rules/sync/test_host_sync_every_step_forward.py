@@ -52,6 +52,11 @@ PAIRS = {
         "m = (x > 3).flatten(1).to(torch.float); h = x[m.long()]",
         "m = (x > 3).flatten(1).to(torch.bool); h = x[m]",
     ),
+    "a mask that is made so": (
+        "m = torch.eye(8, dtype=torch.long).to(h.device); h = h[m]",
+        "m = torch.eye(8, dtype=torch.bool).to(h.device); h = h[m]",
+    ),
+    "all but the masked": ("m = x.long(); h = x[m]", "m = x.long(); h = x[~m]"),
     "whether any is": ("h = h[torch.argmax(h, 1)]", "h = h[(h > 9).any(1)]"),
     "a sum of Python's": ("a = int(sum([1, 2]) / 2)", "a = int(sum(h[0] > 3) / 2)"),
     "what is new": ("a = int(h.new_ones(3).size(0))", "a = int(h.new_ones(3).sum())"),

@@ -434,6 +434,11 @@ BY_ITSELF = {
         "torch",
         {"requirements.txt": "torch==0.3.1\n"},
     ),
+    "a file that only a Python of that torch runs": Pair(
+        PAIR_HEAD + EVALUATION.replace("model(x)", "model(torch.autograd.Variable(x.cuda(async=True), volatile=True))"),
+        "async=",
+        "non_blocking=",
+    ),
     "another model is called than the one in evaluation mode": Pair(
         PAIR_HEAD + "def fit(net):\n    net.eval()\n    for (x,) in loader:\n        conf.show(x)\n", "conf.show", "net"
     ),
