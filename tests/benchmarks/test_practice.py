@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.rule import registry
+from accel_advisor.selection import TOOL_CODES
 from benchmarks.first_contact.records import Remark, read_rows, write_rows
 from benchmarks.practice import __main__ as command
 
@@ -41,7 +42,7 @@ def test_the_remarks_are_whole() -> None:
     assert {one.round for one in remarks} == set(command.SETS)
     for one in remarks:
         assert int(one.line) > 0
-        assert set(one.rules.split()) <= set(registry())
+        assert set(one.rules.split()) <= {*registry(), *TOOL_CODES}
 
 
 def test_the_page_shows_what_was_recorded() -> None:
