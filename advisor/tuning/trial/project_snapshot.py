@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from accel_advisor.linting.cache import FOLDER
+
 ENTRIES_MOST = 50_000
 SECONDS_MOST = 3.0
-_SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", "site-packages", "__pypackages__", ".venv"})
+_SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", "site-packages", "__pypackages__", ".venv", FOLDER})
 
 Stamp = tuple[int, int, int]
 """Kind and permissions, size, time of the last change in ns; the size and time of folders do not count."""
@@ -32,8 +34,8 @@ class Tree:
 
     @classmethod
     def scan(cls, folders: Iterable[Path]) -> Tree:
-        """Look at the folders; version control, virtual environments and linked folders are left out, and so are the
-        files that this process prints to (``tune > tune.log``)."""
+        """Look at the folders; version control, virtual environments, what the linter keeps and linked folders are left
+        out, and so are the files that this process prints to (``tune > tune.log``)."""
         roots = _outermost(folders)
         own = set(_printed_to())
         stamps: dict[str, Stamp] = {}
