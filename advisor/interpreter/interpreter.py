@@ -144,10 +144,12 @@ class Interpreter(Machine):
         steps = min(STEPS_BESIDE, self._spare_beside)
         if steps > 0:
             self._allowed_beside, self._joined_beside = Allowance(steps, steps), {}
-        yield
-        if steps > 0:
-            self._spare_beside -= steps - self._allowed_beside.steps
-        self._allowed_beside, self._joined_beside = before
+        try:
+            yield
+        finally:
+            if steps > 0:
+                self._spare_beside -= steps - self._allowed_beside.steps
+            self._allowed_beside, self._joined_beside = before
 
     def _allowance_of(self, document: Document) -> Allowance:
         return self._allowed if document.path in self.modules.program else self._allowed_beside

@@ -31,7 +31,7 @@ def not_python(filename: str, raw: bytes, error: DocumentError, *, read: bool = 
         except (ValueError, RecursionError, MemoryError):
             sentence = "syntax error: not even CPython's parser can read it"
     if read:
-        sentence += "; no Python since 3.7 runs this file, which is read as the older Python that it is"
+        sentence += "; the file is read as the Python before 3.7 that it seems to be"
     return unreadable(filename, sentence, row, column, syntax=error.syntax)
 
 

@@ -120,5 +120,6 @@ def _of_statement(tokens: Sequence[tuple[int, TokenInfo]], at: _Places) -> Itera
         if comma is not None and first.string == "raise":
             yield _Change(at(comma.start), at(last.end), "")
         elif comma is not None and colon is not None and comma.start < colon.start:
-            name = next((one for one in outside if one.start > comma.start), colon)
-            yield _Change(at(comma.start), at(name.start), " as ")
+            given = [one for one in outside if comma.start < one.start < colon.start]
+            if len(given) == 1 and given[0].string.islower():  # two classes are Python 3.14
+                yield _Change(at(comma.start), at(given[0].start), " as ")

@@ -74,7 +74,7 @@ def _counted(test: cst.BaseExpression) -> bool | None:
         return False if isinstance(only.operator, cst.NotEqual) else None
     if not _COUNTER.search(dotted(test.left)) or not isinstance(only.comparator, cst.Integer):
         return None
-    first = isinstance(only.operator, _BEFORE) and int(only.comparator.value) <= _FEW
+    first = isinstance(only.operator, _BEFORE) and only.comparator.evaluated_value <= _FEW
     return True if first or isinstance(only.operator, cst.Equal) else None
 
 

@@ -29,6 +29,7 @@ READ = {
     "async def f(): pass\n": None,
     "try:\n    f()\nexcept (A, B), e:\n    pass\n": "try:\n    f()\nexcept (A, B) as e:\n    pass\n",
     "try:\n    f()\nexcept (A, B):\n    pass\n": None,
+    "try:\n    f()\nexcept A, B:\n    pass\n": None,
     'raise ValueError, "no"\n': "raise ValueError\n",
     'raise ValueError("no", 1)\n': None,
 }

@@ -24,6 +24,7 @@ def _rare(body: str) -> list[int | None]:
         "if step % 100 == 0:\n    pass",
         "if not step % 100 == 1 or self.on:\n    pass\nelse:\n    pass",
         "if i == 0:\n    pass",
+        "if i < 0x8:\n    pass",
         "if epoch < 5 and self.on:\n    pass",
         "seldom = self.on and self.steps % 32 == 0\nif seldom:\n    pass",
         "shown = log(x) if batch_idx == 0 else None",

@@ -36,6 +36,8 @@ HAZARDS = {
     "kernels of its own": ("torch.relu(x)", "kernels.relu_forward(x)"),
     "distances by products": ("- 3 * torch", "- 2 * torch"),
     "an operator": ("- 3 * torch.matmul(x, y.T)", "- 2.0 * (x @ y.T)"),
+    "an operator without parentheses": ("- 3 * torch.matmul(x, y.T)", "+ -2 * x @ y.T"),
+    "a number of another base": ("- 3 * torch", "- 0x2 * torch"),
     "a decomposition": ("net(x.cuda()).sum()", "torch.linalg.svdvals(net(x.cuda())).sum()"),
 }
 

@@ -53,17 +53,21 @@ def _has_kernels(document: Document) -> bool:
 
 def _measures_by_products(document: Document) -> bool:
     """Whether squared distances come of ``-2 * x @ y`` in a document, and what is nearest is picked by them."""
-    doubled = any(
-        isinstance(one.operator, cst.Multiply) and _is_two(one.left) and _is_product(one.right)
-        for one in descendants(document.tree, cst.BinaryOperation)
-    )
+    doubled = any(map(_is_doubled_product, descendants(document.tree, cst.BinaryOperation)))
     return doubled and any(one.attr.value in _NEAREST for one in descendants(document.tree, cst.Attribute))
+
+
+def _is_doubled_product(node: cst.BinaryOperation) -> bool:
+    """``2 * (x @ y)``, or ``2 * x @ y``, which is ``(2 * x) @ y``."""
+    if isinstance(node.operator, cst.MatrixMultiply) and isinstance(node.left, cst.BinaryOperation):
+        return isinstance(node.left.operator, cst.Multiply) and _is_two(node.left.left)
+    return isinstance(node.operator, cst.Multiply) and _is_two(node.left) and _is_product(node.right)
 
 
 def _is_two(node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.UnaryOperation):
         node = node.expression
-    return isinstance(node, (cst.Integer, cst.Float)) and float(node.value) == 2
+    return isinstance(node, (cst.Integer, cst.Float)) and node.evaluated_value == 2
 
 
 def _is_product(node: cst.BaseExpression) -> bool:
