@@ -736,6 +736,14 @@ def test_reports_a_chain_of_branches_that_all_train(tmp_path: Path) -> None:
     check_one("ACC401", IMPORTS + silent, tmp_path)
 
 
+def test_silent_where_the_method_of_a_module_is_told_what_a_function_of_its_name_is_not(tmp_path: Path) -> None:
+    source = BY_A_FLAG.replace("iteration(loader, train=True)", "train(learn=True)").replace("if train:", "if learn:")
+    source = source.replace("iteration(loader)", "train()").replace("iteration(loader, train=False)", "{called}")
+    check_one("ACC401", IMPORTS + source.format(called="train(False)"), tmp_path)
+    silent = source.format(called="model.train(False)").replace("  # -> warning none", "")
+    check_one("ACC401", IMPORTS + silent, tmp_path)
+
+
 PHASES = """
 model = nn.Linear(8, 2)
 optimizer = torch.optim.SGD(model.parameters(), 0.1)
