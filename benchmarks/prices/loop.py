@@ -22,8 +22,11 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 KIND, SHARE, PORT = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
-STEP = 0.1 if KIND == "save" else 0.02
+STEP = 0.02 if KIND != "save" else 0.1 if SHARE > 0.05 else 0.3
 """Seconds of a step without what is planted. A file takes some milliseconds whatever is in it."""
+SETTLING, EVERY, MOST = 200, 10, 2.0
+"""Steps in which the size of what is planted settles, after how many it changes, and by what factor at most: a machine
+that does other work as well gives the loop another share of itself than it gave the timings before."""
 
 torch.set_num_threads(1)
 simulated = Pretended() if KIND == "sync" else Host(busy=True)
@@ -89,6 +92,7 @@ def main() -> None:
     }
     size = size_for(COST, works[KIND]) if KIND in works else 1
     model = Net(size)
+    steps, spent, within = 0, 0.0, 0.0
     if KIND == "save":
         model.register_buffer("ballast", torch.zeros(size))
     model.to("cpu" if KIND == "sync" else device)
@@ -126,6 +130,13 @@ def main() -> None:
                     MATRIX @ MATRIX
             now = perf_counter()
             out.sendto(struct.pack("3d", now, now - before, planted), ("127.0.0.1", PORT))
+            steps, spent, within = steps + 1, spent + planted, within + now - before
+            if KIND != "sync" and steps <= SETTLING and steps % EVERY == 0:
+                factor = COST / STEP * (within - spent) / spent
+                size = model.size = max(round(size * min(max(factor, 1 / MOST), MOST)), 1)
+                if KIND == "save":
+                    model.ballast = torch.zeros(size)
+                spent, within = 0.0, 0.0
             before, planted = now, 0.0
 
 
