@@ -222,3 +222,38 @@ def test_a_second_trial_is_refused_unless_it_may_wait(folder: Path, monkeypatch:
     assert "starting the script" in said
     assert "without iterating a DataLoader" in said
     assert waits.returncode == 2
+
+
+SAVES = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.set_num_threads(1)
+model = nn.Linear(64, 2)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+loader = DataLoader(TensorDataset(torch.zeros(4096, 64)), batch_size=64)
+for epoch in range(1000):
+    for (rows,) in loader:
+        optimizer.zero_grad()
+        model(rows).sum().backward()
+        optimizer.step()
+        torch.save(model.state_dict(), "last.pt")
+"""
+
+
+def test_what_a_trial_measured_is_shown_beside_the_finding(folder: Path) -> None:
+    (folder / "train.py").write_text(SAVES)
+    command = [sys.executable, "-m", "accel_advisor"]
+    trial = ["tune", "train.py", "--explain", "--budget", "6", "--knobs", "prefetch_factor", "--json", "out.json"]
+    tuned = subprocess.run([*command, *trial], cwd=folder, capture_output=True, text=True, timeout=300)
+    assert tuned.returncode == 0, tuned.stderr
+    price = next(line for line in tuned.stdout.splitlines() if "ACC427 train.py:14 `torch.save" in line)
+    (found,) = json.loads((folder / "out.json").read_text())["prices"]["findings"]
+    assert found["price"]["share"] > 0.1  # a file takes longer than the rest of such a step by far
+    assert not (folder / "last.pt").exists()
+
+    lint = ["lint", "train.py", "--measured", "out.json", "--select", "ACC427", "--no-cache"]
+    linted = subprocess.run([*command, *lint], cwd=folder, capture_output=True, text=True, timeout=120)
+    assert linted.returncode == 1
+    assert price.partition("`: ")[2].rstrip(".") in linted.stdout
