@@ -18,7 +18,7 @@ from accel_advisor.tuning.probe.knobs.training_knobs import Plan
 from accel_advisor.tuning.probe.measuring.meter import Meter
 from accel_advisor.tuning.probe.measuring.seen_loaders import Records
 from accel_advisor.tuning.probe.script import runner
-from accel_advisor.tuning.probe.script.import_watch import ImportHook
+from accel_advisor.tuning.probe.script.import_watch import TORCH, ImportHook, import_without_collection
 from accel_advisor.tuning.probe.server import Server
 from accel_advisor.tuning.probe.turning.compared_training import ComparedTraining
 
@@ -54,6 +54,7 @@ class Child:
         )
         if not plan["ranks"]:  # ranks are processes that train, each under a probe of its own
             self._session.beats = server.look_elsewhere
+        import_without_collection(*TORCH)
         Containment(overlay).install()
         hooks = Hooks(server, self._records, meter)
         ImportHook("torch", hooks.install).install()

@@ -99,7 +99,9 @@ def join(scratch: str) -> None:
     from accel_advisor.tuning.probe.containment.other_processes import Elsewhere
     from accel_advisor.tuning.probe.containment.overlay import Overlay
     from accel_advisor.tuning.probe.containment.patches import Containment
+    from accel_advisor.tuning.probe.script.import_watch import TORCH, import_without_collection
 
+    import_without_collection(*TORCH)
     Containment(Overlay(scratch, fresh=False)).install()
     Elsewhere(scratch).watch()
     note_pids(scratch)

@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import ModuleType
 from typing import Any
 
+TORCH = ("torch", "torch._dynamo")
+"""What takes seconds to import; each optimizer imports the second."""
+
 
 class ImportHook(importlib.abc.MetaPathFinder):
-    """Calls a function when one module has been imported."""
+    """Calls a function when one module has been imported.
 
-    def __init__(self, name: str, then: Callable[[], None]) -> None:
+    Args:
+        name: the module.
+        then: what is called.
+        during: makes what surrounds the import.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        then: Callable[[], None],
+        during: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._name = name
         self._then = then
+        self._during = during
         self._finding = False
 
     def install(self) -> None:
@@ -40,7 +57,7 @@ class ImportHook(importlib.abc.MetaPathFinder):
             self._finding = False
         if spec is None or spec.loader is None:
             return None
-        spec.loader = _Reporting(spec.loader, self._imported)  # type: ignore[assignment]
+        spec.loader = _Reporting(spec.loader, self._imported, self._during)  # type: ignore[assignment]
         return spec
 
     def _imported(self) -> None:
@@ -52,9 +69,12 @@ class ImportHook(importlib.abc.MetaPathFinder):
 class _Reporting:
     """A module's loader that reports when the module has run, and then is its own again."""
 
-    def __init__(self, loader: Any, then: Callable[[], None]) -> None:
+    def __init__(
+        self, loader: Any, then: Callable[[], None], during: Callable[[], AbstractContextManager[None]]
+    ) -> None:
         self._loader = loader
         self._then = then
+        self._during = during
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
         module: ModuleType | None = self._loader.create_module(spec)
@@ -64,8 +84,33 @@ class _Reporting:
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
         module.__loader__ = self._loader
-        self._loader.exec_module(module)
+        with self._during():
+            self._loader.exec_module(module)
         self._then()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No garbage collection, unless it is off anyway."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def import_without_collection(*names: str) -> None:
+    """Keep garbage collection off while these modules are imported: they make many objects and hardly any garbage, and
+    looking for it takes a sixth of their import."""
+    for name in names:
+        ImportHook(name, _nothing, _uncollected).install()
+
+
+def _nothing() -> None:
+    pass

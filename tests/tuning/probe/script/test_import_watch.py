@@ -1,12 +1,13 @@
 """Noticing an import, whatever was asked about the module before."""
 
+import gc
 import importlib.util
 import sys
 from pathlib import Path
 
 import pytest
 
-from accel_advisor.tuning.probe.script.import_watch import ImportHook
+from accel_advisor.tuning.probe.script.import_watch import ImportHook, import_without_collection
 
 
 @pytest.fixture
@@ -48,3 +49,26 @@ def test_a_module_that_is_not_there_is_not_found(modules: Path) -> None:
     ImportHook("watched_package.missing", lambda: None).install()
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("watched_package.missing")
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_an_import_without_garbage_collection_leaves_it_as_it_was(modules: Path, enabled: bool) -> None:
+    (modules / "watched_package" / "inner.py").write_text("import gc\nENABLED = gc.isenabled()\n")
+    (modules / "watched_package" / "failing.py").write_text("raise ValueError\n")
+    import_without_collection("watched_package.inner", "watched_package.failing")
+    if not enabled:
+        gc.disable()
+    try:
+        assert importlib.import_module("watched_package.inner").ENABLED is False
+        assert gc.isenabled() is enabled
+        with pytest.raises(ValueError, match=r"^$"):
+            importlib.import_module("watched_package.failing")
+        assert gc.isenabled() is enabled
+    finally:
+        gc.enable()
+
+
+def test_other_imports_are_collected_as_ever(modules: Path) -> None:
+    (modules / "watched_package" / "inner.py").write_text("import gc\nENABLED = gc.isenabled()\n")
+    import_without_collection("watched_package.other")
+    assert importlib.import_module("watched_package.inner").ENABLED is True
