@@ -20,9 +20,11 @@ demo: $(VENV)/installed
 	@echo "--- what changed in $(DEMO)/train.py"
 	@diff -u fixtures/demo/train.py $(DEMO)/train.py || true
 
+# Hundreds of processes import the package: none is to compile it again, even where the environment asks for that.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal -m 'not alone and not gpu'
-	$(BIN)/python -m pytest -m 'alone or gpu'
+	$(BIN)/python -m pytest -m 'alone or gpu' $$(grep -rlE 'mark\.(alone|gpu)' --include='test_*.py' tests)
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -1,4 +1,7 @@
-"""``%accel`` in a real kernel: through nbclient, and through a client that names its cells as JupyterLab does."""
+"""``%accel`` in a real kernel: through nbclient, and through a client that names its cells as JupyterLab does.
+
+nbclient is imported by the tests that use it: that takes a second, and each process of a run collects every file.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,6 @@ from typing import Any
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
-from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell, new_notebook
 
 IMPORTS = """\
 %pip --version
@@ -39,6 +40,9 @@ MENDED = TRAIN.replace("print(loss.item())", "print()")
 
 def outputs(folder: Path, *cells: str) -> list[list[Any]]:
     """Those of each cell of a notebook that was run as nbclient runs it."""
+    from nbclient import NotebookClient
+    from nbformat.v4 import new_code_cell, new_notebook
+
     notebook = new_notebook(cells=[new_code_cell(one) for one in cells])  # type: ignore[no-untyped-call]
     client = NotebookClient(notebook, allow_errors=True, timeout=120, resources={"metadata": {"path": str(folder)}})
     client.execute()

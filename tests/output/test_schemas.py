@@ -1,5 +1,8 @@
 """Each format that has a schema, held against it by a validator that is not ours: what the real command writes of files
-in awkward places, of a notebook, of nothing at all."""
+in awkward places, of a notebook, of nothing at all.
+
+jsonschema is imported by the tests that use it: that takes a second, and each process of a run collects every file.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import pytest
 import xmlschema
 
@@ -37,6 +39,8 @@ def check(name: str, text: str) -> None:
     if name == "junit":
         xmlschema.XMLSchema(str(SCHEMAS / "junit-10.xsd")).validate(text)
         return
+    import jsonschema
+
     file = {"sarif": "sarif-2.1.0.json", "gitlab": "gitlab-code-quality.json"}[name]
     schema = json.loads((SCHEMAS / file).read_text(encoding="utf-8"))
     jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker()).validate(json.loads(text))
@@ -79,5 +83,7 @@ def test_a_file_outside_the_working_directory_is_valid(files: Path, tmp_path: Pa
     ],
 )
 def test_the_schemas_see_what_is_wrong(name: str, text: str) -> None:
+    import jsonschema
+
     with pytest.raises((jsonschema.ValidationError, xmlschema.XMLSchemaValidationError)):
         check(name, text)

@@ -18,8 +18,6 @@ from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
 from accel_advisor.tuning.trial.trial_errors import ScriptFailed, TimedOut, TrialEnded
 
-pytestmark = pytest.mark.alone  # what these leave for the next trial to remove, tests beside them would find
-
 
 def trial(project: Path, name: str, seconds: float = 300.0, **limits: float) -> Trial:
     command = Command(Path(f"{name}.py"), None, (), project)
