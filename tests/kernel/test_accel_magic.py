@@ -1,6 +1,7 @@
 """``%accel`` in a real kernel: through nbclient, and through a client that names its cells as JupyterLab does.
 
-nbclient is imported by the tests that use it: that takes a second, and each process of a run collects every file.
+nbclient and nbformat are imported by the tests that use them: that takes a second, and each process of a run collects
+every file.
 """
 
 from __future__ import annotations
@@ -38,12 +39,17 @@ def train(model):
 MENDED = TRAIN.replace("print(loss.item())", "print()")
 
 
+def notebook_of(cells: Sequence[str]) -> Any:
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    return new_notebook(cells=[new_code_cell(one) for one in cells])  # type: ignore[no-untyped-call]
+
+
 def outputs(folder: Path, *cells: str) -> list[list[Any]]:
     """Those of each cell of a notebook that was run as nbclient runs it."""
     from nbclient import NotebookClient
-    from nbformat.v4 import new_code_cell, new_notebook
 
-    notebook = new_notebook(cells=[new_code_cell(one) for one in cells])  # type: ignore[no-untyped-call]
+    notebook = notebook_of(cells)
     client = NotebookClient(notebook, allow_errors=True, timeout=120, resources={"metadata": {"path": str(folder)}})
     client.execute()
     return [cell.outputs for cell in notebook.cells]
@@ -76,8 +82,7 @@ def shown(client: BlockingKernelClient, code: str, cell: str) -> dict[str, Any]:
 
 def found_by_lint(folder: Path, cells: Sequence[str]) -> list[tuple[str, int, int]]:
     """Code, cell and line of what the command finds in a notebook."""
-    notebook = new_notebook(cells=[new_code_cell(one) for one in cells])  # type: ignore[no-untyped-call]
-    (folder / "train.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    (folder / "train.ipynb").write_text(json.dumps(notebook_of(cells)), encoding="utf-8")
     command = [sys.executable, "-m", "accel_advisor", "lint", "train.ipynb", "--output-format", "json", "--no-cache"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return [(one["code"], one["cell"], one["location"]["row"]) for one in json.loads(done.stdout)]
