@@ -46,14 +46,15 @@ class Samples(Dataset):
 
 def main():
     model = torch.nn.Linear(4, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     loader = DataLoader(Samples(), batch_size=4, num_workers=WORKERS, pin_memory=True)
     for epoch in range({epochs}):
         for inputs, targets in loader:
             loss = (model(inputs) - targets).square().mean()
-            optimizer.zero_grad()
             loss.backward()
-            optimizer.step()
+            with torch.no_grad():  # by hand: with its first optimizer torch imports its compiler, in each run
+                for parameter in model.parameters():
+                    parameter -= 0.1 * parameter.grad
+            model.zero_grad()
             {step}
     open("finished", "w").close()
 

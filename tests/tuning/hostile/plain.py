@@ -21,12 +21,21 @@ class Samples(Dataset):
 
 
 model = nn.Linear(8, 3)
-optimizer = torch.optim.SGD(model.parameters(), 0.01)
+
+
+def __getattr__(name):
+    """The optimizer for those that ask for one. With the first one torch imports its compiler, for as long as all else
+    takes to start: the others step by hand."""
+    if name == "optimizer":
+        return torch.optim.SGD(model.parameters(), 0.01)
+    raise AttributeError(name)
 
 
 def step(x, y):
-    optimizer.zero_grad()
     loss = nn.functional.cross_entropy(model(x), y)
     loss.backward()
-    optimizer.step()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter -= 0.01 * parameter.grad
+            parameter.grad = None
     return loss.item()

@@ -25,7 +25,14 @@ class Slow(Dataset):
 
 
 model = nn.Linear(8, 3)
-optimizer = torch.optim.SGD(model.parameters(), 0.01)
+
+
+def __getattr__(name):
+    """The optimizer for those that ask for one. With the first one torch imports its compiler, for as long as all else
+    takes to start: the others step by hand."""
+    if name == "optimizer":
+        return torch.optim.SGD(model.parameters(), 0.01)
+    raise AttributeError(name)
 
 
 def loss_of(x, y):
@@ -33,6 +40,8 @@ def loss_of(x, y):
 
 
 def step(x, y):
-    optimizer.zero_grad()
     loss_of(x, y).backward()
-    optimizer.step()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter -= 0.01 * parameter.grad
+            parameter.grad = None

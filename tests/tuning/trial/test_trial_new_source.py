@@ -37,14 +37,12 @@ class Samples(Dataset):
 
 def main():
     model = torch.nn.Linear(2, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     loader = DataLoader(
         Samples(), 4, num_workers=decided.WORKERS, multiprocessing_context="spawn" if decided.WORKERS else None
     )
     while True:
         for inputs in loader:
             model(inputs).sum().backward()
-            optimizer.step()
 
 
 if __name__ == "__main__":

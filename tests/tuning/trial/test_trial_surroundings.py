@@ -107,11 +107,9 @@ class Model(nn.Module):
         return self.layer(x)
 
 model = Model()
-optimizer = torch.optim.SGD(model.parameters(), 0.01)
 for x, y in DataLoader(Samples(), 4):
-    optimizer.zero_grad()
+    model.zero_grad()
     nn.functional.cross_entropy(model(x), y).backward()
-    optimizer.step()
     spin(float(sys.argv[3]))
 """
 
