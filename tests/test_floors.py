@@ -53,6 +53,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("tuning.record",),
     ("tuning.showing",),
     ("tuning.pricing",),
+    ("tuning.racing",),
     ("tuning.page",),
     ("tuning",),
     ("library",),

@@ -19,7 +19,7 @@ import click
 
 from accel_advisor.commands.failure import Failure, console_here
 from accel_advisor.commands.output_files import Outputs
-from accel_advisor.tuning.search.settings import KNOBS, TRAINING_KNOB_NAMES, UnknownKnobError, parse_knobs
+from accel_advisor.tuning.search.settings import KNOBS, TRAINING_KNOB_NAMES, UnknownKnobError, fix_rules, parse_knobs
 from accel_advisor.tuning.target.environment_remedies import environment_remedy, missing_torch
 from accel_advisor.tuning.target.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
 from accel_advisor.tuning.target.remedies import remedy_for_memory, remedy_of
@@ -102,9 +102,12 @@ def _behind_dashes(own: list[str], words: str) -> str:
     default=",".join(KNOBS),
     metavar="NAMES",
     help=f"What may be changed, of: {', '.join(KNOBS)}; and of the training itself, only where it is named: "
-    f"{', '.join(TRAINING_KNOB_NAMES)}. `all` is all but batch_size.",
+    f"{', '.join(TRAINING_KNOB_NAMES)}. `all` is all but batch_size. `fixes` races each fix that lint offers for the "
+    "training loop, `fixes:ACC205,ACC201` those of some rules.",
 )
-@click.option("--unsafe-fixes", is_flag=True, help="With --apply: write knobs of the training, too.")
+@click.option(
+    "--unsafe-fixes", is_flag=True, help="With --apply: write knobs of the training, and fixes that are not safe, too."
+)
 @click.option(
     "--explain",
     is_flag=True,
@@ -157,7 +160,10 @@ def tune(
     end, and nothing that it writes stays. Without SCRIPT, the script of the configuration is run (tune.script), or the
     one training script in this folder.
     """
+    from accel_advisor.selection import SelectorError
     from accel_advisor.tuning.knobs.knob_trials import most_starts
+    from accel_advisor.tuning.racing.fix_races import STARTS_A_FIX
+    from accel_advisor.tuning.racing.offered_fixes import codes_of
     from accel_advisor.tuning.trial.trial_errors import ScriptFailed, TrialError
     from accel_advisor.tuning.tuner import Options, TuneError
     from accel_advisor.tuning.tuner import tune as run
@@ -168,8 +174,13 @@ def tune(
         raise Failure(f"--start-timeout {start_timeout:g}: give the seconds that the script may take to start")
     try:
         chosen = parse_knobs(knobs)
+        rules = fix_rules(chosen)
+        if rules:
+            codes_of(rules)
     except UnknownKnobError as error:
         raise Failure(f"--knobs: {error}") from error
+    except SelectorError as error:
+        raise Failure(str(error)) from error
     if unsafe_fixes and not apply:
         raise Failure("--unsafe-fixes says what --apply may write: give both")
     outputs = Outputs(json_file, page, trace, history, _tolerance(tolerance, check))
@@ -179,6 +190,8 @@ def tune(
     if command.ranks is not None and chosen & set(TRAINING_KNOB_NAMES):
         names = ", ".join(sorted(chosen & set(TRAINING_KNOB_NAMES)))
         raise Failure(f"--knobs {names}: a knob of the training is tried in one process; leave out --nproc-per-node")
+    if command.ranks is not None and rules is not None:
+        raise Failure("--knobs fixes: a fix is raced in one process; leave out --nproc-per-node")
     if find_spec("torch") is None:
         raise Failure(missing_torch(os.environ))
     console = console_here()
@@ -186,6 +199,8 @@ def tune(
     if chosen & set(TRAINING_KNOB_NAMES):
         starts = most_starts(chosen)
         click.echo(f"Knobs of the training start the script at most {starts} times, beside the search.", err=True)
+    if rules is not None:
+        click.echo(f"Each fix of lint starts the script at most {STARTS_A_FIX} times, beside the search.", err=True)
     with _alone(wait), Interrupts() as interrupts:
         try:
             outcome = _watched(run, command, options, config.root, console, interrupts)

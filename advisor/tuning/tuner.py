@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from accel_advisor.config import ConfigError
 from accel_advisor.editing.fixer import rehearse_writing
 from accel_advisor.machine.bandwidth import measure
 from accel_advisor.machine.machine import Machine, accelerators, inspect_machine
+from accel_advisor.selection import SelectorError
 from accel_advisor.tuning.applying.objections import Objections, objections_to
 from accel_advisor.tuning.applying.project_code import display_name
 from accel_advisor.tuning.applying.rewrite import recommend
@@ -20,6 +23,7 @@ from accel_advisor.tuning.knobs.knob_trials import KnobTrials, try_knobs
 from accel_advisor.tuning.knobs.tried_knobs import TriedKnobs
 from accel_advisor.tuning.pricing.measured_prices import measured_prices
 from accel_advisor.tuning.probe.channel.wire import BASELINE, LoaderInfo, Ready, Settings
+from accel_advisor.tuning.racing.fix_races import FixRaces
 from accel_advisor.tuning.record.outcome import Outcome, Row
 from accel_advisor.tuning.record.schema import Explanation, Prices
 from accel_advisor.tuning.search.allowance import whole
@@ -28,14 +32,14 @@ from accel_advisor.tuning.search.diagnosis import diagnose
 from accel_advisor.tuning.search.purposes import Doing, Purpose, doing
 from accel_advisor.tuning.search.readings import Loop, Readings
 from accel_advisor.tuning.search.search import BaselineError, Request, Search, block_seconds
-from accel_advisor.tuning.search.settings import KNOBS, TRAINING_KNOB_NAMES, Limits, describe
+from accel_advisor.tuning.search.settings import KNOBS, TRAINING_KNOB_NAMES, Limits, describe, fix_rules
 from accel_advisor.tuning.search.statistics import Interval, interval
 from accel_advisor.tuning.search.stops import Stop
 from accel_advisor.tuning.showing.explain import STARVED, explain
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.interrupts import Interrupts
 from accel_advisor.tuning.trial.session import Session, Watch
-from accel_advisor.tuning.trial.trial_errors import NotMeasurable, TrialEnded
+from accel_advisor.tuning.trial.trial_errors import NotMeasurable, TrialEnded, TrialError
 from accel_advisor.tuning.wording.diagnosis_text import BEYOND_CEILING
 from accel_advisor.tuning.wording.figures import percent
 from accel_advisor.tuning.wording.resource_text import scarce, use_text
@@ -51,6 +55,7 @@ STOP_SECONDS = 1.0
 _STARTING, _COPYING = (Doing(words, words) for words in ("starting the script", "copies to the accelerator"))
 _EXPLAIN_SHARE, _LEAST_EXPLAIN_SHARE, _PRICES_SHARE = 0.15, 0.05, 0.15
 _NOISY = 0.1
+ON_CPU = "fixes were raced on the processor; what a fix saves on an accelerator can be measured on one alone"
 _UNEXPLAINED = "where the loader spends its time was not found out"
 
 
@@ -184,6 +189,8 @@ def tune(
     outcome.accelerators = accelerators() if outcome.device != "cpu" else ()
     if options.knobs & set(TRAINING_KNOB_NAMES) and not interrupts.heard:
         _turn(command, options, outcome, machine, watch, interrupts)
+    if fix_rules(options.knobs) is not None and not interrupts.heard:
+        _race(command, options, outcome, machine, watch, interrupts)
     outcome.interrupted = interrupts.heard
     outcome.seconds = time.monotonic() - began
     return outcome
@@ -238,21 +245,55 @@ def _turn(
     command: Command, options: Options, outcome: Outcome, machine: Machine, watch: Watch, interrupts: Interrupts
 ) -> None:
     """Tries the knobs of the training, against the script as it now is."""
-    with Session(command, deadline=math.inf, start_timeout=options.start_timeout, restarts=1) as session:
+    with _further(command, options, outcome) as session:
         trials = KnobTrials(
             session,
             command,
             machine,
             root=outcome.root,
             block=block_seconds(options.budget),
-            memory=min((one.memory for one in outcome.accelerators if one.memory), default=None),
+            memory=_device_memory(outcome),
             say=lambda words: watch(Doing(words, "trying knobs of the training"), None),
         )
         with suppress(KeyboardInterrupt), interrupts.heeded():
             outcome.turns = try_knobs(trials, options.knobs, write=options.apply and options.unsafe)
         outcome.turns = outcome.turns or trials.written or TriedKnobs(tuple(trials.tried))
+
+
+def _race(
+    command: Command, options: Options, outcome: Outcome, machine: Machine, watch: Watch, interrupts: Interrupts
+) -> None:
+    """Races the fixes of lint, against the script as it now is."""
+    with _further(command, options, outcome) as session:
+        races = FixRaces(
+            session,
+            root=outcome.root,
+            rules=fix_rules(options.knobs) or (),
+            memory=_device_memory(outcome) or machine.memory_total,
+            block=block_seconds(options.budget),
+            say=lambda words: watch(Doing(words, "racing fixes of lint"), None),
+        )
+        try:
+            with suppress(KeyboardInterrupt), interrupts.heeded():
+                races.run(safe=options.apply, unsafe=options.apply and options.unsafe)
+        except (TrialError, ConfigError, SelectorError) as error:
+            outcome.notes.append(f"fixes of lint were not raced: {str(error).rstrip('.')}")
+        outcome.fixes = races.result
+    if outcome.device == "cpu" and any(not one.pays for one in outcome.fixes.raced):
+        outcome.notes.append(ON_CPU)
+
+
+@contextmanager
+def _further(command: Command, options: Options, outcome: Outcome) -> Iterator[Session]:
+    """More runs of the script, whose traces are those of the outcome."""
+    with Session(command, deadline=math.inf, start_timeout=options.start_timeout, restarts=1) as session:
+        yield session
     outcome.contained = tuple(sorted({*outcome.contained, *session.contained}))
     outcome.leaked = tuple(sorted({*outcome.leaked, *session.leaked}))
+
+
+def _device_memory(outcome: Outcome) -> int | None:
+    return min((one.memory for one in outcome.accelerators if one.memory), default=None)
 
 
 def limits_for(machine: Machine, info: LoaderInfo, objections: Objections) -> Limits:

@@ -48,6 +48,8 @@ def listing(folder: Path) -> dict[str, bytes]:
         (["notes.ipynb"], "is a notebook"),
         (["train.py", "--knobs", "num_workers,batch"], "unknown knob 'batch': the knobs are num_workers"),
         (["train.py", "--knobs", ""], "no knob is named"),
+        (["train.py", "--knobs", "fixes:ACC205,num_worker"], "--knobs fixes: no rule is called 'num_worker'"),
+        (["train.py", "--nproc-per-node", "2", "--knobs", "fixes"], "a fix is raced in one process"),
         (["train.py", "--unsafe-fixes"], "--unsafe-fixes says what --apply may write: give both"),
         (["train.py", "--nproc-per-node", "2", "--knobs", "all,batch-size"], "a knob of the training is tried in one"),
         (["train.py", "--budget", "0"], "too short"),

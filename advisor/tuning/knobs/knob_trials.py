@@ -23,12 +23,13 @@ from accel_advisor.tuning.knobs.whole_runs import (
     WholeRun,
     WholeRuns,
     moved_by,
+    verified,
 )
 from accel_advisor.tuning.probe.knobs.batch_size_knob import TOO_FEW
 from accel_advisor.tuning.probe.knobs.knob import Knob, Situation
 from accel_advisor.tuning.probe.knobs.training_knobs import TRAINING_KNOBS, Plan
 from accel_advisor.tuning.search.paired_runs import BETTER, ORDER, no_gain
-from accel_advisor.tuning.search.verification import NOT_SHOWN, Verification
+from accel_advisor.tuning.search.verification import Verification
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.interrupts import undisturbed
 from accel_advisor.tuning.trial.session import Session
@@ -99,17 +100,8 @@ class KnobTrials:
     def verify(self, rewrite: Rewrite, results: Sequence[TriedKnob]) -> Verification:
         """Runs what the knobs that pay make of the source against the source as it is."""
         self._say("the new source against the old")
-        self._runs.renew()
         alike = all(result.refused or result.knob.new_batch_size is None for result in results)
-        try:
-            found, moved, _ = self._runs.race(AS_IT_IS, alike=alike, before=rewrite.before, after=rewrite.after)
-        except TrialError as error:
-            return Verification(False, None, f"the new source could not be run: {error.reason}")
-        if moved.reason:
-            return Verification(False, found, moved.reason)
-        if found.low <= 1:
-            return Verification(False, found, NOT_SHOWN)
-        return Verification(True, found)
+        return verified(self._runs, rewrite, alike=alike)
 
     # -- values -------------------------------------------------------------------------------------------------
 

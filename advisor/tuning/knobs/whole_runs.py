@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from accel_advisor.tuning.applying.rewrite import Rewrite
 from accel_advisor.tuning.knobs.losses import Moved, compare, finite
-from accel_advisor.tuning.probe.channel.wire import BASELINE, LoaderInfo, Turned
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, LoaderInfo, Turned
 from accel_advisor.tuning.probe.knobs.training_knobs import Plan
 from accel_advisor.tuning.search.paired_runs import ORDER, PairedRuns
 from accel_advisor.tuning.search.purposes import Purpose
 from accel_advisor.tuning.search.search import Request
 from accel_advisor.tuning.search.statistics import Interval
+from accel_advisor.tuning.search.verification import NOT_SHOWN, Verification
 from accel_advisor.tuning.trial.session import Session
 from accel_advisor.tuning.trial.trial_errors import TrialError
 from accel_advisor.tuning.wording.figures import percent
@@ -39,13 +41,16 @@ NOTHING: Mapping[Path, bytes] = {}
 
 @dataclass(frozen=True, slots=True)
 class WholeRun:
-    """One run: seconds a sample in its blocks, seconds until it was warm, and what it reported at its end."""
+    """One run: seconds a sample in its blocks, seconds until it was warm, and what it reported at its end.
+
+    ``watched`` is one more block, in which it was seen which lines run; None where that was not asked for."""
 
     times: list[float]
     start: float
     info: LoaderInfo
     device: str
     turned: Turned
+    watched: Block | None = None
 
 
 class NoRoomError(TrialError):
@@ -59,12 +64,14 @@ class WholeRuns:
         session: of the command; its trials end with every run.
         memory: bytes that training may take: of the accelerator, else of the machine.
         block: seconds that a block lasts at least.
+        watch: whether the first run of the script as it is looks which lines run.
     """
 
-    def __init__(self, session: Session, *, memory: int, block: float) -> None:
+    def __init__(self, session: Session, *, memory: int, block: float, watch: bool = False) -> None:
         self._session = session
         self._memory = memory
         self._block = block
+        self._watch = watch
         self._base: WholeRun | None = None
         self._starts = STARTS_A_KNOB
 
@@ -79,7 +86,7 @@ class WholeRuns:
             TrialError: as :meth:`run`.
         """
         if self._base is None:
-            self._base = self.run(AS_IT_IS, NOTHING)
+            self._base = self.run(AS_IT_IS, NOTHING, watch=self._watch)
         return self._base
 
     def race(
@@ -120,8 +127,9 @@ class WholeRuns:
                 break
         return found, moved, runs
 
-    def run(self, plan: Plan, sources: Mapping[Path, bytes]) -> WholeRun:
-        """One run, with a plan in force, and with some files in place of the script's own.
+    def run(self, plan: Plan, sources: Mapping[Path, bytes], *, watch: bool = False) -> WholeRun:
+        """One run, with a plan in force, and with some files in place of the script's own; with ``watch`` it is seen
+        which lines run, behind the blocks that count.
 
         Raises:
             TrialError: it could not be measured.
@@ -135,6 +143,7 @@ class WholeRuns:
         session.plan, session.sources = plan, sources
         began = time.monotonic()
         times = []
+        watched = None
         try:
             ready = session.start()
             start = time.monotonic() - began
@@ -142,6 +151,9 @@ class WholeRuns:
                 block = session.block(Request(BASELINE, 8, self._block, False, Purpose.TRAINING_KNOB))
                 if number:
                     times.append(block.seconds / block.samples)
+            if watch:
+                request = Request(BASELINE, 8, 2 * self._block, False, Purpose.PRICES, lines=True)
+                watched = session.answer(request).block
         except TrialError as error:
             if error.out_of_memory:
                 raise NoRoomError(error.reason) from error
@@ -151,7 +163,7 @@ class WholeRuns:
         turned = session.stopped.turned
         if turned is None:
             raise TrialError("the script's process went before it could say what became of its loss")
-        return WholeRun(times, start, ready.loaders[0], ready.device, turned)
+        return WholeRun(times, start, ready.loaders[0], ready.device, turned, watched)
 
     def share(self, turned: Turned) -> float:
         """Which share of the memory a training took."""
@@ -161,6 +173,18 @@ class WholeRuns:
         """Raises NoRoomError where a change takes more memory than the script does, and more than may be taken."""
         if self.share(new) > HEADROOM and new.memory > _MORE * base.memory:
             raise NoRoomError(f"it takes {percent(self.share(new))} of the memory")
+
+
+def verified(runs: WholeRuns, rewrite: Rewrite, *, alike: bool) -> Verification:
+    """Runs the new source against the old one, neither of them from the disk."""
+    runs.renew()
+    try:
+        found, moved, _ = runs.race(AS_IT_IS, alike=alike, before=rewrite.before, after=rewrite.after)
+    except TrialError as error:
+        return Verification(False, None, f"the new source could not be run: {error.reason}")
+    if moved.reason:
+        return Verification(False, found, moved.reason)
+    return Verification(True, found) if found.low > 1 else Verification(False, found, NOT_SHOWN)
 
 
 def moved_by(base: WholeRun, runs: Mapping[bool, list[WholeRun]], *, alike: bool) -> Moved:

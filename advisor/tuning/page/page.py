@@ -18,6 +18,7 @@ from accel_advisor.tuning.probe.channel.wire import BASELINE
 from accel_advisor.tuning.record.schema import BlockRecord, Record
 from accel_advisor.tuning.search.settings import describe
 from accel_advisor.tuning.showing import comparison
+from accel_advisor.tuning.showing.race_text import raced_ending
 from accel_advisor.tuning.showing.summary import applying, built, turned, verdict
 from accel_advisor.tuning.wording.figures import (
     gibibytes,
@@ -109,6 +110,7 @@ def trial_view(record: Record) -> dict[str, Any]:
         "verdict": verdict(record, record.verification) if record.verification else "",
         "where": built(record),
         "turned": turned(record.turns) if record.turns else "",
+        "raced": raced_ending(record.fixes) if record.fixes else "",
         "steps": charts.step_bars(record),
         "costs": line_costs(record),
         "ways": ways(record),

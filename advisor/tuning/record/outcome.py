@@ -8,6 +8,7 @@ from pathlib import Path
 from accel_advisor.machine.gpus import Sample
 from accel_advisor.machine.machine import Accelerator, Machine
 from accel_advisor.tuning.applying.rewrite import Recommendation
+from accel_advisor.tuning.knobs.raced_fixes import RacedFixes
 from accel_advisor.tuning.knobs.tried_knobs import TriedKnobs
 from accel_advisor.tuning.probe.channel.wire import Block, LoaderInfo, Settings
 from accel_advisor.tuning.record.schema import Explanation, Prices
@@ -72,6 +73,7 @@ class Outcome:
         clock: when the run began, on that clock.
         explained: where the loader spends its time, if that was asked for: now, and under what is recommended.
         prices: what the lines of a step cost, if that was asked for.
+        fixes: of lint; None where they were not to be raced.
     """
 
     root: Path
@@ -105,6 +107,7 @@ class Outcome:
     turns: TriedKnobs | None = None
     use: Use | None = None
     prices: Prices | None = None
+    fixes: RacedFixes | None = None
 
     @property
     def verified(self) -> bool | None:
@@ -125,4 +128,5 @@ class Outcome:
     def left_on_the_table(self) -> bool:
         """Whether a measured gain is not in the source, and no run of the new source has refuted it."""
         loader = self.recommendation is not None and self.verdict is not Verdict.NOTHING and not self.verified
-        return loader or (self.turns is not None and self.turns.remain)
+        knobs = self.turns is not None and self.turns.remain
+        return loader or knobs or (self.fixes is not None and bool(self.fixes.remaining))

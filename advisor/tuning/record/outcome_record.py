@@ -26,17 +26,14 @@ from accel_advisor.tuning.record.schema import (
     MachineRecord,
     Parts,
     Place,
-    Ratio,
     Record,
     Spot,
     TriedRecord,
-    TurnRecord,
-    TurnsRecord,
-    VerificationRecord,
 )
+from accel_advisor.tuning.record.turns_record import ends_of, fixes_record, ratio_of, turns_record, verification_of
+from accel_advisor.tuning.record.turns_schema import Ratio
 from accel_advisor.tuning.search.purposes import Purpose, words
 from accel_advisor.tuning.search.statistics import Interval
-from accel_advisor.tuning.search.verification import Verification
 from accel_advisor.tuning.trial.timeline import Served
 from accel_advisor.tuning.wording.diagnosis_text import diagnosis_text
 from accel_advisor.tuning.wording.kept_text import kept_text
@@ -58,11 +55,11 @@ def recorded(outcome: Outcome) -> Record:
         sentence=diagnosis_text(diagnosis) if diagnosis else None,
         loaders=tuple(_loader(outcome, info, trained=number == 0) for number, info in enumerate(outcome.loaders)),
         shares=Parts(*(round(getattr(shares, name), 6) if shares else None for name in _PARTS)),
-        ceilings={name: _ratio(one) for name, one in diagnosis.ceilings.items()} if diagnosis else {},
+        ceilings={name: ratio_of(one) for name, one in diagnosis.ceilings.items()} if diagnosis else {},
         epoch_start=EpochStart(diagnosis.epoch_start, diagnosis.epoch_share) if diagnosis else None,
         tried=tuple(_row(row, outcome) for row in outcome.rows),
         kept=kept_text(outcome.kept) if outcome.kept is not None else None,
-        crowding=_ratio(diagnosis.crowding) if diagnosis and diagnosis.crowding else None,
+        crowding=ratio_of(diagnosis.crowding) if diagnosis and diagnosis.crowding else None,
         use=outcome.use,
         verdict=outcome.verdict.value if outcome.verdict is not None else None,
         diff=found.rewrite.diff if found else "",
@@ -76,15 +73,16 @@ def recorded(outcome: Outcome) -> Record:
         interrupted=outcome.interrupted,
         applied=outcome.verified is True,
         verified=outcome.verified,
-        verification=_verification(outcome.verification),
+        verification=verification_of(outcome.verification),
         changed=tuple(display_name(path, outcome.root) for path in found.rewrite.after) if found else (),
         seconds=round(outcome.seconds, 3),
         budget=outcome.budget,
         blocks=_blocks(outcome),
         samples=_samples(outcome),
         explained=outcome.explained,
-        turns=_turns(outcome),
+        turns=turns_record(outcome.turns, outcome.root) if outcome.turns is not None else None,
         prices=outcome.prices,
+        fixes=fixes_record(outcome.fixes, outcome.root) if outcome.fixes is not None else None,
     )
 
 
@@ -104,14 +102,14 @@ def _loader(outcome: Outcome, info: LoaderInfo, *, trained: bool) -> LoaderRecor
     return replace(
         known,
         recommended=_choice(found.settings, outcome.recommended_rate, outcome.recommended_interval),
-        gain=_ratio(found.gain),
+        gain=ratio_of(found.gain),
         pairs=found.gain.pairs,
         edits=tuple(_edit(edit, outcome.root) for edit in found.edits),
     )
 
 
 def _choice(settings: Settings, rate: float | None, interval: Interval | None) -> Choice:
-    low, high = _ends(interval) if rate is not None else (None, None)
+    low, high = ends_of(interval) if rate is not None else (None, None)
     return Choice(settings, rate, low, high)
 
 
@@ -138,11 +136,11 @@ def _spot(location: Location) -> Spot:
 
 
 def _row(row: Row, outcome: Outcome) -> TriedRecord:
-    low, high = _ends(row.interval)
+    low, high = ends_of(row.interval)
     return TriedRecord(
         row.settings,
         row.rate,
-        _ratio(row.against) if row.against else None,
+        ratio_of(row.against) if row.against else None,
         row.blocks,
         row.failed or None,
         low,
@@ -225,45 +223,3 @@ def _machine(machine: Machine, devices: tuple[Accelerator, ...]) -> MachineRecor
         shared_memory=machine.shared_memory_total,
         devices=tuple(DeviceRecord(one.kind, one.name, one.memory) for one in devices),
     )
-
-
-def _verification(found: Verification | None) -> VerificationRecord | None:
-    if found is None:
-        return None
-    return VerificationRecord(found.holds, _ratio(found.gain) if found.gain else None, found.reason)
-
-
-def _turns(outcome: Outcome) -> TurnsRecord | None:
-    turns = outcome.turns
-    if turns is None:
-        return None
-    return TurnsRecord(
-        tried=tuple(
-            TurnRecord(
-                turn.name,
-                turn.setting,
-                _ratio(turn.gain) if turn.gain else None,
-                turn.loss,
-                None if turn.warm_up is None else round(turn.warm_up, 3),
-                turn.refused or None,
-                turn.diff,
-                turn.remedy or None,
-                turn.caution or None,
-            )
-            for turn in turns.tried
-        ),
-        diff=turns.rewrite.diff,
-        changed=tuple(display_name(path, outcome.root) for path in turns.rewrite.after),
-        written=turns.written,
-        verification=_verification(turns.verification),
-    )
-
-
-def _ratio(found: Interval) -> Ratio:
-    return Ratio(found.ratio, *_ends(found))
-
-
-def _ends(found: Interval | None) -> tuple[float | None, float | None]:
-    """An open end is null: JSON has no infinity."""
-    closed = found is not None and found.low > 0 and math.isfinite(found.high)
-    return (found.low, found.high) if found is not None and closed else (None, None)

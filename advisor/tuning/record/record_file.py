@@ -12,7 +12,8 @@ from typing import Any
 from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.finding import Price
 from accel_advisor.tuning.record.json_validation import Unfit, build, parse
-from accel_advisor.tuning.record.schema import SCHEMA, Parts, Ratio, Record
+from accel_advisor.tuning.record.schema import SCHEMA, Parts, Record
+from accel_advisor.tuning.record.turns_schema import Ratio
 
 
 class RecordError(Exception):

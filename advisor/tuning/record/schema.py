@@ -10,18 +10,10 @@ from dataclasses import dataclass, field
 
 from accel_advisor.finding import Price
 from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.record.turns_schema import FixesRecord, Ratio, TurnsRecord, VerificationRecord
 from accel_advisor.tuning.search.settings import Use
 
 SCHEMA = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """How many times as fast; without ends where they are open."""
-
-    ratio: float
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,15 +194,6 @@ class MachineRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class VerificationRecord:
-    """Old source against new."""
-
-    holds: bool
-    gain: Ratio | None
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class StageTime:
     """A stage of a batch's way to the loop: seconds a batch, and the share of the whole way."""
 
@@ -308,33 +291,6 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnRecord:
-    """A knob of the training; what was not measured is None. ``loss`` is the change of the mean loss as a share of it,
-    ``warm_up`` seconds."""
-
-    name: str
-    setting: str
-    gain: Ratio | None
-    loss: float | None
-    warm_up: float | None
-    refused: str | None
-    diff: str = ""
-    remedy: str | None = None
-    caution: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TurnsRecord:
-    """The knobs of the training that were named, and what those that pay make of the source together."""
-
-    tried: tuple[TurnRecord, ...]
-    diff: str
-    changed: tuple[str, ...]
-    written: bool
-    verification: VerificationRecord | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Record:
     """One run of ``tune``."""
 
@@ -376,6 +332,7 @@ class Record:
     crowding: Ratio | None = None
     use: Use | None = None
     prices: Prices | None = None
+    fixes: FixesRecord | None = None
 
     @property
     def trained(self) -> LoaderRecord:

@@ -14,7 +14,10 @@ TRAINING_KNOB_NAMES: tuple[str, ...] = tuple(knob.name for knob in TRAINING_KNOB
 """Knobs of the training itself, which may change what it computes: each is turned only where it is named."""
 _ONLY_BY_NAME = frozenset(knob.name for knob in TRAINING_KNOBS if knob.only_by_name)
 ALL = "all"
-"""Names every knob but those that make another training."""
+"""Names every knob but those that make another training, and the fixes of lint."""
+FIXES = "fixes"
+"""Names the fixes of lint, as knobs; with rules behind it, as in ``fixes:ACC205,ACC201``, those of these rules."""
+_OF_RULES = f"{FIXES}:"
 ACCELERATOR_KNOBS = frozenset({"pin_memory", "non_blocking"})
 """Knobs that do nothing where the model is on the CPU."""
 DEFAULT_PREFETCH = 2
@@ -32,20 +35,37 @@ class UnknownKnobError(ValueError):
 
 
 def parse_knobs(text: str) -> frozenset[str]:
-    """The knobs that a comma-separated list names.
+    """The knobs that a comma-separated list names: those of fixes are ``fixes``, or ``fixes:RULE`` for each rule.
 
     Raises:
         UnknownKnobError: a name that is no knob, or no name at all.
     """
     known = (*KNOBS, *TRAINING_KNOB_NAMES)
-    listed = f"the knobs are {', '.join(known)}, and {ALL} for all but {', '.join(sorted(_ONLY_BY_NAME))}"
-    names = [name.strip().replace("-", "_") for name in text.split(",") if name.strip()]
-    for name in names:
-        if name not in (*known, ALL):
-            raise UnknownKnobError(f"unknown knob {name!r}: {listed}")
+    listed = (
+        f"the knobs are {', '.join(known)}, {FIXES} for fixes of lint, and {ALL} for all but "
+        f"{', '.join(sorted(_ONLY_BY_NAME))} and {FIXES}"
+    )
+    names: set[str] = set()
+    of_rules = False
+    for part in (part.strip() for part in text.split(",") if part.strip()):
+        name = part.replace("-", "_")
+        if name in (*known, ALL, FIXES):
+            names.add(name)
+        elif part.startswith(_OF_RULES) or of_rules:
+            of_rules = True
+            rule = part.removeprefix(_OF_RULES).strip()
+            names.add(_OF_RULES + rule if rule else FIXES)
+        else:
+            raise UnknownKnobError(f"unknown knob {part!r}: {listed}")
     if not names:
         raise UnknownKnobError(f"no knob is named: {listed}")
     return frozenset(names) - {ALL} | (frozenset(known) - _ONLY_BY_NAME if ALL in names else frozenset())
+
+
+def fix_rules(knobs: Iterable[str]) -> tuple[str, ...] | None:
+    """The rules whose fixes are knobs, as they were named: none for all of them. None where no fix is one."""
+    rules = tuple(sorted(knob.removeprefix(_OF_RULES) for knob in knobs if knob.startswith(_OF_RULES)))
+    return rules if rules else () if FIXES in knobs else None
 
 
 def consistent(settings: Settings) -> Settings:

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from accel_advisor.tuning.record.schema import Choice, Ratio, Record
+from accel_advisor.tuning.record.schema import Choice, Record
+from accel_advisor.tuning.record.turns_schema import Ratio
 from accel_advisor.tuning.search.settings import describe
 from accel_advisor.tuning.wording.figures import interval_text, rate_text, says, share_text, times, visible
 

@@ -17,5 +17,7 @@ def remaining_text(outcome: Outcome) -> str:
         undone = " and could not be verified" if outcome.verification is not None else ""
         return f"{measured}{undone}, and is not in the source"
     faster = [turn.name for turn in turns.tried if turn.faster] if turns is not None else []
+    if outcome.fixes is not None:
+        faster += [f"the fix of {one.findings[0].code}" for one in outcome.fixes.remaining]
     were = "was" if len(faster) == 1 else "were"
     return f"{', '.join(faster)} {were} measured to be faster, and the source does not have it"

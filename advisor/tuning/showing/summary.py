@@ -11,10 +11,12 @@ from rich.text import Text
 
 from accel_advisor.tuning.probe.channel.wire import NO_TRANSFER, NO_WAIT
 from accel_advisor.tuning.record.outcome_record import recorded
-from accel_advisor.tuning.record.schema import Choice, Explanation, Record, TriedRecord, TurnsRecord, VerificationRecord
+from accel_advisor.tuning.record.schema import Choice, Explanation, Record, TriedRecord
+from accel_advisor.tuning.record.turns_schema import FixesRecord, TurnsRecord, VerificationRecord
 from accel_advisor.tuning.search.settings import describe
 from accel_advisor.tuning.search.stops import Verdict
 from accel_advisor.tuning.showing.price_text import price_lines
+from accel_advisor.tuning.showing.race_text import race_lines, raced_ending
 from accel_advisor.tuning.wording.figures import interval_text, rate_text, times, visible
 from accel_advisor.tuning.wording.kept_text import verdict_text
 from accel_advisor.tuning.wording.resource_text import use_text
@@ -65,6 +67,8 @@ def print_record(record: Record, console: Console) -> None:
         console.print(_text(verdict_text(record.verdict, record.kept or "")))
     if record.turns is not None:
         _print_turns(record.turns, console)
+    if record.fixes is not None:
+        _print_fixes(record.fixes, console)
     for note in record.notes:
         console.print(_text(f"Note: {note}.", "dim"))
     if record.leaked:
@@ -214,6 +218,19 @@ def _print_turns(turns: TurnsRecord, console: Console) -> None:
     if turned(turns):
         failed = turns.verification is not None and not turns.verification.holds
         console.print(_text(turned(turns), "yellow" if failed else "green" if turns.written else ""))
+
+
+def _print_fixes(fixes: FixesRecord, console: Console) -> None:
+    console.print()
+    for line, style in race_lines(fixes):
+        console.print(_text(line, style))
+    ending = raced_ending(fixes)
+    if fixes.diff:
+        console.print()
+        _print_diff(fixes.diff, console)
+    if ending:
+        failed = fixes.verification is not None and not fixes.verification.holds
+        console.print(_text(ending, "yellow" if failed else "green" if fixes.written else ""))
 
 
 def _print_diff(diff: str, console: Console) -> None:

@@ -14,6 +14,7 @@ from accel_advisor.tuning.search.settings import (
     changed,
     consistent,
     describe,
+    fix_rules,
     parse_knobs,
     prefetch,
     simplicity,
@@ -76,6 +77,15 @@ def test_knobs_are_parsed_and_unknown_ones_named() -> None:
 def test_all_knobs_are_all_but_the_one_that_is_another_training() -> None:
     assert parse_knobs("all") == {*KNOBS, *TRAINING_KNOB_NAMES} - {"batch_size"}
     assert parse_knobs("batch-size,all") == {*KNOBS, *TRAINING_KNOB_NAMES}
+
+
+def test_fixes_are_knobs_only_where_they_are_named() -> None:
+    assert fix_rules(parse_knobs("all")) is None
+    assert fix_rules(parse_knobs("num_workers,fixes")) == ()
+    chosen = parse_knobs("fixes:ACC205,ACC201, num-workers,blocking-copy")
+    assert fix_rules(chosen) == ("ACC201", "ACC205", "blocking-copy")
+    assert "num_workers" in chosen
+    assert fix_rules(parse_knobs("fixes:")) == ()
 
 
 def test_settings_are_described_as_they_are_written() -> None:
