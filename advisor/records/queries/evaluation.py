@@ -232,7 +232,7 @@ def _may_heed_volatile(facts: Facts) -> bool:
 def _wants_gradients(facts: Facts, loop: Loop) -> bool:
     """Whether a program says of tensors that they need gradients or, of all that a model has, that they need none: then
     there is no graph. To freeze a part of a model asks for no gradient."""
-    called = {facts.document.code(call.node.func) for call, _ in facts.program.calls_in.get(loop, ())}
+    called = {call.document.code(call.node.func) for call, _ in facts.program.calls_in.get(loop, ())}
     for operation in (one for facts_of in facts.program for one in facts_of.operations_of(*_FREEZES)):
         frozen = (
             _frozen_part(operation)

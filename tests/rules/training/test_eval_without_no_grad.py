@@ -255,6 +255,23 @@ def test_silent_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC401", IMPORTS + SILENT_PROGRAMS[case], tmp_path)
 
 
+def test_a_model_that_another_file_calls(tmp_path: Path) -> None:
+    net = "class Net(nn.Module):\n    def forward(self, x):\n        return self.fc(x)\n    fc = nn.Linear(8, 2)\n"
+    scoring = f"{IMPORTS}{net}def score(model, x):\n    return model(x).argmax(1)\n"
+    source = f"""{IMPORTS}
+from scoring import Net, score
+model = Net()
+for p in model.fc.parameters():
+    p.requires_grad = False
+def evaluate():
+    model.eval()
+    for (x,) in DataLoader(TensorDataset(torch.zeros(8, 8))): # -> warning unsafe
+        print(score(model, x))
+evaluate()
+"""
+    check_one("ACC401", source, tmp_path, {"scoring.py": scoring})
+
+
 FREEZING = {
     "in a loop over a part's parameters": "for p in self.body.parameters():\n            p.requires_grad = False",
     "by name": "for name, p in self.named_parameters():\n            if 'body' in name: p.requires_grad = False",
