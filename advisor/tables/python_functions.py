@@ -7,6 +7,13 @@ from __future__ import annotations
 
 PASS_THROUGH = frozenset(
     {"tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.std.tqdm", "tqdm.asyncio.tqdm", "tqdm.rich.tqdm"}
+    | {
+        "tqdm.autonotebook.tqdm",
+        "tqdm.tqdm_notebook",
+        "tqdm.gui.tqdm",
+        "tqdm.std.tqdm_notebook",
+        "accelerate.utils.tqdm",
+    }
     | {"rich.progress.track", "alive_progress.alive_it", "itertools.cycle", "itertools.islice", "itertools.chain"}
     | {"iter", "reversed", "list", "tuple", "sorted", "more_itertools.peekable", "fastprogress.progress_bar"}
     | {"progressbar.progressbar", "torch.utils.data.Subset"}

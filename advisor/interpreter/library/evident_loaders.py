@@ -7,10 +7,23 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.interpreter.loader_batches import loaders_of
 from accel_advisor.interpreter.parameters import declared_type, given_for
+from accel_advisor.syntax.variation import bindings
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS, TORCH_LOADER
 from accel_advisor.values.evidence import Evidence, Ground
-from accel_advisor.values.values import Choice, Loader, Method, Opaque, Qualified, Unknown, Value
+from accel_advisor.values.values import (
+    Choice,
+    Iterated,
+    Loader,
+    Method,
+    Opaque,
+    Qualified,
+    Unknown,
+    Value,
+    evidently,
+    join_all,
+)
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
@@ -20,11 +33,17 @@ _NAMED_LOADER = re.compile(r"(?<!down)(?<!up)(?<!re)loader|(^|_)dl")
 _NAMED_LOADERS = re.compile(f"({_NAMED_LOADER.pattern})s?")
 
 _OTHER_RESULTS = ("torch", "functools.", "module.")
+_FETCHES = re.compile(r"prefetch|fetcher|device|cuda|gpu|parallel|distribut", re.IGNORECASE)
+"""What a wrapper of loaders is called that may deliver their batches somewhere else."""
+_KEPT = Evidence.of(Ground.KEPT)
 
 
 def iterated(machine: Machine, node: cst.BaseExpression | None, value: Value) -> Value:
     """What is iterated: the value of an expression, or a loader where nothing is known of the value and the expression
     is called one, here or where a caller gives it, or an unknown function makes it of one."""
+    wrapped = _wrapped(value)
+    if wrapped is not None:
+        return wrapped
     if node is None or not _may_be_loader(value):
         return value
     written = _as_given(machine.frame, node)
@@ -34,7 +53,8 @@ def iterated(machine: Machine, node: cst.BaseExpression | None, value: Value) ->
     if isinstance(node, cst.Name) and declared is not None:
         name, ground = node.value, declared
     if ground is None:
-        return _handed_on(machine, node, value) if isinstance(node, cst.Call) else value
+        handed = _handed_on(machine, node) if isinstance(node, cst.Call) else _bound_before(machine, node)
+        return value if handed is None else handed
     call = machine.recorder.evident_loader(machine.frame, name, node, Evidence.of(ground, Ground.LOOP))
     return Loader(call, basis=call.basis)
 
@@ -53,15 +73,68 @@ def _as_given(frame: Frame, node: cst.BaseExpression) -> cst.BaseExpression:
     return node
 
 
-def _handed_on(machine: Machine, call: cst.Call, value: Value) -> Value:
+def _wrapped(value: Value) -> Value | None:
+    """The loader, or what yields its batches, that an object of a library was made of, as a progress bar is, or may
+    have been; None where it is no such object, or its name says that it puts batches elsewhere."""
+    if isinstance(value, Choice):
+        wrapped = [_wrapped(one) for one in value.options]
+        if all(one is None for one in wrapped):
+            return None
+        return join_all(old if new is None else new for old, new in zip(value.options, wrapped, strict=True))
+    if not isinstance(value, Opaque) or "." not in value.name or not value.arguments:
+        return None
+    if value.name.startswith(_OTHER_RESULTS) or _FETCHES.search(value.name):
+        return None
+    return _yields_batches(value.arguments[0])
+
+
+def _yields_batches(value: Value) -> Value | None:
+    """What an unknown function yields that is given a loader, or what yields the batches of one; None for other
+    values."""
+    if isinstance(value, Loader) or (isinstance(value, Iterated) and loaders_of(value)):
+        return evidently(value, _KEPT)
+    return None
+
+
+def _handed_on(machine: Machine, call: cst.Call) -> Value | None:
     """What a function that is not known yields of what it is given first: the batches of a loader, if that is one."""
     first = next((arg.value for arg in call.args if not arg.star), None)
-    if not isinstance(first, (cst.Name, cst.Attribute)):
-        return value
-    held = iterated(machine, first, machine.evaluate(first))
-    return (
-        Loader(held.call, held.delivers, held.basis | Evidence.of(Ground.KEPT)) if isinstance(held, Loader) else value
-    )
+    if not isinstance(first, (cst.Name, cst.Attribute)) or _FETCHES.search(machine.document.code(call.func)):
+        return None
+    return _yields_batches(iterated(machine, first, machine.evaluate(first)))
+
+
+def _bound_before(machine: Machine, node: cst.BaseExpression) -> Value | None:
+    """What yields batches and was bound to a name in the function at hand, whatever else may be: what an unknown
+    function makes of a loader, or what it is given there (``bar = enumerate(loader)``, ``bar = Bar(bar)``)."""
+    if not isinstance(node, cst.Name):
+        return None
+    function = machine.frame.function
+    around = machine.document.tree if function is None else function.node.body
+    found: list[Value] = []
+    for call in bindings(around).get(node.value, ()):
+        if isinstance(call, cst.Call) and _begins_with_loader(machine, call):
+            made = machine.evaluate(call)
+            held = _yields_batches(made) or _wrapped(made)
+            if held is None and isinstance(made, Unknown):
+                held = _handed_on(machine, call)
+            found += [held] if held is not None else []
+    return join_all(found) if found else None
+
+
+def _begins_with_loader(machine: Machine, call: cst.Call) -> bool:
+    """Whether a call, or the call that it is given alone, is given a loader, under whatever name, and nothing else by
+    position: so that to evaluate it asks for no other name that is bound to calls."""
+    node: cst.BaseExpression = call
+    while isinstance(node, cst.Call):
+        given = [arg for arg in node.args if arg.keyword is None]
+        if len(given) != 1 or given[0].star:
+            return False
+        node = given[0].value
+    if not isinstance(node, (cst.Name, cst.Attribute)):
+        return False
+    value = machine.evaluate(node)
+    return _yields_batches(value) is not None or (_may_be_loader(value) and bool(_name_of_loader(node)))
 
 
 def _may_be_loader(value: Value) -> bool:

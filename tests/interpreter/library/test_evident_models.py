@@ -33,20 +33,34 @@ REBOUND = {
     "a tuple": f"from elsewhere import wrap\nmodel, optimizer, loader = wrap(model, optimizer, loader)\n{COPY}",
     "keywords": f"from elsewhere import wrap\nmodel, loader = wrap(module=model, data_loader=loader)\n{COPY}",
     "on a condition": f"from elsewhere import wrap\nif input():\n    loader = wrap(loader)\n{COPY}",
+    "another name": f"from elsewhere import wrap\nother = wrap(loader)\n{COPY}".replace("in loader", "in other"),
+    "a class of a library": f"from progress.bar import Bar\nbar = Bar(loader)\n{COPY}".replace("in loader", "in bar"),
+    "numbered on a condition": "from elsewhere import bar\nbatches = enumerate(loader)\n"
+    + "if input():\n    batches = bar(batches)\n"
+    + COPY.replace("for x, y in loader", "for i, (x, y) in batches"),
 }
 PAIRS = {
-    "another name": Pair(
+    "a name that says where batches go": Pair(
         PHOTOS
         + MODEL
         + PINNED
-        + f"from elsewhere import wrap\nother = wrap(loader)\n{COPY}".replace("in load", "in oth"),
-        "in other",
-        "in loader",
+        + f"from elsewhere import prefetched\nother = prefetched(loader)\n{COPY}".replace("in loader", "in other"),
+        "prefetched",
+        "wrap",
     ),
     "what is not given": Pair(
-        PHOTOS + MODEL + f"{PINNED}from elsewhere import wrap\nloader = wrap(model)\n{COPY}".replace("loader", "data"),
+        PHOTOS
+        + MODEL
+        + f"{PINNED}from elsewhere import wrap\nother = wrap(model)\n{COPY}".replace("in loader", "in other"),
         "wrap(model)",
-        "wrap(data)",
+        "wrap(loader)",
+    ),
+    "what is made of itself": Pair(
+        PHOTOS
+        + MODEL
+        + f"{PINNED}a = enumerate(a)\nb = enumerate(c)\nc = zip(b)\nfor i, (x, y) in a:\n    x = x.cuda()\n",
+        "enumerate(a)",
+        "enumerate(loader)",
     ),
 }
 GRAPHS = {
