@@ -67,7 +67,7 @@ def bill(wheel: Path, out: Path) -> Path:
             path for path in (Path(scratch, "bin/python"), Path(scratch, "Scripts/python.exe")) if path.exists()
         )
         pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", str(python)]
-        subprocess.run([*pip, "install", str(wheel)], check=True)
+        subprocess.run([*pip, "install", "--no-compile", str(wheel)], check=True)
         path = out / BILL
         command = [sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible", "--of", "JSON"]
         options = ["--pyproject", str(ROOT / "pyproject.toml"), "-o", str(path), str(python)]

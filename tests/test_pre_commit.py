@@ -33,7 +33,11 @@ def configuration(*ids: str) -> str:
 def pre_commit(folder: Path, home: Path, *args: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pre_commit", *args]
     return subprocess.run(
-        command, cwd=folder, env=environment(PRE_COMMIT_HOME=str(home)), capture_output=True, encoding="utf-8"
+        command,
+        cwd=folder,
+        env=environment(PRE_COMMIT_HOME=str(home), PIP_NO_COMPILE="1"),
+        capture_output=True,
+        encoding="utf-8",
     )
 
 
