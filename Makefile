@@ -24,7 +24,8 @@ demo: $(VENV)/installed
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal -m 'not alone and not gpu'
-	$(BIN)/python -m pytest -m 'alone or gpu' $$(grep -rlE 'mark\.(alone|gpu)' --include='test_*.py' tests)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'alone and not gpu' $$(grep -rl --include='test_*.py' mark.alone tests)
+	$(BIN)/python -m pytest -m gpu $$(grep -rl --include='test_*.py' mark.gpu tests)
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
