@@ -118,7 +118,7 @@ class Interpreter(Machine):
         self.recorder.begin(document)
         if any(name.rpartition(".")[2] in document.text for name in SETS_DEFAULT_DEVICE):
             self._place_of_uncalled = SOMEWHERE
-        lines = document.text.count("\n")
+        lines = document.lines
         self._allowed.steps += STEPS_PER_LINE * lines
         self._allowed.spare += SPARE_STEPS_PER_LINE * lines
         run = self._runs[scope] = Run()

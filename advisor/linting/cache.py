@@ -84,6 +84,7 @@ class Cache:
                 return None
             if entry["folders"] != self._surroundings.around(program.filenames, program.root):
                 return None
+            consulted, placed = frozenset(entry["consulted"]), tuple((name, at) for name, at in entry["placed"])
             findings = tuple(_finding(one) for one in entry["findings"])
             seen = tuple(_seen(one) for one in entry["seen"])
             landmarks = tuple(_landmark(one) for one in entry["landmarks"])
@@ -92,13 +93,14 @@ class Cache:
                 self._changed = True
         except (KeyError, TypeError, ValueError, AttributeError):
             return None
-        return Result(replace(program, consulted=frozenset(entry["consulted"])), findings, seen, landmarks)
+        return Result(replace(program, consulted=consulted, placed=placed), findings, seen, landmarks)
 
     def put(self, result: Result, digests: Iterable[str]) -> None:
         """Remembers what was found in a program whose files have these digests."""
         self._entries[program_key(result.program, digests)] = {
             "used": self._now,
             "consulted": {name: self._surroundings.digest(name) for name in sorted(result.program.consulted)},
+            "placed": result.program.placed,
             "folders": self._surroundings.around(result.program.filenames, result.program.root),
             "findings": [_plain(one) for one in result.findings],
             "seen": [astuple(one) for one in result.seen],
@@ -182,7 +184,7 @@ def program_key(program: Program, digests: Iterable[str]) -> str:
     """What stands for a program whose files have these digests, seen from the working directory."""
     digest = hashlib.blake2b(repr((os.getcwd(), program.root)).encode(errors="surrogateescape"), digest_size=20)
     for name, config, own in zip(program.filenames, program.configs, digests, strict=True):
-        calls = name in program.callers
+        calls = (name in program.callers) + (name in program.scripts)
         digest.update(f"{name}\0{_settings(config)}\0{own}\0{calls}\0".encode(errors="surrogateescape"))
     return digest.hexdigest()
 

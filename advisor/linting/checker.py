@@ -16,6 +16,7 @@ from accel_advisor.linting.ruleset import Ruleset
 from accel_advisor.linting.tool_findings import broken_cells, internal_error, not_python, tool_finding, unreadable
 from accel_advisor.selection import INTERNAL_ERROR, NOT_ANALYSED, SYNTAX_ERROR, UNUSED_SUPPRESSION
 from accel_advisor.source.document import Document
+from accel_advisor.source.excerpt import excerpt
 from accel_advisor.source.parsing import DocumentError
 from accel_advisor.source.suppressions import Suppressions
 
@@ -68,7 +69,7 @@ class Checker:
             if filename not in contents:
                 continue
             try:
-                document = Document.from_bytes(filename, contents[filename])
+                document = _document(filename, contents[filename], excerpted=filename in program.scripts)
                 _ = document.tree
             except DocumentError as error:
                 if filename not in program.callers:
@@ -83,7 +84,7 @@ class Checker:
         rulesets = {
             filename: self.ruleset(config) for filename, config in zip(program.filenames, program.configs, strict=True)
         }
-        found = self._run(Path(program.root), documents, unsaved, rulesets)
+        found = self._run(Path(program.root), documents, unsaved, rulesets, program.callers)
         own = [document for document in documents if document.filename not in program.callers]
         by_file: dict[str, list[Finding]] = {document.filename: [] for document in own}
         if found.failed is not None and own:
@@ -101,7 +102,12 @@ class Checker:
         spoken = {one.filename for one in findings}
         silent = tuple(one for one in found.seen if one.filename in by_file and one.filename not in spoken)
         landmarks = tuple(one for one in found.landmarks if one.filename in by_file)
-        return Result(replace(program, consulted=found.consulted), shown, silent, landmarks)
+        placed = tuple(
+            (one.filename, excerpt(contents[one.filename]).placed)
+            for one in documents
+            if one.placed and one.filename in program.scripts
+        )
+        return Result(replace(program, consulted=found.consulted, placed=placed), shown, silent, landmarks)
 
     def _declared(self, document: Document, root: Path, config: Config) -> Declared:
         """What a script runs on: what its configuration says, then what the files around it up to the root say."""
@@ -122,7 +128,12 @@ class Checker:
         return self._finders.setdefault(real, ModuleFinder(real))
 
     def _run(
-        self, root: Path, documents: Sequence[Document], unsaved: Mapping[str, bytes], rulesets: Mapping[str, Ruleset]
+        self,
+        root: Path,
+        documents: Sequence[Document],
+        unsaved: Mapping[str, bytes],
+        rulesets: Mapping[str, Ruleset],
+        callers: frozenset[str],
     ) -> _Found:
         found = _Found()
         if not any(rulesets[one.filename].rules for one in documents):
@@ -136,7 +147,7 @@ class Checker:
             if len(documents) > 1:
                 # One file that cannot be understood must not hide what there is to say about the others.
                 for document in documents:
-                    found.take(self._run(root, [document], unsaved, rulesets))
+                    found.take(self._run(root, [document], unsaved, rulesets, callers))
                 if not any(one.code == INTERNAL_ERROR[0] for one in found.findings):
                     found.failed = error
             else:
@@ -147,7 +158,8 @@ class Checker:
             found.findings.append(tool_finding(filename, NOT_ANALYSED, f"This file {sentence}.", Severity.INFO))
         for filename, facts in analysis.facts.items():
             self.understood(facts)
-            found.take(_judged(facts, rulesets[filename]))
+            if filename not in callers:
+                found.take(_judged(facts, rulesets[filename]))
         return found
 
 
@@ -168,6 +180,15 @@ class _Found:
         self.seen += other.seen
         self.landmarks += other.landmarks
         self.consulted |= other.consulted
+
+
+def _document(filename: str, raw: bytes, *, excerpted: bool) -> Document:
+    if not excerpted:
+        return Document.from_bytes(filename, raw)
+    part = excerpt(raw)
+    document = Document.from_bytes(filename, part.raw)
+    document.lines = part.lines
+    return document
 
 
 def _judged(facts: Facts, ruleset: Ruleset) -> _Found:

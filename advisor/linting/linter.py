@@ -16,6 +16,7 @@ from accel_advisor.linting.tool_findings import is_readable, unreadable
 from accel_advisor.project.discovery import Found, is_generated, mentions_accelerators
 from accel_advisor.project.import_graph import Group
 from accel_advisor.project.project_index import ProjectIndex, digest_of
+from accel_advisor.source.excerpt import excerpt
 from accel_advisor.source.shown_path import shown_path
 
 POOL_BYTES = 400_000
@@ -88,15 +89,15 @@ def lint(
             if known
             else ProjectIndex(root, configurations.files(root), unsaved)
         )
-        if known:
-            known.keep_index(index)
         for group in dict.fromkeys(index.program(path) for path in paths):
             program = _program(group, root, report.asked, configurations)
-            result = known.get(program, [index.digest(path) for path in group.files]) if known else None
-            if result is None:
+            result = known.get(program, index.digests(group)) if known else None
+            if result is None or any(index.placed(os.path.realpath(one)) != at for one, at in result.program.placed):
                 todo.append(program)
             else:
                 report.take(result)
+        if known:
+            known.keep_index(index)
     if _selectors_hold(selected, report.programs, todo):
         report.failures = failures()
     shown = {shown_path(path): raw for path, raw in unsaved.items()}
@@ -105,7 +106,7 @@ def lint(
         report.take(result)
         if memory and not report.failures:
             program = result.program
-            digests = [digest_of(texts.get(name, b"")) for name in program.filenames]
+            digests = [_digest(texts.get(name, b""), name in program.scripts) for name in program.filenames]
             memory.of(program.root, unsaved).put(result, digests)
     report.findings.sort(key=lambda one: one.sort_key)
     report.seen.sort(key=lambda one: one.filename)
@@ -151,6 +152,7 @@ def _program(group: Group, root: str, asked: Mapping[str, str], configurations: 
         tuple(configurations.of(asked.get(path, path)) for path in group.files),
         root,
         callers=frozenset(shown_path(path) for path in group.callers),
+        scripts=frozenset(shown_path(path) for path in group.scripts),
     )
 
 
@@ -169,6 +171,10 @@ def _selectors_hold(selected: Iterable[Config], known: Iterable[Program], todo: 
     for config in wanted:
         _ = Ruleset(config).on
     return bool(wanted)
+
+
+def _digest(raw: bytes, of_excerpt: bool) -> str:
+    return excerpt(raw).digest if of_excerpt else digest_of(raw)
 
 
 def _bytes(filename: str, contents: Mapping[str, bytes], unsaved: Mapping[str, bytes]) -> bytes | None:

@@ -24,6 +24,8 @@ class Program:
         consulted: other files that were read on the way.
         callers: those of the files that are only here because they call the others: what is found in them is found in
             a program of their own.
+        scripts: those of the callers of which only the excerpt is read.
+        placed: the scripts of which it matters where their lines stand, each with the digest of that.
     """
 
     filenames: tuple[str, ...]
@@ -31,6 +33,8 @@ class Program:
     root: str
     consulted: frozenset[str] = frozenset()
     callers: frozenset[str] = frozenset()
+    scripts: frozenset[str] = frozenset()
+    placed: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)

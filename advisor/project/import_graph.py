@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from accel_advisor.project.discovery import is_generated, mentions_accelerators
 from accel_advisor.project.search_path import added_folders, folders_meant
-from accel_advisor.source.document import python_bytes
+from accel_advisor.source.document import is_notebook, python_bytes
 
 MOST_BYTES = 3_000_000
 """A program larger than this is taken in pieces, so that its trees fit in memory."""
@@ -37,11 +37,14 @@ class Group:
         callers: others that call them, and that belong to groups of their own or say nothing of accelerators.
         whole: these are all the files that lead to each other, and they are few enough to be one group whatever the
             sizes of each are, as long as all of them are not more than ``WHOLE_BYTES`` together.
+        scripts: those of the callers that none of the files imports: of these only the excerpt is read
+            (:func:`~accel_advisor.source.excerpt.excerpt`).
     """
 
     own: tuple[str, ...]
     callers: tuple[str, ...] = ()
     whole: bool = field(default=False, compare=False)
+    scripts: frozenset[str] = frozenset()
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -125,6 +128,13 @@ def _programs_of(
     own = [path for path in group if files[path].relevant]
     callers = [path for path in group if not files[path].relevant]
     whole = sum(files[path].size for path in group) <= WHOLE_BYTES
+    imported = {target for path in group for target in edges[path]}
+
+    def program(own: Iterable[str], callers: Iterable[str], *, whole: bool = False) -> Group:
+        callers = tuple(callers)
+        scripts = frozenset(one for one in callers if one not in imported and not is_notebook(one))
+        return Group(tuple(own), callers, whole, scripts)
+
     if sum(files[path].size for path in own) > WHOLE_BYTES:
         above: dict[str, list[str]] = {}
         for path in group:
@@ -134,21 +144,21 @@ def _programs_of(
         for part in _connected(group, reached):
             asked = [path for path in part if path in reached]
             if asked and sum(files[path].size for path in part) <= WHOLE_BYTES:
-                yield Group(tuple(asked), tuple(path for path in part if path not in reached))
+                yield program(asked, (path for path in part if path not in reached))
             else:
-                yield from (Group((path,), tuple(one for one in group if one in reached[path])) for path in asked)
+                yield from (program([path], (one for one in group if one in reached[path])) for path in asked)
         callers = [path for path in group if path in callers or path in reached]
         own = [path for path in own if path not in reached]
     piece: list[str] = []
     size = 0
     for path in own:
         if piece and size + files[path].size > MOST_BYTES:
-            yield Group(tuple(piece), tuple(_calling(piece, size, callers, files, edges)))
+            yield program(piece, _calling(piece, size, callers, files, edges))
             piece, size = [], 0
         piece.append(path)
         size += files[path].size
     if piece:
-        yield Group(tuple(piece), tuple(_calling(piece, size, callers, files, edges)), whole)
+        yield program(piece, _calling(piece, size, callers, files, edges), whole=whole)
 
 
 def _upwards(paths: Iterable[str], above: Mapping[str, Collection[str]]) -> set[str]:

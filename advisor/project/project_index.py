@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from accel_advisor.project.import_graph import WHOLE_BYTES, Group, Source, importers, programs
+from accel_advisor.source.excerpt import excerpt
 
 SETTLED_SECONDS = 2.0
 """A file that changed less than this before it was read may change again and keep its size and time of change."""
@@ -29,6 +30,18 @@ class Entry:
     stamp: tuple[int, int, int] | None
     digest: str
     source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpted:
+    """Digests of a file's excerpt (:class:`~accel_advisor.source.excerpt.Excerpt`), and that of its bytes."""
+
+    of: str
+    digest: str
+    placed: str
+
+
+_Known = tuple[dict[str, Entry], list[Group] | None, dict[str, Excerpted]]
 
 
 class ProjectIndex:
@@ -56,7 +69,8 @@ class ProjectIndex:
     ) -> None:
         self.root = root
         self._contents = contents or {}
-        before, groups = (known._entries, known._groups) if isinstance(known, ProjectIndex) else _read_data(known)
+        before, groups, excerpts = known._all if isinstance(known, ProjectIndex) else _read_data(known)
+        self._excerpts = excerpts
         self._entries: dict[str, Entry] = {}
         for path in files:
             if len(self._entries) == MOST_FILES:
@@ -91,6 +105,31 @@ class ProjectIndex:
         except OSError:  # it vanished
             return ""
 
+    def digests(self, group: Group) -> list[str]:
+        """Digests of what is read of each file of a program."""
+        return [self._excerpt(path).digest if path in group.scripts else self.digest(path) for path in group.files]
+
+    def placed(self, path: str) -> str:
+        """A digest of a file's excerpt and of where its lines stand."""
+        return self._excerpt(path).placed
+
+    @property
+    def _all(self) -> _Known:
+        return self._entries, self._groups, self._excerpts
+
+    def _excerpt(self, path: str) -> Excerpted:
+        digest = self.digest(path)
+        known = self._excerpts.get(path)
+        if known is None or known.of != digest:
+            try:
+                raw = self._contents[path] if path in self._contents else _bytes(path)
+            except OSError:
+                raw = b""
+            found = excerpt(raw)
+            known = self._excerpts[path] = Excerpted(digest_of(raw), found.digest, found.placed)
+            self.changed = True
+        return known
+
     @property
     def data(self) -> dict[str, Any]:
         """What a later index of the same root may begin with, in terms of JSON."""
@@ -108,9 +147,12 @@ class ProjectIndex:
                 for path, one in self._entries.items()
             },
             "groups": [
-                [*([numbers[path] for path in part] for part in (one.own, one.callers)), one.whole]
+                [*([numbers[path] for path in part] for part in (one.own, one.callers, sorted(one.scripts))), one.whole]
                 for one in self._groups
             ],
+            "excerpts": {
+                path: [one.of, one.digest, one.placed] for path, one in self._excerpts.items() if path in numbers
+            },
         }
 
     @property
@@ -170,8 +212,8 @@ def _bytes(path: str) -> bytes:
         return file.read()
 
 
-def _read_data(known: Any) -> tuple[dict[str, Entry], list[Group] | None]:
-    """The entries and groups of an earlier index; none where that is damaged."""
+def _read_data(known: Any) -> _Known:
+    """The entries, groups and excerpts of an earlier index; none where that is damaged."""
     try:
         entries = {
             path: Entry(stamp and tuple(stamp), digest, Source(size, relevant, tuple(imports), tuple(added)))
@@ -179,9 +221,14 @@ def _read_data(known: Any) -> tuple[dict[str, Entry], list[Group] | None]:
         }
         paths = list(entries)
         groups = [
-            Group(tuple(paths[number] for number in own), tuple(paths[number] for number in callers), bool(whole))
-            for own, callers, whole in known["groups"]
+            Group(_at(own, paths), _at(callers, paths), bool(whole), frozenset(_at(scripts, paths)))
+            for own, callers, scripts, whole in known["groups"]
         ]
-        return entries, groups
+        excerpts = {path: Excerpted(of, digest, placed) for path, (of, digest, placed) in known["excerpts"].items()}
+        return entries, groups, excerpts
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        return {}, None
+        return {}, None, {}
+
+
+def _at(numbers: Iterable[int], paths: Sequence[str]) -> tuple[str, ...]:
+    return tuple(paths[number] for number in numbers)

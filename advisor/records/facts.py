@@ -275,7 +275,7 @@ class Program(tuple[Facts, ...]):
         """The first loop, in the order of files, that trains: of those that take batches, where there are any."""
         learning = [loop for facts in self for loop in facts.loops if loop.learns]
         fed = [loop for loop in learning if loop.loaders] or learning
-        return min(fed, key=lambda one: (one.document.filename, one.document.span(one.node).start.offset), default=None)
+        return min(fed, key=lambda one: (one.document.filename, one.document.order(one.node)), default=None)
 
     @cached_property
     def placed(self) -> bool:

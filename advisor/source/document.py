@@ -59,6 +59,9 @@ class Document:
         encoding: what :meth:`encode` writes, a Python codec name.
         bom: whether the file starts with a UTF-8 byte order mark.
         notebook: the cells that the text comes from; None for a file of Python.
+
+    Attributes:
+        placed: whether anybody asked where something stands in it.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class Document:
         self.encoding = encoding
         self.bom = bom
         self.notebook = notebook
+        self.placed = False
 
     @classmethod
     def read(cls, path: str | Path) -> Document:
@@ -243,18 +247,24 @@ class Document:
 
     def location(self, offset: int) -> Location:
         """The location of the character at ``offset``."""
+        self.placed = True
         row = bisect.bisect_right(self._line_starts, offset)
         cell = self.notebook.place(offset) if self.notebook is not None else None
         return Location(offset, row, offset - self._line_starts[row - 1] + 1, cell)
 
     def offset(self, row: int, column: int) -> int:
         """The offset of a place given by row and column, both counted from 1, the column in characters."""
+        self.placed = True
         return self._line_starts[row - 1] + column - 1
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where a node of :attr:`tree` stands, without the parentheses around it."""
         start, end = self._offsets(node)
         return Span(self.location(start), self.location(end))
+
+    def order(self, node: cst.CSTNode) -> int:
+        """A number that grows from one node of the document to the next: all else may change that stands before it."""
+        return self._offsets(node)[0]
 
     def code(self, node: cst.CSTNode) -> str:
         """The text of a node, as it stands in the document."""
@@ -263,9 +273,15 @@ class Document:
 
     def line(self, row: int) -> str:
         """The text of a line, counted from 1, without its newline."""
+        self.placed = True
         starts = self._line_starts
         end = starts[row] if row < len(starts) else len(self.text)
         return self.text[starts[row - 1] : end].rstrip("\r\n")
+
+    @cached_property
+    def lines(self) -> int:
+        """How many lines it has; those that are not blank where only an excerpt of the file is read."""
+        return self.text.count("\n")
 
     @cached_property
     def width(self) -> int:
