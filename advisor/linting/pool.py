@@ -19,15 +19,17 @@ Check = Callable[[Program, Mapping[str, bytes], Mapping[str, bytes]], Result]
 def pooled(
     check: Check, todo: Sequence[Program], contents: Mapping[str, bytes], sources: Mapping[str, bytes], jobs: int
 ) -> Iterable[Result]:
-    """Results in the order of the programs. Where a process dies, whatever was lost with it is tried again alone, so
-    that one file on which the parser crashes costs its own program only. The processes look for cycles only now and
-    then (:func:`accel_advisor.linting.garbage_collection.collect_now_and_then`)."""
+    """Results in the order of the programs; the largest are begun first, so that none is left alone at the end. Where
+    a process dies, whatever was lost with it is tried again alone, so that one file on which the parser crashes costs
+    its own program only. The processes look for cycles only now and then
+    (:func:`accel_advisor.linting.garbage_collection.collect_now_and_then`)."""
     lost: list[Program] = []
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=gc.disable) as pool:
-        waiting = [(program, _submit(pool, check, program, contents, sources)) for program in todo]
-        for program, future in waiting:
+        largest = sorted(range(len(todo)), key=lambda at: -_size(todo[at], contents))
+        waiting = {at: _submit(pool, check, todo[at], contents, sources) for at in largest}
+        for at, program in enumerate(todo):
             try:
-                yield future.result()
+                yield waiting.pop(at).result()
             except BrokenExecutor:
                 lost.append(program)
     for program in lost:
@@ -40,6 +42,10 @@ def pooled(
                     program,
                     tuple(tool_finding(one, INTERNAL_ERROR, message, Severity.ERROR) for one in program.filenames),
                 )
+
+
+def _size(program: Program, contents: Mapping[str, bytes]) -> int:
+    return sum(len(contents.get(filename, b"")) for filename in program.filenames)
 
 
 def _submit(

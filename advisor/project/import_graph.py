@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from accel_advisor.project.discovery import is_generated, mentions_accelerators
 from accel_advisor.project.search_path import added_folders, folders_meant
@@ -35,15 +35,12 @@ class Group:
     Attributes:
         own: those whose program this is.
         callers: others that call them, and that belong to groups of their own or say nothing of accelerators.
-        whole: these are all the files that lead to each other, and they are few enough to be one group whatever the
-            sizes of each are, as long as all of them are not more than ``WHOLE_BYTES`` together.
         scripts: those of the callers that none of the files imports: of these only the excerpt is read
             (:func:`~accel_advisor.source.excerpt.excerpt`).
     """
 
     own: tuple[str, ...]
     callers: tuple[str, ...] = ()
-    whole: bool = field(default=False, compare=False)
     scripts: frozenset[str] = frozenset()
 
     @property
@@ -79,27 +76,35 @@ class Source:
         return cls(len(code), mentions_accelerators(raw), imports, added_folders(filename, code))
 
 
-def programs(files: Mapping[str, Source], root: str) -> list[Group]:
+def imports_of(files: Mapping[str, Source], root: str) -> dict[str, list[str]]:
+    """The other ones of some files that each of them imports.
+
+    Args:
+        files: by absolute path.
+        root: the project's root, in which absolute imports are looked for.
+    """
+    tops = _tops(files)
+    hits = {path: dict.fromkeys(_all_targets(path, source, root, files, tops)) for path, source in files.items()}
+    return {path: [hit for hit in found if hit != path] for path, found in hits.items()}
+
+
+def programs(files: Mapping[str, Source], imports: Mapping[str, Sequence[str]]) -> list[Group]:
     """Groups files by their imports of each other. Files that mention no accelerator call a program where they import
     one of its files, or another such file: through the ``__init__.py`` of a package lead the names that it brings.
 
     Args:
         files: by absolute path.
-        root: the project's root, in which absolute imports are looked for.
+        imports: which others each of them imports (:func:`imports_of`).
 
     Returns:
         The groups; every relevant file is its own in one of them. Files stand in the order of ``files``.
     """
-    tops = _tops(files)
-    everything: dict[str, list[str]] = {}
     above: dict[str, list[str]] = {}
-    for path, source in files.items():
-        hits = dict.fromkeys(_all_targets(path, source, root, files, tops))
-        everything[path] = [hit for hit in hits if hit != path]
-        for hit in everything[path]:
+    for path in files:
+        for hit in imports[path]:
             above.setdefault(hit, []).append(path)
     linked = _upwards([path for path, source in files.items() if source.relevant], above)
-    edges = {path: [hit for hit in everything[path] if hit in linked] for path in files if path in linked}
+    edges = {path: [hit for hit in imports[path] if hit in linked] for path in files if path in linked}
     return [program for group in _connected(edges, edges) for program in _programs_of(group, files, edges)]
 
 
@@ -127,13 +132,12 @@ def _programs_of(
 ) -> Iterator[Group]:
     own = [path for path in group if files[path].relevant]
     callers = [path for path in group if not files[path].relevant]
-    whole = sum(files[path].size for path in group) <= WHOLE_BYTES
     imported = {target for path in group for target in edges[path]}
 
-    def program(own: Iterable[str], callers: Iterable[str], *, whole: bool = False) -> Group:
+    def program(own: Iterable[str], callers: Iterable[str]) -> Group:
         callers = tuple(callers)
         scripts = frozenset(one for one in callers if one not in imported and not is_notebook(one))
-        return Group(tuple(own), callers, whole, scripts)
+        return Group(tuple(own), callers, scripts)
 
     if sum(files[path].size for path in own) > WHOLE_BYTES:
         above: dict[str, list[str]] = {}
@@ -158,7 +162,7 @@ def _programs_of(
         piece.append(path)
         size += files[path].size
     if piece:
-        yield program(piece, _calling(piece, size, callers, files, edges), whole=whole)
+        yield program(piece, _calling(piece, size, callers, files, edges))
 
 
 def _upwards(paths: Iterable[str], above: Mapping[str, Collection[str]]) -> set[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from accel_advisor.project.import_graph import WHOLE_BYTES, Group, Source, importers, programs
+from accel_advisor.project.import_graph import Group, Source, importers, imports_of, programs
 from accel_advisor.source.excerpt import excerpt
 
 SETTLED_SECONDS = 2.0
@@ -41,7 +41,7 @@ class Excerpted:
     placed: str
 
 
-_Known = tuple[dict[str, Entry], list[Group] | None, dict[str, Excerpted]]
+_Known = tuple[dict[str, Entry], dict[str, list[str]] | None, list[Group] | None, dict[str, Excerpted]]
 
 
 class ProjectIndex:
@@ -69,8 +69,7 @@ class ProjectIndex:
     ) -> None:
         self.root = root
         self._contents = contents or {}
-        before, groups, excerpts = known._all if isinstance(known, ProjectIndex) else _read_data(known)
-        self._excerpts = excerpts
+        before, imports, groups, self._excerpts = _known(known)
         self._entries: dict[str, Entry] = {}
         for path in files:
             if len(self._entries) == MOST_FILES:
@@ -81,8 +80,12 @@ class ProjectIndex:
         same_files = list(before) == list(self._entries)
         others = [path for path, one in self._entries.items() if one is not before.get(path)] if same_files else []
         self.changed = groups is None or not same_files or bool(others)
-        if groups is None or not same_files or not self._grouped_alike(before, groups, others):
-            groups = programs(self._sources, root)
+        alike = same_files and all(self._imports_alike(before[path], path) for path in others)
+        if imports is None or not alike:
+            imports = imports_of(self._sources, root)
+        if groups is None or not alike or any(before[path].source != self._entries[path].source for path in others):
+            groups = programs(self._sources, imports)
+        self._imports = imports
         self._groups: list[Group] = groups
         self._programs = {path: group for group in groups for path in group.own}
 
@@ -113,10 +116,6 @@ class ProjectIndex:
         """A digest of a file's excerpt and of where its lines stand."""
         return self._excerpt(path).placed
 
-    @property
-    def _all(self) -> _Known:
-        return self._entries, self._groups, self._excerpts
-
     def _excerpt(self, path: str) -> Excerpted:
         digest = self.digest(path)
         known = self._excerpts.get(path)
@@ -146,8 +145,9 @@ class ProjectIndex:
                 ]
                 for path, one in self._entries.items()
             },
+            "imports": [[numbers[path] for path in self._imports[importer]] for importer in numbers],
             "groups": [
-                [*([numbers[path] for path in part] for part in (one.own, one.callers, sorted(one.scripts))), one.whole]
+                [[numbers[path] for path in part] for part in (one.own, one.callers, sorted(one.scripts))]
                 for one in self._groups
             ],
             "excerpts": {
@@ -181,25 +181,10 @@ class ProjectIndex:
             return Entry(stamp, digest, Source.of(path, raw))
         return before if stamp is None else Entry(stamp, digest, before.source)
 
-    def _grouped_alike(self, before: Mapping[str, Entry], groups: Iterable[Group], others: Iterable[str]) -> bool:
-        """Whether files that changed leave the groups as they were: they import the same as before, and no group has
-        become so large that it would be taken apart."""
-        sized = set[str]()
-        for path in others:
-            old, new = before[path].source, self._entries[path].source
-            if (old.relevant, old.imports, old.added) != (new.relevant, new.imports, new.added):
-                return False
-            if old.size != new.size:
-                sized.add(path)
-        if not sized:
-            return True
-        touched = [one for one in groups if not sized.isdisjoint(one.files)]
-        for one in touched:
-            if not one.whole or sum(self._entries[path].source.size for path in one.files) > WHOLE_BYTES:
-                return False
-        # A file that is in none of the groups may have been left out of one for want of room.
-        left_out = sized.difference(*(one.files for one in touched))
-        return not left_out or all(one.whole for one in groups)
+    def _imports_alike(self, before: Entry, path: str) -> bool:
+        """Whether a file imports the same as before, and adds the same to where modules are looked for."""
+        old, new = before.source, self._entries[path].source
+        return (old.imports, old.added) == (new.imports, new.added)
 
 
 def digest_of(raw: bytes) -> str:
@@ -212,22 +197,25 @@ def _bytes(path: str) -> bytes:
         return file.read()
 
 
-def _read_data(known: Any) -> _Known:
-    """The entries, groups and excerpts of an earlier index; none where that is damaged."""
+def _known(known: Any) -> _Known:
+    """The entries, imports, groups and excerpts of an earlier index, or of its data; none where that is damaged."""
+    if isinstance(known, ProjectIndex):
+        return known._entries, known._imports, known._groups, known._excerpts
     try:
         entries = {
             path: Entry(stamp and tuple(stamp), digest, Source(size, relevant, tuple(imports), tuple(added)))
             for path, (stamp, digest, size, relevant, imports, added) in known["files"].items()
         }
         paths = list(entries)
+        imports = {path: list(_at(hits, paths)) for path, hits in zip(paths, known["imports"], strict=True)}
         groups = [
-            Group(_at(own, paths), _at(callers, paths), bool(whole), frozenset(_at(scripts, paths)))
-            for own, callers, scripts, whole in known["groups"]
+            Group(_at(own, paths), _at(callers, paths), frozenset(_at(scripts, paths)))
+            for own, callers, scripts in known["groups"]
         ]
         excerpts = {path: Excerpted(of, digest, placed) for path, (of, digest, placed) in known["excerpts"].items()}
-        return entries, groups, excerpts
+        return entries, imports, groups, excerpts
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        return {}, None, {}
+        return {}, None, None, {}
 
 
 def _at(numbers: Iterable[int], paths: Sequence[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from accel_advisor.project.import_graph import Source, programs
+from accel_advisor.project.import_graph import Source, imports_of, programs
 
 
 def grouped(files: dict[str, bytes]) -> list[list[str]]:
@@ -16,7 +16,9 @@ def grouped(files: dict[str, bytes]) -> list[list[str]]:
         os.path.join(folder, name): Source.of(name, raw + (b"" if b"# quiet" in raw else b"\n# torch\n"))
         for name, raw in files.items()
     }
-    return [[os.path.relpath(path, folder) for path in one.files] for one in programs(sources, folder)]
+    return [
+        [os.path.relpath(path, folder) for path in one.files] for one in programs(sources, imports_of(sources, folder))
+    ]
 
 
 class TestPrograms:
