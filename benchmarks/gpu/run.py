@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -87,9 +88,10 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Everything, within the time; what there is of it is written after each workload."""
     import torch
 
-    from accel_advisor.editing.fixer import write_atomically
     from accel_advisor.machine.bandwidth import measure
     from accel_advisor.machine.machine import inspect_machine
+    from accel_advisor.tuning.trial.trial_errors import TrialError
+    from benchmarks.gpu.races import NAME, race
     from benchmarks.gpu.scoring import score
     from benchmarks.gpu.workloads import make_data, trainings
 
@@ -102,6 +104,15 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     copies = measure()
     found["copies"] = copies if isinstance(copies, str) else copies.sentence
     print(found["copies"], flush=True)
+    write = partial(_write, options.json, found)
+    if not options.only or NAME in options.only:
+        print(NAME, flush=True)
+        try:
+            found[NAME] = race(folder / NAME, quick=options.quick)
+        except TrialError as error:
+            found[NAME] = {"failed": error.reason[:SAID]}
+            print(f"    failed: {error}", flush=True)
+        write()
     workloads = trainings(folder, int(inspect_machine().cores), quick=options.quick)
     workloads = tuple(one for one in workloads if not options.only or one.name in options.only)
     for number, workload in enumerate(workloads):
@@ -117,17 +128,24 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
         found["workloads"][workload.name] = result | {"seconds": round(time.monotonic() - began, 1)}
-        if options.json is not None:
-            options.json.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(options.json, (json.dumps(found, indent=1, allow_nan=False) + "\n").encode())
+        write()
     return found
+
+
+def _write(path: Path | None, found: dict[str, Any]) -> None:
+    """What there is so far."""
+    from accel_advisor.editing.fixer import write_atomically
+
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, (json.dumps(found, indent=1, allow_nan=False) + "\n").encode())
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="small, for a proof; written only with --json")
     parser.add_argument("--json", type=Path, metavar="FILE", help="what to write; else the recorded result")
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only this workload")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only this workload, or fixes")
     parser.add_argument("--minutes", type=float, default=MINUTES, help="for everything")
     options = parser.parse_args()
     for name in ("torch", "PIL"):
@@ -147,7 +165,7 @@ def main() -> int:
 
         found = run(options, Path(name) / "data")
         print(f"\n{tables(found)}")
-    return 1 if any("failed" in one for one in found["workloads"].values()) else 0
+    return 1 if any("failed" in one for one in (*found["workloads"].values(), found.get("fixes", {}))) else 0
 
 
 if __name__ == "__main__":

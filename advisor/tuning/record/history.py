@@ -36,6 +36,7 @@ class Entry:
         key: the same for runs that can be compared.
         settings: of the loader, as the script has them now.
         gain: what a measured change that is not in the source would bring; None where there is none.
+        fixes: of lint, such as ``ACC205 train.py:40``: those that were measured to pay and are not in the source.
     """
 
     history: int
@@ -55,6 +56,7 @@ class Entry:
     wait: float | None
     gain: float | None
     sentence: str | None
+    fixes: tuple[str, ...] = ()
 
     @property
     def bottom(self) -> float:
@@ -116,6 +118,9 @@ def entry_of(record: Record) -> Entry | None:
         record.shares.wait,
         gain.ratio if gain is not None else None,
         record.sentence,
+        tuple(one.where for one in record.fixes.raced if one.verdict == "pays" and not one.written)
+        if record.fixes
+        else (),
     )
 
 

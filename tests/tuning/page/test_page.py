@@ -44,6 +44,7 @@ from accel_advisor.tuning.record.schema import (
     Record,
     StageTime,
 )
+from accel_advisor.tuning.record.turns_schema import FixesRecord, FixPlace, FixRecord, Ratio
 
 from ...conftest import RECORDED
 
@@ -259,6 +260,24 @@ def test_the_loop_is_listed_with_its_prices_where_they_were_measured(record: Rec
         ("23 % (20-26)", 46, "ACC427"),
         ("", 0, ""),
     ]
+
+
+def test_each_fix_that_was_raced_is_said(record: Record) -> None:
+    assert "Fixes of lint" not in trial_page(record)
+    place = FixPlace("ACC205", "create-on-cpu-then-move", "<b>.py", 40, "Create it there")
+    pays = FixRecord((place,), True, "pays", "pays here (1.25 to 1.35)", Ratio(1.3, 1.25, 1.35), 0.0, 0.1, False)
+    other = replace(pays, places=(replace(place, code="ACC414"),), safe=False, verdict="slower", said="slower here")
+    fixes = FixesRecord(
+        (pays, other), "--- a/b.py\n+++ b/b.py\n@@ -1 +1 @@\n-x\n+y\n", ("b.py",), False, None, 2, ("x",)
+    )
+    page = trial_page(replace(record, fixes=fixes))
+    check(page)
+    section = page[page.index("<h2>Fixes of lint") :]
+    said = ("ACC205 &lt;b&gt;.py:40", "1.30x (1.25-1.35)", "pays here (1.25 to 1.35); safe", "slower here; not safe")
+    said += ("was not seen to run: 2", "Not raced: x.", "Run again with --apply to write this and verify it.")
+    places = [section.index(words) for words in said]
+    assert places == sorted(places)
+    check(trial_page(replace(record, fixes=FixesRecord((), "", (), False))))
 
 
 def test_functions_are_drawn_on_the_scale_of_their_stages(record: Record) -> None:

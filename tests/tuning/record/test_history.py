@@ -30,6 +30,7 @@ from accel_advisor.tuning.record.outcome import Outcome, Row
 from accel_advisor.tuning.record.outcome_record import recorded
 from accel_advisor.tuning.record.record_file import RecordError, read_record
 from accel_advisor.tuning.record.schema import Choice, Record, TriedRecord
+from accel_advisor.tuning.record.turns_schema import FixesRecord, FixPlace, FixRecord, Ratio
 from accel_advisor.tuning.search.diagnosis import Diagnosis, Shares
 from accel_advisor.tuning.search.statistics import Interval
 from accel_advisor.tuning.search.stops import Stop
@@ -223,3 +224,16 @@ def test_a_history_that_is_gone_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="cannot be read"):
         read_history(tmp_path / "none.jsonl")
     assert recorded(outcome(tmp_path, 5)).tried[0].rate == 5
+
+
+def test_fixes_that_pay_and_are_not_in_the_source_are_kept() -> None:
+    place = FixPlace("ACC205", "create-on-cpu-then-move", "train.py", 40, "Create it there")
+    gain = Ratio(1.3, 1.25, 1.35)
+    pays = FixRecord((place,), True, "pays", "pays here (1.25 to 1.35)", gain, 0.0, 0.0, False)
+    slower = replace(pays, places=(replace(place, row=41),), verdict="slower")
+    record = read_record(RECORDED)
+    left = entry_of(replace(record, fixes=FixesRecord((pays, slower), "", (), False)))
+    written = entry_of(replace(record, fixes=FixesRecord((replace(pays, written=True),), "", (), True)))
+    assert left is not None
+    assert written is not None
+    assert (left.fixes, written.fixes) == (("ACC205 train.py:40",), ())

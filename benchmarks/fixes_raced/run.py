@@ -1,0 +1,181 @@
+"""Races the fixes that lint offers for training scripts of public repositories, and checks those that are recommended
+in five more runs of old against new.
+
+    python benchmarks/fixes_raced/run.py --checkouts FOLDER --json benchmarks/results/fixes_raced.json
+
+Every script runs in a fresh copy of its repository, with data that is made for it. Exits with 1 where a recommended fix
+does not pay in each of its five runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import hashlib
+import json
+import math
+import os
+import re
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+WILD = Path(__file__).resolve().parents[1] / "wild"
+sys.path.insert(0, str(WILD))
+
+import data  # noqa: E402 -- of benchmarks/wild
+
+from accel_advisor.machine.machine import inspect_machine  # noqa: E402
+from accel_advisor.tuning.knobs.raced_fixes import RacedFix  # noqa: E402
+from accel_advisor.tuning.knobs.whole_runs import AS_IT_IS, WholeRuns  # noqa: E402
+from accel_advisor.tuning.racing.fix_races import FixRaces  # noqa: E402
+from accel_advisor.tuning.record.turns_record import fixes_record  # noqa: E402
+from accel_advisor.tuning.showing.race_text import fix_sentence  # noqa: E402
+from accel_advisor.tuning.target.command import Command  # noqa: E402
+from accel_advisor.tuning.trial.session import Session  # noqa: E402
+from accel_advisor.tuning.trial.trial_errors import TrialError  # noqa: E402
+
+RUNS = 5
+"""Runs of old against new that a recommended fix is checked in."""
+EXAMPLES, TUTORIAL, GAN = "pytorch/examples", "yunjey/pytorch-tutorial", "eriklindernoren/PyTorch-GAN"
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script of a repository; ``environment`` has ``{root}`` for the folder of the copy."""
+
+    repository: str
+    path: str
+    fixture: data.Fixture
+    args: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+SHARED = data.mnist("data")
+TUTORIAL_DATA = data.mnist("tutorials/data")
+SCRIPTS = (
+    Script(TUTORIAL, "tutorials/01-basics/feedforward_neural_network/main.py", TUTORIAL_DATA),
+    Script(GAN, "implementations/softmax_gan/softmax_gan.py", data.mnist("data/mnist")),
+    Script(EXAMPLES, "vae/main.py", SHARED),
+    Script(TUTORIAL, "tutorials/03-advanced/variational_autoencoder/main.py", TUTORIAL_DATA),
+    Script(TUTORIAL, "tutorials/03-advanced/generative_adversarial_network/main.py", TUTORIAL_DATA),
+    Script("karpathy/minGPT", "projects/adder/adder.py", data.nothing, environment={"PYTHONPATH": "{root}"}),
+    Script(EXAMPLES, "mnist_rnn/main.py", SHARED),
+    Script(EXAMPLES, "mnist/main.py", SHARED),
+    Script(TUTORIAL, "tutorials/02-intermediate/bidirectional_recurrent_neural_network/main.py", TUTORIAL_DATA),
+    Script(GAN, "implementations/cluster_gan/clustergan.py", data.mnist("data/mnist")),
+)
+
+
+def main() -> int:
+    """Races on the scripts that were asked for, one at a time."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--checkouts", type=Path, nargs="+", required=True, help="folders with checkouts owner+name")
+    parser.add_argument("--block", type=float, default=0.5, help="seconds of a block")
+    parser.add_argument("--only", default="", help="regular expression that the scripts' names must contain")
+    parser.add_argument("--json", type=Path, help="file for the results")
+    options = parser.parse_args()
+    machine = inspect_machine()
+    known = {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "machine": {"cores": machine.cores, "memory": machine.memory_total, "processor": machine.processor},
+        "block": options.block,
+    }
+    results = []
+    for script in SCRIPTS:
+        if re.search(options.only, f"{script.repository}/{script.path}"):
+            with tempfile.TemporaryDirectory(prefix="raced-") as scratch:
+                results.append(raced(script, options, Path(scratch).resolve()))
+            show(results[-1])
+            if options.json:
+                options.json.write_text(json.dumps({**known, "scripts": results}, indent=2) + "\n", encoding="utf-8")
+    checked = [one for result in results for one in result["checked"]]
+    print(f"{sum(one['pays'] for one in checked)} of {len(checked)} recommended fixes pay in {RUNS} of {RUNS} runs")
+    return int(not all(one["pays"] for one in checked))
+
+
+def raced(script: Script, options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+    """What became of the fixes for one script, and of those that were recommended in more runs."""
+    checkout = next(
+        path for folder in options.checkouts if (path := folder / script.repository.replace("/", "+")).is_dir()
+    )
+    root = scratch / "copy"
+    shutil.copytree(checkout, root, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    script.fixture(root)
+    path = root / script.path
+    result: dict[str, Any] = {
+        "script": f"{script.repository}/{script.path}",
+        "digest": hashlib.sha256(path.read_bytes()).hexdigest()[:12],
+        "load": list(os.getloadavg()),
+    }
+    began, memory = time.monotonic(), inspect_machine().memory_total
+    command = Command(path, None, script.args, path.parent)
+    checked: list[dict[str, Any]] = []
+    with surroundings(script, root), Session(command, deadline=math.inf, start_timeout=300.0, restarts=1) as session:
+        races = FixRaces(session, root=root, rules=(), memory=memory, block=options.block)
+        try:
+            found = races.run(safe=False, unsafe=False)
+        except TrialError as error:
+            result["failed"] = error.sentence
+            found = races.result
+        record = fixes_record(found, root)
+        for one, shown in zip(found.raced, record.raced, strict=True):
+            if one.pays:
+                checked.append(
+                    {"fix": shown.where, **checks(WholeRuns(session, memory=memory, block=options.block), one)}
+                )
+    return {
+        **result,
+        "raced": [{"sentence": fix_sentence(one), **asdict(one)} for one in record.raced],
+        "elsewhere": record.elsewhere,
+        "left_out": record.left_out,
+        "checked": checked,
+        "seconds": round(time.monotonic() - began, 1),
+    }
+
+
+def checks(runs: WholeRuns, fix: RacedFix) -> dict[str, Any]:
+    """Old against new in runs that the race had no part in: how many times as fast the new source was in each."""
+    ratios = []
+    for number in range(RUNS):
+        times = {}
+        for new in (True, False) if number % 2 else (False, True):
+            runs.renew()
+            run = runs.run(AS_IT_IS, fix.rewrite.after if new else fix.rewrite.before)
+            times[new] = statistics.geometric_mean(run.times)
+        ratios.append(times[False] / times[True])
+    return {"ratios": [round(one, 3) for one in ratios], "pays": min(ratios) > 1}
+
+
+@contextmanager
+def surroundings(script: Script, root: Path) -> Iterator[None]:
+    """The environment of a script: the stand-ins of benchmarks/wild, and what it asks for."""
+    old = dict(os.environ)
+    own = {key: value.replace("{root}", str(root)) for key, value in script.environment.items()}
+    paths = [str(WILD / "environment"), own.pop("PYTHONPATH", ""), old.get("PYTHONPATH", "")]
+    os.environ.update(own, PYTHONPATH=os.pathsep.join(filter(None, paths)))
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(old)
+
+
+def show(result: dict[str, Any]) -> None:
+    """One script for the terminal."""
+    print(f"{result['seconds']:6.1f} s  {result['script']} (load {result['load'][0]:.1f})", result.get("failed", ""))
+    for one in result["raced"]:
+        print(f"          {one['sentence']}")
+    for one in result["checked"]:
+        print(f"          five runs, {one['fix']}: {one['ratios']}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

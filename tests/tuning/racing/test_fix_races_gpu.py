@@ -1,0 +1,18 @@
+"""On a GPU: a tensor that is made on the host in each step is a fix that pays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.gpu.races import race
+
+torch = pytest.importorskip("torch")
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator")
+def test_making_a_matrix_on_the_device_pays(tmp_path: Path) -> None:
+    found = race(tmp_path / "raced", quick=False)
+    assert found["pays"], [one["said"] for one in found["raced"]]
