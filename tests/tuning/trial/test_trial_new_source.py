@@ -10,6 +10,7 @@ import pytest
 from accel_advisor.tuning.probe.channel.wire import Settings
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.trial import Trial
+from accel_advisor.tuning.trial.trial_errors import ScriptFailed
 
 MAIN = """\
 import inspect
@@ -69,3 +70,18 @@ def test_the_child_and_its_workers_find_the_new_source(tmp_path: Path, temporary
         assert {path: path.read_bytes() for path in before} == before
         assert not trial.leaked
         assert not trial.contained
+
+
+def test_a_traceback_shows_the_new_source(tmp_path: Path, temporary: Path) -> None:
+    script, helper = tmp_path / "train.py", tmp_path / "helper.py"
+    script.write_text("import helper\n\nhelper.run()\n")
+    helper.write_text("def run():\n    raise SystemExit(3)\n")
+    new = b"def run():\n    # one line more\n    raise ValueError('new')\n"
+    command = Command(script, None, (), tmp_path)
+    with (
+        Trial(command, deadline=time.monotonic() + 60, sources={helper: new}) as trial,
+        pytest.raises(ScriptFailed) as failed,
+    ):
+        trial.start()
+    assert f"File \"{helper}\", line 3, in run\n    raise ValueError('new')" in failed.value.traceback
+    assert helper.read_text().endswith("SystemExit(3)\n")
