@@ -19,6 +19,7 @@ import click
 
 from accel_advisor.commands.failure import Failure, console_here
 from accel_advisor.commands.output_files import Outputs
+from accel_advisor.source.document import is_notebook
 from accel_advisor.tuning.search.settings import KNOBS, TRAINING_KNOB_NAMES, UnknownKnobError, fix_rules, parse_knobs
 from accel_advisor.tuning.target.environment_remedies import environment_remedy, missing_torch
 from accel_advisor.tuning.target.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
@@ -156,9 +157,9 @@ def tune(
 ) -> None:
     """Run a short trial of SCRIPT, find the loader settings that are fastest on this machine, and show the change.
 
-    The script runs unmodified, as `python SCRIPT ARGS` would; its arguments stand after `--`. It is never run to its
-    end, and nothing that it writes stays. Without SCRIPT, the script of the configuration is run (tune.script), or the
-    one training script in this folder.
+    The script runs unmodified, as `python SCRIPT ARGS` would; its arguments stand after `--`. A notebook is run
+    cell by cell. Nothing is run to its end, and nothing that it writes stays. Without SCRIPT, the script of the
+    configuration is run (tune.script), or the one training script in this folder.
     """
     from accel_advisor.selection import SelectorError
     from accel_advisor.tuning.knobs.knob_trials import most_starts
@@ -249,7 +250,9 @@ def _remedy(error: ScriptFailed, command: Command) -> str:
     remedy = remedy or environment_remedy(
         error.traceback, shlex.join(["accel-advisor", "tune", *_target(command)]), os.environ
     )
-    return remedy or f"make `{_spelled(command)}` run by itself, then tune it"
+    if remedy or not is_notebook(command.file.name):
+        return remedy or f"make `{_spelled(command)}` run by itself, then tune it"
+    return "make its cells run one after the other in a kernel of its own, then tune it"
 
 
 def _tolerance(text: str | None, check: bool) -> float | None:
@@ -306,7 +309,13 @@ def _command(script: Path | None, module: str | None, arguments: tuple[str, ...]
     from accel_advisor.config import ConfigError
     from accel_advisor.configurations import Configurations
     from accel_advisor.tuning.target.command import Command
-    from accel_advisor.tuning.target.user_command import TargetError, checked_module, checked_script, only_script
+    from accel_advisor.tuning.target.user_command import (
+        TargetError,
+        checked_module,
+        checked_script,
+        only_script,
+        script_command,
+    )
 
     folder = Path.cwd()
     try:
@@ -314,13 +323,13 @@ def _command(script: Path | None, module: str | None, arguments: tuple[str, ...]
             raise Failure("name a script or a module with -m, not both")
         if script is not None:
             path = checked_script(script)
-            return Configurations().of(path), Command(path, None, arguments, folder)
+            return Configurations().of(path), script_command(path, arguments, folder)
         config = Configurations().of(folder)
         if module is not None:
             return config, Command(None, checked_module(module, folder), arguments, folder)
         if config.tune_script is not None:
             path = checked_script(config.root / config.tune_script)
-            return config, Command(path, None, arguments or config.tune_args, folder)
+            return config, script_command(path, arguments or config.tune_args, folder)
         return config, Command(only_script(folder), None, arguments, folder)
     except (ConfigError, TargetError) as error:
         raise Failure(str(error)) from error
@@ -349,6 +358,8 @@ def _launched(command: Command, processes: str | None, nodes: str) -> Command:
     """The command as ``--nproc-per-node`` and ``--nnodes`` want it to be started."""
     try:
         ranks = parse_ranks(processes) if processes is not None else None
+        if ranks is not None and is_notebook(command.file.name):
+            raise LaunchError(f"--nproc-per-node: {command.file.name} is a notebook, and torchrun starts scripts only")
         command = replace(command, ranks=ranks)
         check_nodes(nodes, _own(command), os.environ)
     except LaunchError as error:

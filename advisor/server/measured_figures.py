@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from accel_advisor.finding import Landmark, Sight
+from accel_advisor.source.program_lines import place_of
 from accel_advisor.tuning.record.history import Entry, read_history
 from accel_advisor.tuning.record.record_file import RecordError, read_record
 from accel_advisor.tuning.record.schema import Record
@@ -26,12 +27,13 @@ class Measured:
     Attributes:
         at: when that run began, in UTC.
         text: the figures in words.
-        loader: the row of the loader that was measured, from 1; None where it stands in another file or is not known.
+        loader: the cell, of a notebook, and the row of the loader that was measured, from 1; None where it stands in
+            another file or is not known.
     """
 
     at: str
     text: str
-    loader: int | None = None
+    loader: tuple[int | None, int] | None = None
 
 
 class Trials:
@@ -107,7 +109,7 @@ def _measured(one: Record | Entry, script: str, folders: Sequence[str]) -> Measu
         gain = "" if one.gain is None else f"; a change would make it {one.gain:.2f} times as fast"
         return Measured(one.at, f"{_rate(one.rate)}{_waiting(one.wait)}{gain}")
     sites = [site for loader in one.loaders if (site := loader.site) is not None]
-    row = next((site.row for site in sites if _is(site.filename, script, folders)), None)
+    row = next(((site.cell, site.row) for site in sites if _is(site.filename, script, folders)), None)
     if not _is(one.script, script, folders) and row is None:
         return None
     return Measured(one.began, _figures(one), row)
@@ -140,7 +142,9 @@ def lines_of(landmarks: Iterable[Landmark], measured: Measured | None) -> Iterat
     """The landmarks of a script with what stands above each: figures at the loader that was measured, else at the first
     loader or loop, and at all others what a trial would say."""
     ordered = sorted(landmarks, key=lambda one: one.span.start)
-    own = [one for one in ordered if one.sight is Sight.LOADER and measured and one.span.start.row == measured.loader]
+    own = [
+        one for one in ordered if one.sight is Sight.LOADER and measured and place_of(one.span.start) == measured.loader
+    ]
     first = next(iter(own or ordered), None)
     for one in ordered:
         text = f"measured {measured.at[:10]}: {measured.text}" if measured is not None and one is first else ""

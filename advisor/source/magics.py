@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 PYTHON_CELLS = frozenset({"capture", "debug", "ipytest", "memit", "notify", "prun", "time", "timeit", "wandb"})
 """Cell magics whose body is Python that runs in the notebook itself."""
@@ -16,6 +17,7 @@ _ESCAPED = re.compile(
     r"|(?:pip3?|conda|mamba|apt|apt-get|git|wget|cd|ls|mkdir|cp|mv|rm|cat|unzip)[ \t]+(?:[\w~$]|-\w|/\w|\.\.?/)"
 )
 _TIMED = re.compile(r"%time[ \t]+(?![ \t%!]|(?:async|class|def|for|if|try|while|with)\b)")
+_PYTHON_CELL = re.compile(rf"%%(?:{'|'.join(sorted(PYTHON_CELLS))})\b")
 _MAGIC_LINE = re.compile(r"(?:\\(?:\r\n|[\r\n])|[^\r\n])*")
 _INDENT = re.compile(r"[ \t]*")
 _NEWLINE = re.compile(r"\r\n|[\r\n]")
@@ -37,13 +39,30 @@ def masked(text: str) -> str:
     A magic, shell or help line becomes the expression ``0``; what is assigned from one (``files = !ls``), a name that
     nothing binds; a cell in another language becomes empty.
     """
-    first = _FIRST.match(text)
-    if first and (first["name"] in FOREIGN_CELLS or (first["percent"] == "%%" and first["name"] not in PYTHON_CELLS)):
+    if is_foreign(text):
         return blank(text)
+    return replaced(text, lambda magic: blank(magic, "0"), lambda magic: blank(magic, "_0"))
+
+
+def is_foreign(text: str) -> bool:
+    """Whether a magic takes the whole cell, which is no Python that runs in the notebook itself."""
+    first = _FIRST.match(text)
+    return first is not None and (
+        first["name"] in FOREIGN_CELLS or (first["percent"] == "%%" and first["name"] not in PYTHON_CELLS)
+    )
+
+
+def replaced(text: str, statement: Callable[[str], str], assigned: Callable[[str], str]) -> str:
+    """A cell's text with other words in the place of what is IPython's own. What only times Python is left out.
+
+    Args:
+        statement: the words for a statement, such as ``!ls`` or ``model?``, with the newline that ends it.
+        assigned: those for what is assigned from one, such as ``!ls`` in ``files = !ls``, likewise.
+    """
     parts: list[str] = []
     at = 0
     while at < len(text):
-        line, length = _statement(text, at)
+        line, length = _statement(text, at, statement, assigned)
         parts.append(line)
         at += length
     return "".join(parts)
@@ -54,8 +73,8 @@ def blank(text: str, head: str = "") -> str:
     return head + _NOT_NEWLINE.sub(" ", text[len(head) :])
 
 
-def _statement(text: str, at: int) -> tuple[str, int]:
-    """The lines of the statement that begins at ``at``, without what is IPython's own, and their length."""
+def _statement(text: str, at: int, statement: Callable[[str], str], assigned: Callable[[str], str]) -> tuple[str, int]:
+    """The lines of the statement that begins at ``at``, with what is IPython's own replaced, and their length."""
     indented = _INDENT.match(text, at)
     start = indented.end() if indented else at
     if _ESCAPED.match(text, start):
@@ -63,7 +82,9 @@ def _statement(text: str, at: int) -> tuple[str, int]:
         timed = _TIMED.match(text, start)
         if timed:  # what is timed binds names
             return f"{text[at:start]}{'0':{timed.end() - start - 1}};{text[timed.end() : end]}", end - at
-        return text[at:start] + blank(text[start:end], "0"), end - at
+        if _PYTHON_CELL.match(text, start):
+            return text[at:start] + blank(text[start:end], "0"), end - at
+        return text[at:start] + statement(text[start:end]), end - at
     depth = 0
     for token in _TOKEN.finditer(text, start):
         match token.lastgroup:
@@ -75,11 +96,11 @@ def _statement(text: str, at: int) -> tuple[str, int]:
                 return text[at : token.end()], token.end() - at
             case "help" if depth <= 0:
                 end = _magic_end(text, token.start())
-                return text[at:start] + blank(text[start:end], "0"), end - at
+                return text[at:start] + statement(text[start:end]), end - at
             case "assigned" if depth <= 0:
                 begin = token.start("assigned")
                 end = _magic_end(text, begin)
-                return text[at:begin] + blank(text[begin:end], "_0"), end - at
+                return text[at:begin] + assigned(text[begin:end]), end - at
     return text[at:], len(text) - at
 
 

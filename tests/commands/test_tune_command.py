@@ -17,6 +17,7 @@ from accel_advisor.commands.tune_command import _finish, tune
 from accel_advisor.tuning.search.verification import Verification
 from accel_advisor.tuning.trial.machine_lock import machine_lock
 
+from ..source.notebooks import code, notebook
 from ..tuning.outcomes import outcome
 
 TRAINING = "from torch.utils.data import DataLoader\nfor batch in DataLoader([]):\n    batch.backward()\n"
@@ -45,7 +46,11 @@ def listing(folder: Path) -> dict[str, bytes]:
         (["missing.py"], "missing.py does not exist"),
         (["broken.py"], "broken.py:1: is not Python"),
         (["."], "is a folder"),
-        (["notes.ipynb"], "is a notebook"),
+        (["notes.ipynb"], "notes.ipynb:1: is no notebook: it has no list of cells"),
+        (["empty.ipynb"], "empty.ipynb has no code cell in Python"),
+        (["julia.ipynb"], "julia.ipynb has no code cell in Python"),
+        (["cells.ipynb", "--", "--epochs", "3"], "cells.ipynb is a notebook, which takes no arguments: leave out"),
+        (["cells.ipynb", "--nproc-per-node", "2"], "cells.ipynb is a notebook, and torchrun starts scripts only"),
         (["train.py", "--knobs", "num_workers,batch"], "unknown knob 'batch': the knobs are num_workers"),
         (["train.py", "--knobs", ""], "no knob is named"),
         (["train.py", "--knobs", "fixes:ACC205,num_worker"], "--knobs fixes: no rule is called 'num_worker'"),
@@ -75,6 +80,13 @@ def test_wrong_use_is_one_sentence(folder: Path, args: list[str], words: str) ->
         (folder / name).write_text(TRAINING)
     (folder / "broken.py").write_text("def broken(:\n")
     (folder / "notes.ipynb").write_text("{}")
+    julia = {"language_info": {"name": "julia"}}
+    for name, data in (
+        ("empty", notebook()),
+        ("julia", notebook(code("x = 1"), metadata=julia)),
+        ("cells", notebook(code(TRAINING))),
+    ):
+        (folder / f"{name}.ipynb").write_text(json.dumps(data))
     before = listing(folder)
     result = call(*args)
     assert result.exit_code == 2, result.output

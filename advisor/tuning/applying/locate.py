@@ -18,6 +18,7 @@ from accel_advisor.records.actions import Within, calls
 from accel_advisor.records.facts import Facts, LoaderCall, LoaderContext
 from accel_advisor.source.document import Document
 from accel_advisor.source.parsing import DocumentError
+from accel_advisor.source.program_lines import line_name
 from accel_advisor.tables.loader_libraries import SETTINGS
 from accel_advisor.tuning.applying.origins import KnobPlan, Setting, plan_knob
 from accel_advisor.tuning.applying.project_code import own_frames
@@ -81,7 +82,7 @@ def plan_edits(
     found = _locate(own, root)
     if found is None:
         last = own[-1]
-        refusal = f"no call that builds a loader was recognised in {last.filename}, line {last.row}"
+        refusal = f"no call that builds a loader was recognised in {last.filename}:{line_name(last.filename, last.row)}"
         return EditPlan(last.filename, last.row, "", (), "", (refusal,))
     loader, callers = found
     return _plan(loader, callers, wanted, {**DEFAULTS, **(current or {})}, argv)
@@ -179,6 +180,7 @@ def _plan(
 ) -> EditPlan:
     document = loader.document
     row = document.span(loader.node).start.row
+    where = f"{document.filename}:{line_name(document.filename, row)}"
     context = _context(loader, callers)
     plans: dict[str, KnobPlan] = {}
     settled = True
@@ -187,7 +189,7 @@ def _plan(
             plan = _transfers(loader, bool(value))
         elif context is None:
             plan = KnobPlan(
-                refusal=f"`{loader.label}` ({document.filename}:{row}) is built in several ways, and which one was "
+                refusal=f"`{loader.label}` ({where}) is built in several ways, and which one was "
                 f"measured is not known; set {knob} to {value!r} by hand"
             )
         else:
@@ -250,8 +252,8 @@ def _transfers(loader: LoaderCall, wanted: bool) -> KnobPlan:
             refusal=f"the copies of the batches of `{loader.label}` to the device were not all found; "
             f"pass non_blocking=True to them by hand"
         )
-    rows = ", ".join(str(one.document.span(one.node).start.row) for one in waiting)
-    return KnobPlan(tuple(chain.from_iterable(given)), f"the copies in line {rows}")
+    lines = ", ".join(one.document.span(one.node).start.line for one in waiting)
+    return KnobPlan(tuple(chain.from_iterable(given)), f"the copies in {lines}")
 
 
 __all__ = ["DocumentError", "EditPlan", "plan_edits"]

@@ -25,6 +25,8 @@ class Objection(Enum):
     """The loader is built anew for every epoch."""
     EPOCH_UNSEEN = auto()
     """Workers that persist do not see the epoch that the data set is given."""
+    CELLS_UNSEEN = auto()
+    """Workers, which do not fork, would not find what the cells of a notebook define."""
     CHANGED_IN_USE = auto()
     """The script changes its data set while it is in use."""
 
@@ -80,6 +82,9 @@ def objections_to(info: LoaderInfo, root: Path) -> Objections:
     if loader is not None and _built_anew(loader) and not persistence:
         persistence.append(Objection.BUILT_ANEW)
     most = 1 if workers else info.shares
+    if Trait.NEEDS_CELLS in info.traits:
+        workers.insert(0, Objection.CELLS_UNSEEN)
+        most = 0
     return Objections(_once(workers), _once(persistence), _once(cautions), most)
 
 

@@ -13,6 +13,8 @@ from accel_advisor.finding import Edit
 from accel_advisor.interpreter.library.external_settings import settings_in
 from accel_advisor.records.facts import LoaderCall, LoaderContext
 from accel_advisor.records.operations import Argument
+from accel_advisor.source.document import Document
+from accel_advisor.source.program_lines import line_name
 from accel_advisor.values.values import (
     ABSENT,
     Choice,
@@ -47,8 +49,7 @@ class KnobPlan:
 
 def describe(origin: Origin) -> str:
     """An origin in words: ``the argparse default of --workers (train.py:12)``."""
-    row = origin.document.span(origin.node).start.row
-    where = f"{PurePath(origin.document.filename).name}:{row}"
+    where = _named(origin.document, origin.node)
     what = {
         "argument": "the argument in the call",
         "constant": f"the constant `{origin.name}`",
@@ -61,6 +62,15 @@ def describe(origin: Origin) -> str:
         "formula": f"the formula `{origin.document.code(origin.node)}`",
     }[origin.kind]
     return f"{what} ({where})"
+
+
+def _line(document: Document, node: cst.CSTNode) -> str:
+    """The line of a node after the name of its file."""
+    return line_name(document.filename, document.span(node).start.row)
+
+
+def _named(document: Document, node: cst.CSTNode) -> str:
+    return f"{PurePath(document.filename).name}:{_line(document, node)}"
 
 
 def literal_of(loader: LoaderCall, context: LoaderContext, knob: str, wanted: Setting, settled: bool) -> str:
@@ -183,8 +193,7 @@ def _same(one: object, other: object) -> bool:
 
 
 def _refuse(loader: LoaderCall, knob: str, wanted: Setting, why: str, remedy: str = "") -> KnobPlan:
-    row = loader.document.span(loader.node).start.row
-    where = f"{loader.document.filename}:{row}"
+    where = f"{loader.document.filename}:{_line(loader.document, loader.node)}"
     remedy = remedy or f"set it to {wanted!r} by hand"
     return KnobPlan(refusal=f"{knob} of `{loader.label}` ({where}) {why}; {remedy}")
 
@@ -198,21 +207,19 @@ def _add(loader: LoaderCall, context: LoaderContext, knob: str, wanted: Setting,
         return _refuse(loader, knob, wanted, f"may stand in {_decider(home)}", f"write `{keyword}: {wanted}` there")
     if context.open:
         return _refuse(loader, knob, wanted, "may come out of arguments that could not be followed")
-    row = loader.document.span(loader.node).start.row
+    where = _named(loader.document, loader.node)
     edits = add_keyword(loader.document, loader.node, keyword, expression)
     if edits is not None:
-        name = PurePath(loader.document.filename).name
-        return KnobPlan(edits, f"the call of `{loader.label}` ({name}:{row})")
+        return KnobPlan(edits, f"the call of `{loader.label}` ({where})")
     if len(context.mappings) == 1:
         mapping = context.mappings[0]
         edits = add_entry(mapping.document, mapping.node, keyword, repr(wanted))
         if edits is not None:
-            return KnobPlan(edits, f"the dict in line {edits[0].span.start.row} that is splatted into the call")
+            return KnobPlan(edits, f"the dict in {edits[0].span.start.line} that is splatted into the call")
     closed = all(not one.open and knob not in one.arguments for one in loader.contexts)
     edit = add_before_splat(loader.document, loader.node, keyword, expression) if closed else None
     if edit is not None:
-        name = PurePath(loader.document.filename).name
-        return KnobPlan((edit,), f"the call of `{loader.label}` ({name}:{row})")
+        return KnobPlan((edit,), f"the call of `{loader.label}` ({where})")
     return _refuse(loader, knob, wanted, "cannot be added beside `**` in the call")
 
 
@@ -241,8 +248,7 @@ def _formula(loader: LoaderCall, argument: Argument, knob: str, wanted: Setting)
         return _refuse(loader, knob, wanted, "could not be followed to a place in the source")
     computed = isinstance(node, (cst.Call, cst.BinaryOperation, cst.IfExp, cst.Comparison))
     if computed and (isinstance(argument.value, Opaque) or not isinstance(node, cst.Call)):
-        row = document.span(node).start.row
-        words = f"the formula `{document.code(node)}` ({PurePath(document.filename).name}:{row})"
+        words = f"the formula `{document.code(node)}` ({_named(document, node)})"
         return KnobPlan((replace_node(document, node, repr(wanted)),), words)
     return _refuse(loader, knob, wanted, f"is decided by `{document.code(node)}`")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from accel_advisor.tuning.probe.channel.wire import Frame
 from accel_advisor.tuning.probe.script.stack import is_library
 
-_SOURCES = (".py", "")  # a script may have no suffix
+_SOURCES = (".py", ".ipynb", "")  # a script may have no suffix
 
 
 def is_own_code(filename: str) -> bool:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from accel_advisor.finding import Edit
 from accel_advisor.tuning.applying.project_code import display_name
 from accel_advisor.tuning.probe.channel.wire import Frame, Settings
 from accel_advisor.tuning.search.settings import Value, arguments, changed
 from accel_advisor.tuning.search.statistics import Interval
+
+if TYPE_CHECKING:
+    from accel_advisor.source.document import Document
 
 
 class RewriteError(Exception):
@@ -118,10 +123,21 @@ def rewritten(edits: Sequence[Edit], root: Path) -> Rewrite:
             raise RewriteError(f"{name} {error}") from error
         try:
             after[path], new = edited_python(document, of_file)
-            # what only the compiler refuses, as a keyword that is given twice
-            compile(new.text, str(path), "exec", dont_inherit=True)
+            _compile(new, str(path))
         except (EditConflictError, DocumentError, UnicodeEncodeError, SyntaxError, ValueError) as error:
             raise RewriteError(f"{name} cannot be edited: {error}") from error
-        before[path] = document.encode(document.text)
+        before[path] = document.encode_parts([document.text[part.start : part.end] for part in document.parts])
         diffs.append(diff(name, document, new))
     return Rewrite(before, after, "".join(diffs))
+
+
+def _compile(document: Document, path: str) -> None:
+    """Sees whether there is anything that only the compiler refuses, as a keyword that is given twice."""
+    if document.notebook is None:
+        compile(document.text, path, "exec", dont_inherit=True)
+        return
+    broken = {cell.number for cell, _ in document.broken_cells}
+    for part in document.parts:
+        if part.cell not in broken:
+            flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+            compile(document.python[part.start : part.end], path, "exec", flags, dont_inherit=True)

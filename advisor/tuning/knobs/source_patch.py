@@ -145,7 +145,7 @@ class _Source:
             found = call_at(own[-1], self.root, "torch.optim") if own else None
             added = add_keyword(*found, statement.keyword, statement.value) if found is not None else None
             if added is None:
-                where = f" ({Path(own[-1].filename).name}:{own[-1].row})" if own else ""
+                where = f" ({_named(own[-1])})" if own else ""
                 return Patch(remedy=f"{by_hand}{where}")
             edits += added
         return Patch(tuple(edits), by_hand)
@@ -162,7 +162,7 @@ class _Source:
             place = _naming(sites, documents)
             found = self._at_model(statement, *place, blocks=blocks) if place is not None else None
             if found is None:
-                where = f", which is called in {Path(own[-1].filename).name}:{own[-1].row}" if own else ""
+                where = f", which is called in {_named(own[-1])}" if own else ""
                 return Patch(remedy=f"{self._once(statement, blocks)}, for the model{where}")
             edits += found
         return Patch(tuple(edits), self._once(statement, *self.turned.blocks[:1]))
@@ -184,6 +184,12 @@ class _Source:
         imports = () if is_method(blocks) else with_imports(document, row, *statement.imports)
         edit = before_loop(document, row, name, text)
         return None if edit is None or imports is None else (*imports, edit)
+
+
+def _named(frame: Frame) -> str:
+    from accel_advisor.source.program_lines import line_name
+
+    return f"{Path(frame.filename).name}:{line_name(frame.filename, frame.row)}"
 
 
 def _naming(sites: Sequence[Site], documents: dict[str, Document]) -> tuple[Document, int, str] | None:

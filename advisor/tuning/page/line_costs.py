@@ -43,7 +43,8 @@ def line_costs(record: Record) -> Costs | None:
     listing = prices.listing
     if listing is None:
         return Costs(counted, tuple(said), "", ())
-    return Costs(counted, tuple(said), listing.filename, _lines(prices, listing))
+    name = f"{listing.filename}:cell {listing.cell}" if listing.cell is not None else listing.filename
+    return Costs(counted, tuple(said), name, _lines(prices, listing))
 
 
 def _lines(prices: Prices, listing: Listing) -> tuple[Line, ...]:
@@ -51,7 +52,7 @@ def _lines(prices: Prices, listing: Listing) -> tuple[Line, ...]:
     margin = min((len(one.text) - len(one.text.lstrip()) for one in listing.lines if one.text.strip()), default=0)
     codes: dict[int, list[str]] = {}
     for one in prices.findings:
-        if one.filename == listing.filename:
+        if (one.filename, one.cell) == (listing.filename, listing.cell):
             codes.setdefault(one.row, []).append(one.code)
     return tuple(
         Line(

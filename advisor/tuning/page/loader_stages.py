@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from accel_advisor.tuning.page.scale import Scale
+from accel_advisor.tuning.record.place_text import place_text
 from accel_advisor.tuning.record.schema import Explanation, FunctionTime, Record
 from accel_advisor.tuning.wording.figures import label, seconds_text, share_text
 
@@ -63,7 +64,7 @@ def _function(one: FunctionTime, scale: Scale) -> Stretch:
     return Stretch(
         "function",
         one.function,
-        f"{one.filename}:{one.row}",
+        place_text(one),
         one.calls,
         seconds_text(one.seconds),
         f"{share_text(one.share)} ({100 * one.low:.0f}-{100 * one.high:.0f})",

@@ -14,7 +14,6 @@ whichever is longer.
 from __future__ import annotations
 
 import ast
-import linecache
 import os
 from collections import defaultdict
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from accel_advisor.finding import Finding, Price
+from accel_advisor.source.program_lines import line_at, place_of, python_lines, row_for_people
 from accel_advisor.tuning.applying.project_code import display_name
 from accel_advisor.tuning.pricing.sampled_shares import Shares
 from accel_advisor.tuning.probe.channel.wire import Block, Frame, LoopStack
@@ -90,15 +90,17 @@ class _Waiting:
 
 def _finding(place: _Place, shares: Shares, waiting: _Waiting, root: Path) -> FindingPrice:
     finding, start = place.finding, place.finding.span.start
+    cell, row = place_of(start)
     return FindingPrice(
         finding.code,
         finding.name,
         finding.message,
         display_name(finding.filename, root),
-        start.row,
+        row,
         start.column,
         text_of(finding),
         waiting.price(shares.where(place.charged)),
+        cell,
     )
 
 
@@ -133,7 +135,7 @@ class _Place:
 @cache
 def _tree(filename: str) -> ast.Module:
     try:
-        return ast.parse("".join(linecache.getlines(filename)))
+        return ast.parse("".join(python_lines(filename)))
     except (SyntaxError, ValueError):  # a newer Python's, or no text
         return ast.Module([], [])
 
@@ -164,7 +166,7 @@ def _rows(finding: Finding) -> range:
 def text_of(finding: Finding) -> str:
     """The code that a finding is about, up to the end of its first line."""
     start, end = finding.span.start, finding.span.end
-    line = linecache.getline(os.path.abspath(finding.filename), start.row).rstrip()
+    line = line_at(os.path.abspath(finding.filename), start.row).rstrip()
     return (line[start.column - 1 : end.column - 1] if start.row == end.row else line[start.column - 1 :]).strip()
 
 
@@ -182,11 +184,13 @@ def _lines(places: Sequence[_Place], shares: Shares, waiting: _Waiting, root: Pa
     found = [
         LinePrice(
             display_name(key[0], root),
-            key[1],
-            max(at[key], key=at[key].__getitem__) or linecache.getline(*key[:2]).strip(),
+            row,
+            max(at[key], key=at[key].__getitem__) or line_at(*key[:2]).strip(),
             waiting.price(numbers, data=key[2]),
+            cell,
         )
         for key, numbers in stacks.items()
+        for cell, row in [row_for_people(*key[:2])]
     ]
     found.sort(key=lambda one: -one.price.share)
     return tuple(one for one in found if one.price.share >= LEAST_SHARE and one.price.measurable)[:_MOST_LINES]
@@ -212,12 +216,13 @@ def _listing(asks: Sequence[Frame], shares: Shares, waiting: _Waiting, root: Pat
         display_name(filename, root),
         tuple(
             ListedLine(
-                row,
-                linecache.getline(filename, row).rstrip("\n"),
+                row_for_people(filename, row)[1],
+                line_at(filename, row).rstrip("\n"),
                 waiting.price(stacks[row], data=row == asks[-1].row) if row in stacks else None,
             )
             for row in rows
         ),
+        row_for_people(filename, rows.start)[0],
     )
 
 

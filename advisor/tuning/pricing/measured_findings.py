@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from accel_advisor.finding import Finding, Price
+from accel_advisor.source.program_lines import place_of
 from accel_advisor.tuning.pricing.line_prices import text_of
 from accel_advisor.tuning.record.record_file import RecordError, read_record
 from accel_advisor.tuning.record.schema import FindingPrice
@@ -39,7 +40,7 @@ class MeasuredPrices:
     def _of(self, finding: Finding) -> Price | None:
         """The price of a finding: of the same code, in the file of that name, and as near as may be, since lines may
         have been added above meanwhile."""
-        text, row = text_of(finding), finding.span.start.row
+        text, (_, row) = text_of(finding), place_of(finding.span.start)
         same = [one for one in self._prices if one.code == finding.code and one.text == text and _named(one, finding)]
         return min(same, key=lambda one: abs(one.row - row)).price if same else None
 

@@ -71,7 +71,7 @@ class Child:
     def run(self) -> None:
         """Run the user's command to its end, and report it."""
         plan = self._plan
-        ending = runner.run(plan["script"], plan["module"], plan["args"], plan["cwd"])
+        ending = runner.run(plan["script"], plan["module"], plan["args"], plan["cwd"], plan["notebook"])
         trained = max((record.credits for record in self._records.all), default=0) > 0
         self._session.send(
             ScriptEnded(

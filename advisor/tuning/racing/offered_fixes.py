@@ -17,6 +17,7 @@ from accel_advisor.linting.linter import lint
 from accel_advisor.linting.ruleset import known_codes
 from accel_advisor.project.discovery import Found
 from accel_advisor.selection import selectors
+from accel_advisor.source.program_lines import named_line, place_of
 from accel_advisor.tuning.applying.project_code import display_name, is_own_code
 from accel_advisor.tuning.pricing.line_prices import priced
 from accel_advisor.tuning.probe.channel.wire import Block, Frame
@@ -121,7 +122,7 @@ def _below(filename: str, root: Path) -> bool:
 
 
 def _place(finding: Finding, root: Path) -> str:
-    return f"{finding.code} {display_name(finding.filename, root)}:{finding.span.start.row}"
+    return f"{finding.code} {display_name(finding.filename, root)}:{named_line(*place_of(finding.span.start))}"
 
 
 def _together(findings: Iterable[Finding]) -> list[tuple[Finding, ...]]:
@@ -139,9 +140,12 @@ def _dearest_first(
     """Those first that act from elsewhere, which have no price, then by what their lines take of a step."""
     prices = priced(block, [one for fix in fixes for one in fix], root, device=device)
     shares = {
-        (one.code, one.filename, one.row): one.price.share for one in (prices.findings if prices is not None else ())
+        (one.code, one.filename, one.cell, one.row): one.price.share
+        for one in (prices.findings if prices is not None else ())
     }
     return sorted(
         fixes,
-        key=lambda fix: -shares.get((fix[0].code, display_name(fix[0].filename, root), fix[0].span.start.row), 1.0),
+        key=lambda fix: (
+            -shares.get((fix[0].code, display_name(fix[0].filename, root), *place_of(fix[0].span.start)), 1.0)
+        ),
     )

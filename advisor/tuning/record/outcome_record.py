@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import platform
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from accel_advisor import __version__
 from accel_advisor.finding import Edit, Location
 from accel_advisor.machine.machine import Accelerator, Machine
+from accel_advisor.source.program_lines import place_of, row_for_people
 from accel_advisor.tuning.applying.project_code import display_name, own_frame
 from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, LoaderInfo, Settings
 from accel_advisor.tuning.record.device_use import spans, use
@@ -91,7 +93,7 @@ _PARTS = ("wait", "transfer", "compute", "host")
 
 def _loader(outcome: Outcome, info: LoaderInfo, *, trained: bool) -> LoaderRecord:
     frame = own_frame(info.stack, outcome.root)
-    site = Place(display_name(frame.filename, outcome.root), frame.row) if frame else None
+    site = _place(outcome, frame.filename, frame.row) if frame else None
     found = outcome.recommendation
     baseline = _choice(info.settings, outcome.baseline_rate if trained else None, outcome.baseline_interval)
     known = LoaderRecord(site, info.role, info.dataset, info.batch_size, info.length, baseline)
@@ -117,9 +119,17 @@ def _built(outcome: Outcome) -> Place | None:
     """The call that builds the loader: as the static side sees it, else where the probe saw it."""
     found = outcome.recommendation
     if found is not None and found.row:
-        return Place(display_name(found.filename, outcome.root), found.row)
+        return _place(outcome, found.filename, found.row)
     frame = own_frame(outcome.loaders[0].stack, outcome.root)
-    return Place(display_name(frame.filename, outcome.root), frame.row) if frame else None
+    return _place(outcome, frame.filename, frame.row) if frame else None
+
+
+def _place(outcome: Outcome, filename: str, row: int) -> Place:
+    """A line of a file as it was when it was measured."""
+    found = outcome.recommendation
+    content = found.rewrite.before.get(Path(os.path.realpath(filename))) if found is not None else None
+    cell, line = row_for_people(filename, row, content)
+    return Place(display_name(filename, outcome.root), line, cell)
 
 
 def _names(paths: tuple[str, ...], root: Path) -> tuple[str, ...]:
@@ -127,12 +137,14 @@ def _names(paths: tuple[str, ...], root: Path) -> tuple[str, ...]:
 
 
 def _edit(edit: Edit, root: Path) -> EditRecord:
-    filename = display_name(root / edit.filename, root)
-    return EditRecord(filename, edit.content, _spot(edit.span.start), _spot(edit.span.end))
+    filename, cell = display_name(root / edit.filename, root), edit.span.start.cell
+    return EditRecord(
+        filename, edit.content, _spot(edit.span.start), _spot(edit.span.end), cell.number if cell else None
+    )
 
 
 def _spot(location: Location) -> Spot:
-    return Spot(location.row, location.column)
+    return Spot(place_of(location)[1], location.column)
 
 
 def _row(row: Row, outcome: Outcome) -> TriedRecord:

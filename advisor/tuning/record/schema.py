@@ -18,10 +18,11 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of a file, from 1."""
+    """A line of a file, from 1; in a notebook, of a cell."""
 
     filename: str
     row: int
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class EditRecord:
     content: str
     location: Spot
     end_location: Spot
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +218,7 @@ class FunctionTime:
     low: float
     high: float
     seconds: float
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +243,7 @@ class LinePrice:
     row: int
     calls: str
     price: Price
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +258,7 @@ class FindingPrice:
     column: int
     text: str
     price: Price
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +276,7 @@ class Listing:
 
     filename: str
     lines: tuple[ListedLine, ...]
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

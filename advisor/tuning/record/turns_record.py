@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 from accel_advisor.finding import Finding
+from accel_advisor.source.program_lines import place_of
 from accel_advisor.tuning.applying.project_code import display_name
 from accel_advisor.tuning.knobs.raced_fixes import RacedFix, RacedFixes
 from accel_advisor.tuning.knobs.tried_knobs import TriedKnobs
@@ -93,4 +94,5 @@ def _fix(fix: RacedFix, root: Path) -> FixRecord:
 
 def _place(finding: Finding, root: Path) -> FixPlace:
     title = finding.fix.title if finding.fix is not None else ""
-    return FixPlace(finding.code, finding.name, display_name(finding.filename, root), finding.span.start.row, title)
+    cell, row = place_of(finding.span.start)
+    return FixPlace(finding.code, finding.name, display_name(finding.filename, root), row, title, cell)

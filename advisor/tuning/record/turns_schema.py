@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from accel_advisor.source.program_lines import named_line
+
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
@@ -59,6 +61,7 @@ class FixPlace:
     filename: str
     row: int
     title: str
+    cell: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,9 @@ class FixRecord:
     @property
     def where(self) -> str:
         """What was raced, in words: ``ACC201 train.py:40``."""
-        return ", ".join(dict.fromkeys(f"{one.code} {one.filename}:{one.row}" for one in self.places))
+        return ", ".join(
+            dict.fromkeys(f"{one.code} {one.filename}:{named_line(one.cell, one.row)}" for one in self.places)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 import re
 from collections.abc import Callable, Sequence
 
+from accel_advisor.source.program_lines import line_at
 from accel_advisor.tuning.probe.channel.wire import COLLATE, DATA_SET, Block, Frame, Settings, Stack
 from accel_advisor.tuning.search.headroom import HEADROOM
 from accel_advisor.tuning.wording.figures import percent, times
@@ -90,7 +90,7 @@ def expression(frame: Frame) -> str:
     """What stands in the source at a frame's place; empty where it is longer than a line, or not known."""
     if frame.column <= 0 or frame.row != frame.end_row:
         return ""
-    return linecache.getline(frame.filename, frame.row)[frame.column - 1 : frame.end_column - 1].strip()
+    return line_at(frame.filename, frame.row)[frame.column - 1 : frame.end_column - 1].strip()
 
 
 def is_decoding(stack: Stack) -> bool:

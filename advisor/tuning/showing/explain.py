@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+from accel_advisor.source.program_lines import row_for_people
 from accel_advisor.tuning.applying.project_code import display_name, is_own_code
 from accel_advisor.tuning.probe.channel.wire import COLLATE, DATA_SET, Block, Frame, Settings, Stack
+from accel_advisor.tuning.record.place_text import place_text
 from accel_advisor.tuning.record.schema import Explanation, FunctionTime, StageTime
 from accel_advisor.tuning.search.settings import describe
 from accel_advisor.tuning.showing.advice import advise, at_most, expression
@@ -60,7 +62,7 @@ def _next(settings: Settings, block: Block, functions: Sequence[FunctionTime]) -
     most = at_most(block, settings.num_workers, costliest.seconds / 2)
     return (
         f"with {describe(settings)} {percent(waits)} of each step waits for data: {costliest.function} "
-        f"({costliest.filename}:{costliest.row}) takes {percent(costliest.share)} of the fetching; in half of its time "
+        f"({place_text(costliest)}) takes {percent(costliest.share)} of the fetching; in half of its time "
         f"the loop would run at most {times(most)} as fast"
     )
 
@@ -96,18 +98,20 @@ def _functions(stacks: Sequence[Stack], seconds: dict[str, float], root: Path) -
         within, samples = time / sums[task][0], sums[task][0] ** 2 / sums[task][1]
         part = seconds[task] / fetch if fetch else 0.0
         low, high = wilson(within, samples)
+        cell, line = row_for_people(filename, row)
         last = max(innermost[key], key=innermost[key].__getitem__)
         found.append(
             FunctionTime(
                 stage=task,
                 function=_short(own or called),
                 filename=_LIBRARIES.sub("", display_name(filename, root)),
-                row=row,
+                row=line,
                 calls=_calls(own, called, last),
                 share=within * part,
                 low=low * part,
                 high=high * part,
                 seconds=within * seconds[task],
+                cell=cell,
             )
         )
     found.sort(key=lambda one: -one.share)

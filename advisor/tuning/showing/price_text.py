@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import LEAST_PRICE, per_cent
+from accel_advisor.tuning.record.place_text import place_text
 from accel_advisor.tuning.record.schema import FindingPrice, LinePrice, Prices
 from accel_advisor.tuning.wording.figures import seconds_text
 
@@ -19,7 +20,7 @@ def price_lines(prices: Prices) -> Iterator[tuple[str, str]]:
     cheap = [one for one in prices.findings if not one.price.measurable]
     if cheap:
         most = max(LEAST_PRICE, *(one.price.high for one in cheap))
-        places = ", ".join(f"{one.code} {one.filename}:{one.row}" for one in cheap)
+        places = ", ".join(f"{one.code} {place_text(one)}" for one in cheap)
         yield f"Nothing that could be measured here (less than {per_cent(most)} of each step): {places}.", ""
     if not prices.findings:
         yield "Lint finds nothing in the lines that ran.", ""
@@ -31,12 +32,12 @@ def price_lines(prices: Prices) -> Iterator[tuple[str, str]]:
 
 def finding_sentence(finding: FindingPrice) -> str:
     """A finding with its price."""
-    return f"{finding.code} {finding.filename}:{finding.row} `{_short(finding.text)}`: {finding.price.words}."
+    return f"{finding.code} {place_text(finding)} `{_short(finding.text)}`: {finding.price.words}."
 
 
 def line_sentence(line: LinePrice) -> str:
     """A line without a finding, with its price."""
-    return f"no finding {line.filename}:{line.row} `{_short(line.calls)}`: {line.price.words}."
+    return f"no finding {place_text(line)} `{_short(line.calls)}`: {line.price.words}."
 
 
 def _short(text: str) -> str:

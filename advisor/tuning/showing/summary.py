@@ -11,6 +11,7 @@ from rich.text import Text
 
 from accel_advisor.tuning.probe.channel.wire import NO_TRANSFER, NO_WAIT
 from accel_advisor.tuning.record.outcome_record import recorded
+from accel_advisor.tuning.record.place_text import place_text
 from accel_advisor.tuning.record.schema import Choice, Explanation, Record, TriedRecord
 from accel_advisor.tuning.record.turns_schema import FixesRecord, TurnsRecord, VerificationRecord
 from accel_advisor.tuning.search.settings import describe
@@ -84,7 +85,7 @@ def built(record: Record) -> str:
         return ""
     named = f"{record.name}, " if record.name else ""
     decided = f"; decided by {record.origin}" if record.origin else ""
-    return f"{named}built at {record.built.filename}:{record.built.row}{decided}"
+    return f"{named}built at {place_text(record.built)}{decided}"
 
 
 def applying(record: Record) -> str:
@@ -140,7 +141,7 @@ def _print_explanation(found: Explanation, console: Console) -> None:
             table.add_row(_text(stage.name), f"{1e3 * stage.seconds:.3g} ms", f"{stage.share:.0%} of its way")
         for one in found.functions:
             if one.stage == stage.name:
-                place = f"  {one.function}  {one.filename}:{one.row}" + (f"  {one.calls}" if one.calls else "")
+                place = f"  {one.function}  {place_text(one)}" + (f"  {one.calls}" if one.calls else "")
                 share = f"{one.share:.0%} ({one.low:.0%}-{one.high:.0%}) of the fetching"
                 table.add_row(_text(place), f"{1e3 * one.seconds:.3g} ms", share)
     console.print(table)

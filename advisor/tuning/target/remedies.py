@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 import signal
+import sys
 from pathlib import Path
 
+from accel_advisor.source.document import is_notebook
 from accel_advisor.tuning.probe.channel.refusals import OUT_OF_MEMORY
 
 _USAGE = re.compile(r"^usage:.*^\S.*(error|required|unrecognized|missing|no such option)", re.I | re.M | re.S)
 _RELATIVE = "ImportError: attempted relative import with no known parent package"
 _MAGIC = "NameError: name 'get_ipython' is not defined"
+_IPYTHON = re.compile(r"NameError: name '(get_ipython|display)' is not defined")
 _ROOM = ["--knobs", "batch_size,activation_checkpointing"]
 
 
@@ -63,6 +66,9 @@ def remedy_of(failure: str, own: list[str], script: Path | None, cwd: Path) -> s
         module = _module(script, cwd)
         words = ["-m", module, *own[1:]] if module else []
         return f"it is part of a package, so run it as a module: `{tune_line(words)}`" if words else ""
+    if script is not None and is_notebook(str(script)):
+        lacks = _IPYTHON.search(failure)
+        return f"`{lacks[1]}` is IPython's: `{sys.executable} -m pip install ipython`" if lacks else ""
     if _MAGIC in failure:
         return "take out the lines that the export of a notebook made of its magics, those with get_ipython"
     return ""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from accel_advisor.source.document import Document
+from accel_advisor.source.document import Document, is_notebook
 from accel_advisor.source.parsing import DocumentError
+from accel_advisor.tuning.target.command import Command
+from accel_advisor.tuning.target.notebook_script import lack_of
 
 _LOADER = re.compile(r"\b\w*DataLoader\b")
 _TRAINS = re.compile(r"\.backward\(|\.fit\(|\.train\(\)")
@@ -18,28 +20,45 @@ class TargetError(Exception):
 
 
 def checked_script(path: Path) -> Path:
-    """``path``, absolute, if it is a file that Python can compile.
+    """``path``, absolute, if it is a file that Python can compile, or a notebook whose cells can be run.
 
     Raises:
-        TargetError: it is missing, no Python file, or has a syntax error.
+        TargetError: it is missing, no Python file, has a syntax error, or is a notebook without cells in Python or with
+            magics where IPython is not installed.
     """
     if path.is_dir():
         raise TargetError(f"{path} is a folder: name the training script in it")
     if not path.exists():
         raise TargetError(f"{path} does not exist")
-    if path.suffix == ".ipynb":
-        raise TargetError(f"{path} is a notebook: export it with `jupyter nbconvert --to script` and tune the result")
     try:
-        text = Document.read(path).text
+        document = Document.read(path)
     except DocumentError as error:
         raise TargetError(f"{path}:{error.row}: {error}") from error
+    if document.notebook is not None:
+        lack = lack_of(str(path), document.notebook)
+        if lack:
+            raise TargetError(lack)
+        return path.absolute()
     try:
-        compile(text, str(path), "exec", dont_inherit=True)
+        compile(document.text, str(path), "exec", dont_inherit=True)
     except SyntaxError as error:
         raise TargetError(f"{path}:{error.lineno or 1}: is not Python: {error.msg}") from error
     except ValueError as error:
         raise TargetError(f"{path}: is not Python: {error}") from error
     return path.absolute()
+
+
+def script_command(path: Path, arguments: tuple[str, ...], folder: Path) -> Command:
+    """What runs a script that :func:`checked_script` let pass: a notebook in its own folder, as Jupyter does.
+
+    Raises:
+        TargetError: a notebook is given arguments.
+    """
+    if not is_notebook(str(path)):
+        return Command(path, None, arguments, folder)
+    if arguments:
+        raise TargetError(f"{path.name} is a notebook, which takes no arguments: leave out what stands behind `--`")
+    return Command(path, None, (), path.parent)
 
 
 def only_script(folder: Path) -> Path:

@@ -14,6 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from accel_advisor.source.document import is_notebook
+from accel_advisor.source.notebook import Notebook
+from accel_advisor.source.parsing import DocumentError
 from accel_advisor.tuning.probe.channel.reasons import Raised
 from accel_advisor.tuning.probe.channel.wire import (
     FETCHING,
@@ -34,6 +37,7 @@ from accel_advisor.tuning.probe.containment.scratch_layer import read_log
 from accel_advisor.tuning.probe.guard import put_back
 from accel_advisor.tuning.probe.knobs.training_knobs import Plan
 from accel_advisor.tuning.target.command import Command
+from accel_advisor.tuning.target.notebook_script import cells_of, in_cells, left_out
 from accel_advisor.tuning.target.remedies import ran_out_of_memory
 from accel_advisor.tuning.trial.child_process import ChildProcess, ProcessEnded, remaining
 from accel_advisor.tuning.trial.disk_space import LOOK_SECONDS, Room
@@ -151,6 +155,7 @@ class Trial:
             "module": command.module,
             "args": list(command.args),
             "cwd": str(command.cwd),
+            "notebook": self._cells(),
             "extend_epochs": self.extend_epochs,
             "knob": self._plan.to_json() if self._plan is not None else None,
         }
@@ -181,6 +186,18 @@ class Trial:
                     seconds = limit - self._started
                     late = SlowStart if seconds >= self.start_timeout else TimedOut
                     raise late(slow_start(seconds, batches, said))
+
+    def _cells(self) -> dict[str, Any] | None:
+        """What runs of a script that is a notebook; None for any other command."""
+        script = self.command.script
+        if script is None or not is_notebook(str(script)):
+            return None
+        try:
+            notebook = Notebook((self._sources or {}).get(script.resolve()) or script.read_bytes())
+        except (DocumentError, OSError) as error:
+            raise ScriptFailed(f"the notebook cannot be read any more: {error}", "", 1) from error
+        self.notes += tuple(left_out(notebook))
+        return cells_of(notebook)
 
     def measure(
         self,
@@ -286,13 +303,12 @@ class Trial:
             output, errors = self._child.output()
             self._close()
             if event.status != 0 or event.traceback:
-                said = last_words(event.traceback or errors)
+                failure = in_cells(event.traceback or errors, self.command.script)
+                said = last_words(failure)
                 who = "the script" if event.rank is None else f"rank {event.rank} of the script"
                 reason = f"{who} failed with exit status {event.status}" + (f": {said}" if said else "")
                 memory = ran_out_of_memory(said, event.status)
-                return ScriptFailed(
-                    reason, event.traceback or errors, event.status, event.batches, out_of_memory=memory
-                )
+                return ScriptFailed(reason, failure, event.status, event.batches, out_of_memory=memory)
             if not event.batches:
                 said = spoken(output)
                 reason = "the script ended without iterating a DataLoader"

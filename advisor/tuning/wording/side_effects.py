@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from accel_advisor.source.document import is_notebook
 from accel_advisor.tuning.applying.objections import Objection, Objections, Reason
 from accel_advisor.tuning.probe.channel.wire import LoaderInfo, Settings, Trait
 from accel_advisor.tuning.search.settings import prefetch
@@ -16,6 +17,8 @@ _OBJECTIONS = {
     "ones",
     Objection.BUILT_ANEW: "the loader is built anew for every epoch, so no worker outlives one",
     Objection.EPOCH_UNSEEN: "its data set has set_epoch, which workers that persist do not see",
+    Objection.CELLS_UNSEEN: "they do not fork here, and would not find what the cells define; a data set in a "
+    ".py file, which the notebook imports, can have workers",
     Objection.CHANGED_IN_USE: "the script changes its data set while it is in use",
 }
 
@@ -45,13 +48,18 @@ def side_effects(info: LoaderInfo, old: Settings, new: Settings, objections: Obj
             "the loader is read once and kept in memory by itertools.cycle, so its settings matter in the first epoch "
             "alone"
         )
-    if new.num_workers and info.start_method != "fork" and old.num_workers == 0:
+    if new.num_workers and info.start_method != "fork" and old.num_workers == 0 and not _in_cells(info):
         notes.append(f"workers start by {info.start_method}, so the script needs an `if __name__ == '__main__':` guard")
     if new.num_workers or prefetch(new) != prefetch(old):
         notes.append(
             "a trial reads the data from the page cache: where it is larger than memory, a full run waits longer for it"
         )
     return notes
+
+
+def _in_cells(info: LoaderInfo) -> bool:
+    """Whether a notebook builds the loader: its workers do not run it again."""
+    return any(is_notebook(frame.filename) for frame in info.stack)
 
 
 def not_tried(settings: Settings, objections: Objections) -> list[str]:

@@ -57,6 +57,13 @@ data = Samples(["a"])
 """
 
 
+def test_workers_that_would_not_find_what_cells_define_are_not_tried(tmp_path: Path) -> None:
+    found = objections(PLAIN, tmp_path, traits=frozenset({Trait.NEEDS_CELLS}), start_method="spawn")
+    assert (found.workers, found.most_workers) == ((Objection.CELLS_UNSEEN,), 0)
+    (note,) = not_tried(Settings(), found)
+    assert note.startswith("more workers were not tried: they do not fork here")
+
+
 def test_there_is_no_objection_to_a_plain_data_set(tmp_path: Path) -> None:
     assert objections(PLAIN, tmp_path) == Objections()
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 
 import pytest
 
-from accel_advisor.finding import Finding, Location, Severity, Span
+from accel_advisor.finding import CellPlace, Finding, Location, Severity, Span
 from accel_advisor.tuning.pricing.line_prices import priced
 from accel_advisor.tuning.pricing.sampled_shares import Shares
 from accel_advisor.tuning.probe.channel.wire import Block, Frame, LoopSamples, LoopStack
 from accel_advisor.tuning.record.schema import Prices
 from accel_advisor.tuning.showing.price_text import price_lines
+
+from ...source import notebooks
 
 SOURCE = """\
 def train(loader):
@@ -29,6 +32,18 @@ def augment(images):
 """
 
 
+HEAD = "%matplotlib inline\nimport torch"
+"""Another cell, so that rows of the program are not those of the second one."""
+BELOW = 3
+
+
+@pytest.fixture
+def cells(tmp_path: Path) -> Path:
+    path = tmp_path / "train.ipynb"
+    path.write_text(json.dumps(notebooks.notebook(notebooks.code(HEAD), notebooks.code(SOURCE))))
+    return path
+
+
 @pytest.fixture
 def script(tmp_path: Path) -> Path:
     path = tmp_path / "train.py"
@@ -41,7 +56,7 @@ def at(path: Path, code: str) -> tuple[int, int, int]:
     rows = SOURCE.splitlines()
     row = next(number for number, line in enumerate(rows, 1) if code in line)
     column = rows[row - 1].index(code) + 1
-    return row, column, column + len(code)
+    return row + BELOW * (path.suffix == ".ipynb"), column, column + len(code)
 
 
 def frame(path: Path, code: str) -> Frame:
@@ -51,7 +66,8 @@ def frame(path: Path, code: str) -> Frame:
 
 def finding(path: Path, text: str, code: str = "ACC900") -> Finding:
     row, column, end = at(path, text)
-    span = Span(Location(column, row, column), Location(end, row, end))
+    cell = CellPlace(3, row - BELOW, 1, 1) if path.suffix == ".ipynb" else None
+    span = Span(Location(column, row, column, cell), Location(end, row, end, cell))
     return Finding(code, "a-rule", "what it says", Severity.WARNING, str(path), span)
 
 
@@ -86,6 +102,24 @@ def test_a_finding_is_charged_with_what_is_called_there(script: Path) -> None:
         assert one.price.low < one.price.share < one.price.high
         assert one.price.waits == ""
         assert one.price.saves is None
+
+
+def test_places_in_a_notebook_are_those_of_its_cells(cells: Path) -> None:
+    found = prices(cells, finding(cells, "loss.item()"))
+    assert [(one.cell, one.row, one.text, round(one.price.share, 3)) for one in found.findings] == [
+        (3, 5, "loss.item()", 0.4)
+    ]
+    assert [(one.cell, one.row, one.calls) for one in found.lines] == [
+        (3, 4, "model(images)"),
+        (3, 11, "shuffled(images)"),
+        (3, 2, "loader:"),
+    ]
+    assert found.listing is not None
+    assert found.listing.cell == 3
+    first = found.listing.lines[0]
+    assert (first.row, first.text) == (2, SOURCE.splitlines()[1])
+    said = [text for text, _ in price_lines(found)]
+    assert any(text.startswith("ACC900 train.ipynb:cell 3:5 `loss.item()`") for text in said)
 
 
 def test_a_finding_in_code_that_ran_and_costs_nothing_is_named_as_such(script: Path) -> None:

@@ -24,7 +24,7 @@ def test_the_record_has_the_agreed_shape(tmp_path: Path) -> None:
     data = plain(recorded(outcome(tmp_path, won=True, verification=Verification(True, GAIN))))
     json.dumps(data, allow_nan=False)
     first, second = data["loaders"]
-    assert first["site"] == {"filename": "train.py", "row": 1}
+    assert first["site"] == {"filename": "train.py", "row": 1, "cell": None}
     assert first["baseline"]["rate"] == 412.0
     assert first["recommended"]["settings"] == {
         "num_workers": 4,

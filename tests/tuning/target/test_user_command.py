@@ -39,7 +39,7 @@ def test_what_cannot_run_is_refused_in_a_sentence(tmp_path: Path) -> None:
     for name, words in (
         ("missing.py", "does not exist"),
         ("", "is a folder"),
-        ("train.ipynb", "is a notebook"),
+        ("train.ipynb", "is no notebook: it has no list of cells"),
         ("broken.py", r"broken\.py:2: is not Python: "),
         ("null.py", "is not Python"),
     ):

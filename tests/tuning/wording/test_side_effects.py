@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from accel_advisor.tuning.applying.objections import Objection, Objections
-from accel_advisor.tuning.probe.channel.wire import LoaderInfo, Settings, Trait
+from accel_advisor.tuning.probe.channel.wire import Frame, LoaderInfo, Settings, Trait
 from accel_advisor.tuning.wording.side_effects import not_tried, reason_text, short_steps, side_effects
 
 INFO = LoaderInfo(0, "train", (), Settings(), 4, 100, 64, "x.Samples", "fork")
@@ -24,6 +24,8 @@ def test_side_effects_of_workers_are_reported() -> None:
     assert any("copy of the data set" in note for note in kept)
     spawned = replace(INFO, start_method="spawn")
     assert any("__main__" in note for note in side_effects(spawned, Settings(), Settings(4), NONE))
+    cell = replace(spawned, stack=(Frame("/x/train.ipynb", "<module>", 1, 1, 1, 9),))
+    assert not any("__main__" in note for note in side_effects(cell, Settings(), Settings(4), NONE))
 
 
 def test_batches_that_are_kept_in_memory_are_reported() -> None:

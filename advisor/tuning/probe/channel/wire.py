@@ -145,6 +145,8 @@ class Trait(Enum):
     """Its batches are read once and kept in memory by itertools.cycle."""
     SETS_EPOCH = auto()
     """Its data set has a method ``set_epoch``."""
+    NEEDS_CELLS = auto()
+    """Its workers would not find what cells of a notebook define, because they do not fork."""
 
 
 @dataclass(frozen=True, slots=True)

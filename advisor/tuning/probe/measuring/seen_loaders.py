@@ -13,6 +13,7 @@ from typing import Any
 from accel_advisor.tuning.probe.channel.reasons import IteratesItself, KeepsBatches, LoopReason, Unmeasurable
 from accel_advisor.tuning.probe.channel.wire import Frame, LoaderInfo, Settings, Trait
 from accel_advisor.tuning.probe.measuring import batches
+from accel_advisor.tuning.probe.measuring.cell_definitions import needs_cells
 from accel_advisor.tuning.probe.measuring.worker_shares import shares_of
 from accel_advisor.tuning.probe.script import stack
 
@@ -86,6 +87,8 @@ class LoaderRecord:
             yield Trait.CYCLED
         if callable(getattr(loader.dataset, "set_epoch", None)):
             yield Trait.SETS_EPOCH
+        if start_method_of(loader) != "fork" and needs_cells(loader):
+            yield Trait.NEEDS_CELLS
 
 
 class Records:

@@ -1,4 +1,4 @@
-"""Runs the user's command as ``python script`` and ``python -m module`` would, in this process."""
+"""Runs the user's command as ``python script``, ``python -m module`` or a notebook's kernel would, in this process."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
+from accel_advisor.tuning.probe.script import notebook_run
 from accel_advisor.tuning.probe.script.stack import is_probe
 
 
@@ -27,20 +28,24 @@ class Ending:
     traceback: str = ""
 
 
-def run(script: str | None, module: str | None, args: list[str], cwd: str) -> Ending:
+def run(
+    script: str | None, module: str | None, args: list[str], cwd: str, notebook: dict[str, Any] | None = None
+) -> Ending:
     """Run the command to its end, its non-daemon threads included.
 
     The module stays ``sys.modules["__main__"]`` afterwards, as under the interpreter itself, so that classes of the
     script can be pickled by atexit handlers and sent to workers that are started by spawn.
+
+    Args:
+        notebook: what :func:`notebook_run.run` takes, where the script is one.
     """
     try:
-        if script is not None:
-            code, main = _script(script, args)
+        if script is not None and notebook is not None:
+            notebook_run.run(script, notebook)
         else:
-            assert module is not None
-            code, main = _module(module, args, cwd)
-        sys.modules["__main__"] = main
-        exec(code, main.__dict__)
+            code, main = _script(script, args) if script is not None else _module(module or "", args, cwd)
+            sys.modules["__main__"] = main
+            exec(code, main.__dict__)
         ending = Ending(0)
     except SystemExit as stop:
         ending = Ending(_status(stop))
