@@ -97,6 +97,7 @@ class WholeRuns:
         against: Plan = AS_IT_IS,
         before: Mapping[Path, bytes] = NOTHING,
         after: Mapping[Path, bytes] = NOTHING,
+        worth: float | None = None,
     ) -> tuple[Interval, Moved, dict[bool, list[WholeRun]]]:
         """Runs what is new against what is old, by turns, until it is settled which is faster, or the loss moved.
 
@@ -104,6 +105,7 @@ class WholeRuns:
             plan, after: of the new side.
             against, before: of the old side.
             alike: whether both see the same batches, so that their losses can be compared.
+            worth: the least gain that is to be ruled out where there seems to be none, as :class:`PairedRuns` has it.
 
         Returns:
             the gain, what became of the loss, and the runs of the old side (False) and of the new one (True).
@@ -121,7 +123,7 @@ class WholeRuns:
                     self._check_room(run.turned, base.turned)
                 runs[new].append(run)
                 paired.add(new, run.times)
-            found, settled = paired.settled()
+            found, settled = paired.settled(worth)
             moved = moved_by(base, runs, alike=alike)
             if settled or moved.reason:
                 break

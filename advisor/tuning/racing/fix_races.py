@@ -18,6 +18,7 @@ from accel_advisor.tuning.knobs.raced_fixes import RacedFix, RacedFixes, RaceVer
 from accel_advisor.tuning.knobs.whole_runs import AS_IT_IS, WholeRun, WholeRuns, verified
 from accel_advisor.tuning.racing.offered_fixes import OfferedFixes, offered
 from accel_advisor.tuning.search.paired_runs import ORDER
+from accel_advisor.tuning.search.statistics import WORTH
 from accel_advisor.tuning.search.verification import Verification
 from accel_advisor.tuning.trial.interrupts import undisturbed
 from accel_advisor.tuning.trial.session import Session
@@ -102,7 +103,9 @@ class FixRaces:
         result = RacedFix(findings, safe, RaceVerdict.REFUSED)
         try:
             rewrite = self._rewritten(findings)
-            found, moved, runs = self._runs.race(AS_IT_IS, alike=True, before=rewrite.before, after=rewrite.after)
+            found, moved, runs = self._runs.race(
+                AS_IT_IS, alike=True, before=rewrite.before, after=rewrite.after, worth=WORTH
+            )
             rewrite_on_disk.check(rewrite)
         except RewriteError as error:
             return replace(result, refused=str(error))

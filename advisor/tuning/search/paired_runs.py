@@ -40,8 +40,12 @@ class PairedRuns:
         """How many times as fast the new side is; at least one pair is complete."""
         return gain_of_runs(self._times[False], self._times[True])
 
-    def settled(self) -> tuple[Interval, bool]:
+    def settled(self, worth: float | None = None) -> tuple[Interval, bool]:
         """The gain, and whether it is settled without a limit on time.
+
+        Args:
+            worth: with it, what is settled as no gain is to rule out one as large, by what runs differ in, too, unless
+                a single pair shows that there is none.
 
         Blocks of one run have their process in common, and with it luck that blocks do not show. A loss can be seen in
         one pair of runs; a gain in two where it is plain in both, and in all of :data:`ORDER` otherwise, by whichever
@@ -50,7 +54,8 @@ class PairedRuns:
         old, new = self._times[False], self._times[True]
         found = self.gain
         ratios = [gain(*pair).ratio for pair in zip(old, new, strict=True)]
-        if gain([time for run in old for time in run], [time for run in new for time in run]).high < BETTER:
+        blocks = gain([time for run in old for time in run], [time for run in new for time in run])
+        if blocks.high < BETTER if worth is None or self.pairs < 2 else found.high < worth:
             return found, True
         if self.pairs < 2:
             return found, False

@@ -55,3 +55,22 @@ def test_a_plain_answer_needs_fewer_runs(gain: float, pairs: int) -> None:
         found, settled = paired.settled()
     assert paired.pairs == pairs
     assert found.wins is (gain > 1)
+
+
+@pytest.mark.parametrize(("gain", "most"), [(1.0, 0.0), (1.15, 0.03)])
+def test_a_gain_worth_having_is_ruled_out_by_what_runs_differ_in_too(gain: float, most: float) -> None:
+    """Where it is said that there is none, the interval rules it out; and seldom is there one nevertheless."""
+    random, missed, early = Random(3), 0, 0
+    for _ in range(500):
+        paired = PairedRuns()
+        settled = False
+        while not settled:
+            for new in (True, False):
+                own = random.gauss(0, 0.01) - (math.log(gain) if new else 0)
+                paired.add(new, [math.exp(own + random.gauss(0, 0.01)) for _ in range(3)])
+            found, settled = paired.settled(1.05)
+        assert found.wins or found.high < 1.05 or paired.pairs == len(ORDER)
+        missed += gain > 1 and found.high < 1.05
+        early += paired.pairs < len(ORDER)
+    assert missed <= 500 * most
+    assert early >= 250
