@@ -21,6 +21,7 @@ from accel_advisor.tuning.applying.rewrite import recommend
 from accel_advisor.tuning.applying.verified_rewrite import apply
 from accel_advisor.tuning.knobs.knob_trials import KnobTrials, try_knobs
 from accel_advisor.tuning.knobs.tried_knobs import TriedKnobs
+from accel_advisor.tuning.plain.plain_story import tune_plain
 from accel_advisor.tuning.pricing.measured_prices import measured_prices
 from accel_advisor.tuning.probe.channel.wire import BASELINE, LoaderInfo, Ready, Settings
 from accel_advisor.tuning.racing.fix_races import FixRaces
@@ -56,6 +57,7 @@ _STARTING, _COPYING = (Doing(words, words) for words in ("starting the script", 
 _EXPLAIN_SHARE, _LEAST_EXPLAIN_SHARE, _PRICES_SHARE = 0.15, 0.05, 0.15
 _NOISY = 0.1
 ON_CPU = "fixes were raced on the processor; what a fix saves on an accelerator can be measured on one alone"
+_NO_KNOBS = "knobs of the training, and fixes, are tried of loops that take their batches from a DataLoader"
 _UNEXPLAINED = "where the loader spends its time was not found out"
 
 
@@ -108,6 +110,25 @@ def tune(
         watch(_STARTING, None)
         with interrupts.heeded():
             ready = session.start()
+        if ready.plain is not None:
+            outcome = tune_plain(
+                session,
+                ready,
+                ready.plain,
+                root,
+                budget=options.budget,
+                seed=options.seed,
+                watch=lambda purpose, what: watch(doing(purpose, what), None),
+                interrupts=interrupts,
+            )
+            session.close()
+            _describe(outcome, command, options, today, machine)
+            _close(outcome, session)
+            if options.knobs & set(TRAINING_KNOB_NAMES) or fix_rules(options.knobs) is not None:
+                outcome.notes.append(_NO_KNOBS)
+            outcome.interrupted = interrupts.heard
+            outcome.seconds = time.monotonic() - began
+            return outcome
         info = ready.loaders[0]
         objections = objections_to(info, root)
         search = Search(
@@ -145,11 +166,7 @@ def tune(
             cut = error.sentence
     outcome = _outcome(ready, search, root)
     outcome.explained, outcome.prices = explained, prices
-    outcome.script = display_name(command.script, root) if command.script else f"-m {command.module}"
-    if command.ranks is not None:
-        outcome.script = f"torchrun --nproc-per-node {command.ranks} {outcome.script}"
-    outcome.args, outcome.began, outcome.budget = command.args, today.isoformat(timespec="seconds"), options.budget
-    outcome.machine = machine
+    _describe(outcome, command, options, today, machine)
     if ready.device in TRANSFER_DEVICES and not interrupts.heard:
         watch(_COPYING, search)
         with suppress(KeyboardInterrupt), interrupts.heeded():
@@ -183,10 +200,7 @@ def tune(
             f"readings of the same settings differed by about {percent(noise)}, so that small gains cannot be seen: "
             "a quiet machine or a longer --budget helps"
         )
-    outcome.notes += sorted(session.notes)
-    outcome.contained, outcome.leaked = tuple(sorted(session.contained)), tuple(sorted(session.leaked))
-    outcome.timeline, outcome.samples, outcome.clock = tuple(session.timeline), tuple(session.samples), session.clock
-    outcome.accelerators = accelerators() if outcome.device != "cpu" else ()
+    _close(outcome, session)
     if options.knobs & set(TRAINING_KNOB_NAMES) and not interrupts.heard:
         _turn(command, options, outcome, machine, watch, interrupts)
     if fix_rules(options.knobs) is not None and not interrupts.heard:
@@ -194,6 +208,23 @@ def tune(
     outcome.interrupted = interrupts.heard
     outcome.seconds = time.monotonic() - began
     return outcome
+
+
+def _describe(outcome: Outcome, command: Command, options: Options, today: datetime, machine: Machine) -> None:
+    """Says what ran, when and where."""
+    outcome.script = display_name(command.script, outcome.root) if command.script else f"-m {command.module}"
+    if command.ranks is not None:
+        outcome.script = f"torchrun --nproc-per-node {command.ranks} {outcome.script}"
+    outcome.args, outcome.began, outcome.budget = command.args, today.isoformat(timespec="seconds"), options.budget
+    outcome.machine = machine
+
+
+def _close(outcome: Outcome, session: Session) -> None:
+    """Notes what a session left, which is closed."""
+    outcome.notes += sorted(session.notes)
+    outcome.contained, outcome.leaked = tuple(sorted(session.contained)), tuple(sorted(session.leaked))
+    outcome.timeline, outcome.samples, outcome.clock = tuple(session.timeline), tuple(session.samples), session.clock
+    outcome.accelerators = accelerators() if outcome.device != "cpu" else ()
 
 
 def _check_writing(command: Command, root: Path) -> None:

@@ -52,6 +52,7 @@ class Child:
             extend_epochs=plan["extend_epochs"],
             began=began,
         )
+        self._server = server
         if not plan["ranks"]:  # ranks are processes that train, each under a probe of its own
             self._session.beats = server.look_elsewhere
         import_without_collection(*TORCH)
@@ -72,7 +73,7 @@ class Child:
         """Run the user's command to its end, and report it."""
         plan = self._plan
         ending = runner.run(plan["script"], plan["module"], plan["args"], plan["cwd"], plan["notebook"])
-        trained = max((record.credits for record in self._records.all), default=0) > 0
+        trained = self._server.plain is not None or any(record.credits for record in self._records.all)
         self._session.send(
             ScriptEnded(
                 status=ending.status, traceback=ending.traceback, batches=self._session.batches, trained=trained

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from accel_advisor.tuning.probe.measuring.meter import COMPUTE, TRANSFER, Meter
+from accel_advisor.tuning.probe.measuring.meter import BACKWARD, COMPUTE, TRANSFER, Meter
 from accel_advisor.tuning.probe.measuring.seen_loaders import LoaderRecord, Records
 from accel_advisor.tuning.probe.measuring.worker_pools import MAKING, own_iterator
 from accel_advisor.tuning.probe.server import Server
@@ -142,6 +142,8 @@ class Hooks:
                 if known and self._compiled_call_impl is None:
                     return self._call_impl(*args, **kwargs)
                 return call(self, *args, **kwargs)
+            if meter.took is not None:
+                meter.took(self, args, kwargs)
             token = meter.enter(COMPUTE)
             try:
                 return call(self, *args, **kwargs)
@@ -156,11 +158,11 @@ class Hooks:
         def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
             @functools.wraps(function)
             def training(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-                token = meter.enter(COMPUTE)
+                token = meter.enter(BACKWARD)
                 try:
                     return function(tensors, *args, **kwargs)
                 finally:
-                    meter.leave(COMPUTE, token)
+                    meter.leave(BACKWARD, token)
                     server.training_event(_device_of(tensors) if server.feed is None else None)
 
             return training
@@ -175,11 +177,11 @@ class Hooks:
         tokens: list[Any] = []
 
         def before(optimizer: Any, args: Any, kwargs: Any) -> None:
-            tokens.append(meter.enter(COMPUTE))
+            tokens.append(meter.step_begins())
 
         def after(optimizer: Any, args: Any, kwargs: Any) -> None:
-            meter.leave(COMPUTE, tokens.pop() if tokens else None)
-            server.training_event()
+            meter.step_ends(tokens.pop() if tokens else None)
+            server.stepped(optimizer)
 
         register_optimizer_step_pre_hook(before)
         register_optimizer_step_post_hook(after)

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from accel_advisor.tuning.probe.channel.connection import ParentLink
+from accel_advisor.tuning.probe.channel.plain_loop import PlainLoop
 from accel_advisor.tuning.probe.channel.reasons import (
     LoaderShape,
     LoopReason,
@@ -16,7 +17,7 @@ from accel_advisor.tuning.probe.channel.reasons import (
     Unmeasurable,
     UntimedDevice,
 )
-from accel_advisor.tuning.probe.channel.wire import SCRIPT, Ready, Refused
+from accel_advisor.tuning.probe.channel.wire import SCRIPT, LoaderInfo, Ready, Refused
 from accel_advisor.tuning.probe.containment.other_processes import Elsewhere
 from accel_advisor.tuning.probe.measuring.blocks import Ceiling
 from accel_advisor.tuning.probe.measuring.feed import Feed
@@ -29,6 +30,7 @@ from accel_advisor.tuning.probe.measuring.seen_loaders import (
     settings_of,
 )
 from accel_advisor.tuning.probe.measuring.worker_pools import twin
+from accel_advisor.tuning.probe.plain.plain_steps import PlainSteps, Steppers
 
 SETTLE_STEPS = 4
 SETTLE_MOST = 16
@@ -49,6 +51,7 @@ class Server:
     Attributes:
         steps_elsewhere: training steps since the feed was last asked for a batch.
         feed: serves the loop that trains with the parent's candidates; None before it was taken over.
+        plain: measures a loop that takes its batches from no loader; None before that is clear.
     """
 
     def __init__(
@@ -75,7 +78,9 @@ class Server:
         self._trained: LoaderRecord | None = None
         self._withheld: Any = None
         self._ceiling = Ceiling(meter)
+        self._steppers = Steppers()
         self.feed: Feed | None = None
+        self.plain: PlainSteps | None = None
         self.steps_elsewhere = 0
 
     # -- what the hooks report ------------------------------------------------------------------------------------
@@ -85,6 +90,8 @@ class Server:
         if not self._session.here:
             self._elsewhere.step()
             return
+        if self.plain is not None:
+            return
         if self.feed is not None:
             self.steps_elsewhere += 1
             if self.steps_elsewhere < EVENTS_WITHOUT_BATCH:
@@ -93,8 +100,36 @@ class Server:
         if device is not None:
             self._device = device
         reason = self._records.unmeasurable() or self._left()
-        if reason is not None:
+        if reason is Unmeasurable.NO_LOADER:
+            self._measure_plain()
+        elif reason is not None:
             self._session.refuse(Refused(reason))
+
+    def stepped(self, optimizer: Any) -> None:
+        """An optimizer stepped."""
+        if self.plain is None:
+            self._steppers.stepped(optimizer)
+            self.training_event()
+        elif self._session.here:
+            self.plain.stepped(optimizer)
+
+    def _measure_plain(self) -> None:
+        """The loop takes its batches from no loader: measure it from step to step."""
+        if self._session.ranks > 1:
+            self._session.refuse(Refused(Unmeasurable.NO_LOADER_ON_RANKS))
+        slowest = self._steppers.slowest
+        if slowest is None:
+            self._session.refuse(Refused(Unmeasurable.NO_LOADER))
+        if self._device != "cpu" and not Device(self._device).timed:
+            self._session.refuse(Refused(UntimedDevice(self._device)))
+        self._first_batch = self._first_batch or perf_counter()
+        self.plain = PlainSteps(
+            self._session,
+            self._meter,
+            slowest,
+            self._device,
+            lambda info, loop: self._ready((info, *self._records.seen()), loop),
+        )
 
     def look_elsewhere(self) -> None:
         """Where other processes of the script train and this one does not, there is nothing to wait for."""
@@ -142,7 +177,7 @@ class Server:
         The user's own workers may hold batches that the epoch counts on. They get no further indices, and are taken
         over from once they run ``dry``.
         """
-        if self.feed is not None or not self._session.here:
+        if self.feed is not None or self.plain is not None or not self._session.here:
             return False
         withheld = getattr(own, "_sampler_iter", None) is _NO_INDICES
         # A loader that was cut off from its indices has no other way on, however long its last step took.
@@ -176,18 +211,22 @@ class Server:
             if not hasattr(own, "state_dict"):  # torchdata's is asked for its state, whoever serves
                 loader.__dict__["_iterator"] = None
             self._trained, self.feed = record, feed
+        self._ready(self._records.infos(record))
+        return True
+
+    def _ready(self, loaders: tuple[LoaderInfo, ...], loop: PlainLoop | None = None) -> None:
         import torch
 
         self._session.send(
             Ready(
-                loaders=self._records.infos(record),
+                loaders=loaders,
                 device=self._device.partition(":")[0],
                 torch_version=str(torch.__version__),
                 gpu=self._meter.device.uuid if self._meter.device is not None else "",
                 startup_seconds=(self._first_batch or perf_counter()) - self._began,
+                plain=loop,
             )
         )
-        return True
 
     def _due(self, record: LoaderRecord) -> bool:
         """Whether this loader trains and its loop is warm; of several ranks, on each of them: they ask each other

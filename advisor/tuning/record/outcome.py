@@ -11,6 +11,7 @@ from accel_advisor.tuning.applying.rewrite import Recommendation
 from accel_advisor.tuning.knobs.raced_fixes import RacedFixes
 from accel_advisor.tuning.knobs.tried_knobs import TriedKnobs
 from accel_advisor.tuning.probe.channel.wire import Block, LoaderInfo, Settings
+from accel_advisor.tuning.record.plain_record import PlainRecord
 from accel_advisor.tuning.record.schema import Explanation, Prices
 from accel_advisor.tuning.search.diagnosis import Diagnosis
 from accel_advisor.tuning.search.settings import Use
@@ -74,6 +75,7 @@ class Outcome:
         explained: where the loader spends its time, if that was asked for: now, and under what is recommended.
         prices: what the lines of a step cost, if that was asked for.
         fixes: of lint; None where they were not to be raced.
+        loop, sentence, ceilings: of a loop that takes its batches from no loader, instead of a diagnosis.
     """
 
     root: Path
@@ -108,6 +110,9 @@ class Outcome:
     use: Use | None = None
     prices: Prices | None = None
     fixes: RacedFixes | None = None
+    loop: PlainRecord | None = None
+    sentence: str = ""
+    ceilings: dict[str, Interval] = field(default_factory=dict)
 
     @property
     def verified(self) -> bool | None:

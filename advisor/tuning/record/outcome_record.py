@@ -54,10 +54,10 @@ def recorded(outcome: Outcome) -> Record:
         machine=_machine(outcome.machine, outcome.accelerators) if outcome.machine else None,
         device=outcome.device,
         torch=outcome.torch,
-        sentence=diagnosis_text(diagnosis) if diagnosis else None,
+        sentence=diagnosis_text(diagnosis) if diagnosis else outcome.sentence or None,
         loaders=tuple(_loader(outcome, info, trained=number == 0) for number, info in enumerate(outcome.loaders)),
         shares=Parts(*(round(getattr(shares, name), 6) if shares else None for name in _PARTS)),
-        ceilings={name: ratio_of(one) for name, one in diagnosis.ceilings.items()} if diagnosis else {},
+        ceilings={name: ratio_of(one) for name, one in (diagnosis or outcome).ceilings.items()},
         epoch_start=EpochStart(diagnosis.epoch_start, diagnosis.epoch_share) if diagnosis else None,
         tried=tuple(_row(row, outcome) for row in outcome.rows),
         kept=kept_text(outcome.kept) if outcome.kept is not None else None,
@@ -85,6 +85,7 @@ def recorded(outcome: Outcome) -> Record:
         turns=turns_record(outcome.turns, outcome.root) if outcome.turns is not None else None,
         prices=outcome.prices,
         fixes=fixes_record(outcome.fixes, outcome.root) if outcome.fixes is not None else None,
+        loop=outcome.loop,
     )
 
 

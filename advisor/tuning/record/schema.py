@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from accel_advisor.finding import Price
 from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.record.plain_record import PlainRecord
 from accel_advisor.tuning.record.turns_schema import FixesRecord, Ratio, TurnsRecord, VerificationRecord
 from accel_advisor.tuning.search.settings import Use
 
@@ -339,6 +340,7 @@ class Record:
     use: Use | None = None
     prices: Prices | None = None
     fixes: FixesRecord | None = None
+    loop: PlainRecord | None = None
 
     @property
     def trained(self) -> LoaderRecord:

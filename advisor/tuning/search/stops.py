@@ -18,6 +18,8 @@ class Verdict(StrEnum):
     """None of those that can be had is faster by as much as is worth having."""
     UNDECIDED = "undecided"
     """Neither is known."""
+    BY_HAND = "by_hand"
+    """There is something to gain that no setting brings: the source is to be changed by hand."""
 
 
 class Stop(Enum):
@@ -93,7 +95,15 @@ class CutShort:
     leader: tuple[Settings, float] | None = None
 
 
-Kept = Stop | OpenHeadroom | TooShort | Unexplored | NoneRan | NoGain | CutShort
+@dataclass(frozen=True, slots=True)
+class NoSettings:
+    """The loop takes its batches from no DataLoader, so that there are no settings; ``ceiling`` is how many times as
+    fast it runs with data ready at once, None where that was not measured."""
+
+    ceiling: Interval | None
+
+
+Kept = Stop | NoSettings | OpenHeadroom | TooShort | Unexplored | NoneRan | NoGain | CutShort
 """Why the settings in the source are kept."""
 
 
@@ -101,5 +111,11 @@ def verdict_of(kept: Kept) -> Verdict | None:
     """What a run came to that recommends nothing; None where nothing was looked for."""
     if kept is Stop.NO_KNOB:
         return None
+    if isinstance(kept, NoSettings):
+        if kept.ceiling is None:
+            return Verdict.UNDECIDED
+        if kept.ceiling.high < WORTH:
+            return Verdict.NOTHING
+        return Verdict.BY_HAND if kept.ceiling.wins else Verdict.UNDECIDED
     settled = kept.found.high < WORTH if isinstance(kept, NoGain) else isinstance(kept, Stop)
     return Verdict.NOTHING if settled else Verdict.UNDECIDED

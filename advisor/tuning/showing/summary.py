@@ -45,6 +45,8 @@ def print_record(record: Record, console: Console) -> None:
         console.print(_text(record.sentence, "bold"))
         console.print()
         _print_shares(record, console)
+        for words in record.loop.advice if record.loop is not None else ():
+            console.print(_text(f"{words}."))
     if record.prices is not None:
         console.print()
         for line, style in price_lines(record.prices):
@@ -53,7 +55,7 @@ def print_record(record: Record, console: Console) -> None:
         _print_explanation(explanation, console)
     for advice in record.explained[-1].advice if record.explained else ():
         console.print(_text(f"{advice}."))
-    if record.tried:
+    if record.tried and record.loop is None:
         console.print()
         console.print(_table(record))
         if any(row.gain is not None for row in record.tried[1:]):
@@ -122,6 +124,8 @@ def _verdict(changed: tuple[str, ...], result: VerificationRecord) -> str:
 
 def _print_shares(record: Record, console: Console) -> None:
     parts = [f"{name} {share:.1%}".replace("%", " %") for name, share in record.shares.known.items()]
+    if record.loop is not None:
+        parts = [f"{name} {price.figures}" for name, price in record.loop.parts.items()]
     console.print(Text(f"Each step     {'   '.join(parts)}"))
     for name, ceiling in record.ceilings.items():
         console.print(_text(f"Ceiling       {interval_text(ceiling)} with {CEILINGS.get(name, name)}"))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from accel_advisor.tuning.search.settings import describe
+from accel_advisor.tuning.search.statistics import WORTH, Interval
 from accel_advisor.tuning.search.stops import (
     CutShort,
     Kept,
     NoGain,
     NoneRan,
+    NoSettings,
     OpenHeadroom,
     Stop,
     TooShort,
@@ -22,7 +24,11 @@ _STOPS = {
     Stop.NOTHING_FASTER: "no other settings are faster than those in the source",
     Stop.NO_KNOB: "no knob of the loader was to be turned",
 }
-_VERDICTS = {Verdict.NOTHING: "Nothing to gain", Verdict.UNDECIDED: "Undecided"}
+_VERDICTS = {
+    Verdict.NOTHING: "Nothing to gain",
+    Verdict.UNDECIDED: "Undecided",
+    Verdict.BY_HAND: "To be changed by hand",
+}
 _QUIET = "readings differ too much for a longer --budget to settle it, a quiet machine would"
 
 
@@ -31,6 +37,8 @@ def kept_text(kept: Kept) -> str:
     match kept:
         case Stop():
             return _STOPS[kept]
+        case NoSettings(ceiling):
+            return _without_loader(ceiling)
         case OpenHeadroom(ceiling):
             return (
                 "data seems to be ready nearly always, but with data ready at once it would run between "
@@ -60,6 +68,21 @@ def kept_text(kept: Kept) -> str:
             found_by_then = f"; {describe(leader[0])} had read {times(leader[1])} as fast by then" if leader else ""
             ended = why or "interrupted before the last comparison"
             return f"{ended}{found_by_then}: run it again to its end"
+
+
+def _without_loader(ceiling: Interval | None) -> str:
+    none = "the loop takes its batches from no DataLoader, so there is no setting to choose"
+    if ceiling is None:
+        return f"{none}, and what data ready at once would bring was not measured"
+    if ceiling.high < WORTH:
+        return f"{none}, and data ready at once would bring nothing worth having"
+    if not ceiling.wins:
+        ends = (
+            f"between {ceiling.low:.2f} and {ceiling.high:.2f} times as fast" if ceiling.low > 0 else "at an open speed"
+        )
+        return f"{none}; with data ready at once it would run {ends}: a quiet machine or a longer --budget settles it"
+    ends = f"(between {ceiling.low:.2f} and {ceiling.high:.2f})"
+    return f"{none}; with data ready at once it would run {times(ceiling.ratio)} as fast {ends}"
 
 
 def verdict_text(verdict: str | None, kept: str) -> str:

@@ -10,9 +10,11 @@ class Unmeasurable(Enum):
     """A loop that cannot be measured."""
 
     NO_LOADER = auto()
-    """It takes no batch from a DataLoader."""
+    """It takes no batch from a DataLoader, and no optimizer tells its steps apart."""
     READ_BEFORE = auto()
     """Its batches are read once, before it begins."""
+    NO_LOADER_ON_RANKS = auto()
+    """It takes no batch from a DataLoader, on several ranks."""
     TRAINS_ELSEWHERE = auto()
     """The training happens in processes that the script starts itself."""
     RANKS_PARTED = auto()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
+from accel_advisor.tuning.probe.channel.plain_loop import Passes, PlainLoop
 from accel_advisor.tuning.probe.channel.reasons import CandidateReason, LoopReason
 
 BASELINE = "baseline"
@@ -215,6 +216,8 @@ class Ready:
     """From the start of the child to its first training batch."""
     gpu: str = ""
     """UUID of the device that trains; empty where there is none, or torch does not report it."""
+    plain: PlainLoop | None = None
+    """Of a loop that takes its batches from no loader: then what fetches them stands in the place of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +275,7 @@ class Block:
         watched: where the loader spent its time, if that was asked for.
         lines: at which lines of the script the loop spent its time, if that was asked for.
             Of several ranks the first's.
+        passes: of a loop without a loader, whose batches are then its steps.
     """
 
     what: Settings | str
@@ -291,6 +295,7 @@ class Block:
     watched: Watched | None = None
     lines: LoopSamples | None = None
     ranks: tuple[Part, ...] = ()
+    passes: Passes | None = None
 
     @property
     def rate(self) -> float:

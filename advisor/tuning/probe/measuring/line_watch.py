@@ -24,8 +24,8 @@ INTERVAL = 0.002
 and no rhythm of the loop can fall in step."""
 TRACED_BATCHES = 4
 """Batches of the warm-up whose lines are traced."""
-SERVING = "ServedIterator.__next__"
-"""The probe's function below which a batch is fetched."""
+SERVING = ("ServedIterator.__next__", "ReplayedCall._asked.<locals>.take")
+"""The probe's functions below which a batch is fetched."""
 COMPUTING = ("Hooks._wrap_module.<locals>.__call__", "Hooks._wrap_backward.<locals>.wrap.<locals>.training")
 """Those below which a module or a backward pass computes."""
 
@@ -49,10 +49,14 @@ class LineWatch:
         self._asks: tuple[Frame, ...] = ()
         self._trace = _Trace()
 
-    def begin(self) -> None:
-        """Trace no more, and sample from now on; asked while a batch is being fetched."""
+    def begin(self, asks: tuple[Frame, ...] | None = None) -> None:
+        """Trace no more, and sample from now on.
+
+        Args:
+            asks: the frames that ask for a batch; those of the caller where it is called while one is being fetched.
+        """
         self._trace.close()
-        self._asks = tuple(one for one in capture() if _is_own(one.filename))
+        self._asks = tuple(one for one in (capture() if asks is None else asks) if _is_own(one.filename))
         sys.setswitchinterval(min(SWITCH_INTERVAL, self._switch_interval))
         self._sampling = threading.Thread(target=self._run, name="accel-advisor-lines", daemon=True)
         self._sampling.start()
@@ -103,7 +107,7 @@ class LineWatch:
                 frames.append(place(code, instruction))
             elif not is_probe(code.co_filename):
                 continue
-            elif code.co_qualname == SERVING and fetching is None:
+            elif code.co_qualname in SERVING and fetching is None:
                 fetching = len(frames)
             elif code.co_qualname in COMPUTING:
                 computing = len(frames)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from accel_advisor.tuning.probe.channel.plain_loop import Passes
 from accel_advisor.tuning.probe.measuring.time_spans import (
     Spans,
     exclusive,
@@ -30,6 +31,13 @@ from accel_advisor.tuning.probe.measuring.time_spans import (
 WAIT = 0
 TRANSFER = 1
 COMPUTE = 2
+BACKWARD = 3
+OPTIMIZER = 4
+"""Kinds of sections. Calls of modules, backward passes and steps of optimizers compute, all three."""
+
+
+Took = Callable[[Any, tuple[Any, ...], dict[str, Any]], None]
+"""Gets a module and the arguments that it was called with."""
 
 
 class Nesting(threading.local):
@@ -116,13 +124,18 @@ class Meter:
     Attributes:
         running: whether the clock of a block runs.
         nesting: the sections that the thread which asks is within.
+        passes: seconds of the block that was finished last in calls of modules, in backward passes and in optimizers,
+            each moment in the first of these that it was in.
+        took: gets each call of a module that the script makes itself while the clock runs; None where nobody asks.
     """
 
     def __init__(self) -> None:
         self.device: Device | None = None
         self.running = False
         self.nesting = Nesting()
-        self._sections: tuple[Spans, Spans, Spans] = ([], [], [])
+        self.passes = Passes(0.0, 0.0, 0.0)
+        self.took: Took | None = None
+        self._sections: tuple[Spans, ...] = ([], [], [], [], [])
         self._marks: list[_Mark] = []
         self._behind: Spans = []
         self._active: Spans = []
@@ -137,7 +150,7 @@ class Meter:
         nesting.depth = depth = nesting.depth + 1
         if depth == 1:
             nesting.outermost = kind
-        elif kind != TRANSFER or nesting.outermost != COMPUTE:
+        elif kind != TRANSFER or nesting.outermost < COMPUTE:
             return None
         if not self.running:
             return None
@@ -150,6 +163,9 @@ class Meter:
         depth = self.nesting.depth
         if depth:
             self.nesting.depth = depth - 1
+        self._end(kind, token)
+
+    def _end(self, kind: int, token: Any) -> None:
         if token is None or not self.running:
             return
         if type(token) is float:
@@ -157,6 +173,19 @@ class Meter:
         elif self.device is not None and not self.device.capturing:
             token.last = self.device.event()
             self._marks.append(token)
+
+    def step_begins(self) -> Any:
+        """An optimizer's step begins; the token goes to :meth:`step_ends`. The step is no section that others are
+        within: a closure computes in sections of its own."""
+        if not self.running or self.nesting.depth:
+            return None
+        if self.device is None:
+            return perf_counter()
+        return None if self.device.capturing else _Mark(OPTIMIZER, perf_counter(), False, self.device.event())
+
+    def step_ends(self, token: Any) -> None:
+        """End the step that ``token`` began."""
+        self._end(OPTIMIZER, token)
 
     def begin_wait(self) -> float:
         """Begin to wait for a batch, and return when; what was open is not: an exception may have left it so."""
@@ -171,7 +200,7 @@ class Meter:
 
     def start(self) -> float:
         """Start the clock of a block, and return its time."""
-        self._sections, self._marks, self._active, self._behind = ([], [], []), [], [], []
+        self._sections, self._marks, self._active, self._behind = ([], [], [], [], []), [], [], []
         self._past = 0.0
         if self.device is not None:
             self.device.synchronize()
@@ -197,6 +226,21 @@ class Meter:
         self._since = perf_counter()
         self.running = True
 
+    def drop(self) -> None:
+        """Stop the clock, and leave out what ran since it was started or resumed last, or since the last lap."""
+        if self.running:
+            if self.device is not None:
+                self.device.synchronize()
+            self.running = False
+
+    def lap(self) -> None:
+        """What ran until now counts, whatever is dropped later."""
+        if self.running:
+            now = perf_counter()
+            self._active.append((self._since, now))
+            self._past += now - self._since
+            self._since = now
+
     def elapsed(self) -> float:
         """Seconds on the clock of the block so far."""
         return self._past + (perf_counter() - self._since if self.running else 0.0)
@@ -213,7 +257,8 @@ class Meter:
             behind.append((mark.asked, begin))
             if mark.inner:
                 carved.append(span)
-        compute = subtract(union(spans[COMPUTE]), union(carved)) + subtract(union(behind), union(spans[TRANSFER]))
+        computing = [*spans[COMPUTE], *spans[BACKWARD], *spans[OPTIMIZER]]
+        compute = subtract(union(computing), union(carved)) + subtract(union(behind), union(spans[TRANSFER]))
         active = union(self._active)
         wait, transfer, computed, host = exclusive(active, compute, spans[TRANSFER], spans[WAIT])
         filled = 0.0
@@ -221,5 +266,16 @@ class Meter:
             busy = intersect(active, union([*compute, *spans[TRANSFER]]))
             first, last = spans[WAIT][0]
             filled = min(idle_at_first(active, busy, len(spans[WAIT])), last - first, wait)
-        self._sections, self._marks = ([], [], []), []
+        self.passes = _passes(active, compute, spans)
+        self._sections, self._marks = ([], [], [], [], []), []
         return length(active) - filled, wait - filled, transfer, computed, host
+
+
+def _passes(active: Spans, compute: Spans, spans: tuple[Spans, ...]) -> Passes:
+    """The time of each pass, of what counts as computing."""
+    rest, found = intersect(active, union(compute)), []
+    for kind in (COMPUTE, BACKWARD, OPTIMIZER):
+        mine = union(spans[kind])
+        found.append(length(intersect(rest, mine)))
+        rest = subtract(rest, mine)
+    return Passes(*found)

@@ -23,7 +23,7 @@ EVENTS_WITHOUT_BATCH = 64
 """Training steps in a row without a batch from any loader: the data was read once, before."""
 EVENTS_BETWEEN_BATCHES = 256
 """Training steps in a row without a batch from the loader that trains: it is asked no more."""
-SLOW_EVENTS, SLOW_SECONDS = 8, 20.0
+SLOW_EVENTS, SLOW_SECONDS = 8, 5.0
 """Where steps are slow, so many of them over so long a time say as much, if no loader was built yet."""
 
 
@@ -187,6 +187,10 @@ class Records:
         if self.events_without_batch >= EVENTS_WITHOUT_BATCH:
             return True
         return self.events_without_batch >= SLOW_EVENTS and perf_counter() - self._first_event >= SLOW_SECONDS
+
+    def seen(self) -> tuple[LoaderInfo, ...]:
+        """Every loader iterated so far, where none trains."""
+        return tuple(record.info("other") for record in self.all if record.batches)
 
     def infos(self, trained: LoaderRecord) -> tuple[LoaderInfo, ...]:
         """Every loader iterated so far, the trained one first."""

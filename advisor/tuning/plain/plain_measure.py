@@ -1,0 +1,114 @@
+"""What to measure of a loop without a loader, one block after the other, and what follows from the blocks."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from accel_advisor.finding import Price
+from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Block
+from accel_advisor.tuning.search.purposes import Purpose
+from accel_advisor.tuning.search.search import Request, block_seconds
+from accel_advisor.tuning.search.statistics import Interval, gain, order, student
+from accel_advisor.tuning.trial.session import Session
+from accel_advisor.tuning.trial.trial_errors import TrialEnded
+
+_ROUNDS, _MOST_ROUNDS = 4, 16
+_NARROW = 0.02
+"""Half the width of an interval, on the logarithmic scale, below which more rounds tell nobody anything."""
+_ROUNDS_SHARE, _LINES_SHARE = 0.6, 0.3
+_GRACE_SECONDS = 2.0
+_LEAST_STEPS = 1
+
+
+@dataclass(slots=True)
+class PlainReadings:
+    """Blocks of the loop as it is, of the loop with data ready at once, and the one that says which lines run."""
+
+    own: list[Block] = field(default_factory=list)
+    ready: list[tuple[Block, Block]] = field(default_factory=list)
+    lines: Block | None = None
+    failed: str = ""
+
+    @property
+    def ceiling(self) -> Interval | None:
+        """How many times as fast the loop runs with data ready at once; None where that was not measured."""
+        if not self.ready:
+            return None
+        return gain([_step(old) for old, _ in self.ready], [_step(new) for _, new in self.ready])
+
+    @property
+    def step(self) -> float:
+        """Mean seconds of a step."""
+        return math.fsum(block.seconds for block in self.own) / sum(block.batches for block in self.own)
+
+    def share(self, part: Callable[[Block], float]) -> Price:
+        """The share of a part of the step, as blocks differ in it."""
+        shares = [part(block) / block.seconds for block in self.own]
+        mean = math.fsum(shares) / len(shares)
+        if len(shares) < 2:
+            return Price(mean, 0.0, 1.0)
+        deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in shares) / (len(shares) - 1))
+        reach = student(len(shares) - 1) * deviation / math.sqrt(len(shares))
+        return Price(mean, max(mean - reach, 0.0), min(mean + reach, 1.0))
+
+    @property
+    def settled(self) -> bool:
+        """Whether more rounds would tell little."""
+        if len(self.own) < _ROUNDS:
+            return False
+        found = self.ceiling
+        return found is None or found.half_width < _NARROW
+
+
+def measure_plain(
+    session: Session,
+    readings: PlainReadings,
+    *,
+    budget: float,
+    replayable: bool,
+    seed: int,
+    watch: Callable[[Purpose, str], None],
+) -> None:
+    """Measures the loop in turns with itself with data ready at once, and then its lines, within ``budget`` seconds.
+
+    Raises:
+        TrialEnded: the script could not be measured any more, and nothing was.
+    """
+    random, began = Random(seed), time.monotonic()
+    session.limit(began + budget + 2 * _GRACE_SECONDS)
+    block, limit = block_seconds(budget), began + _ROUNDS_SHARE * budget
+    try:
+        for number in range(_MOST_ROUNDS):
+            kinds = order([BASELINE, NO_WAIT] if replayable and not readings.failed else [BASELINE], number, random)
+            found: dict[str, Block] = {}
+            for what in kinds:
+                watch(Purpose.CEILINGS, what)
+                answer = session.answer(Request(what, _LEAST_STEPS, block, False, Purpose.CEILINGS, budget / 2))
+                if answer.block is not None:
+                    found[what] = answer.block
+                else:
+                    readings.failed = answer.reason
+            if BASELINE in found:
+                readings.own.append(found[BASELINE])
+            if len(found) == 2:
+                readings.ready.append((found[BASELINE], found[NO_WAIT]))
+            now = time.monotonic()
+            if readings.settled or (len(readings.own) >= 2 and now + (now - began) / (number + 1) > limit):
+                break
+        seconds = _LINES_SHARE * budget
+        session.limit(time.monotonic() + seconds + 3 * _GRACE_SECONDS)
+        watch(Purpose.PRICES, BASELINE)
+        request = Request(BASELINE, _LEAST_STEPS, seconds, False, Purpose.PRICES, seconds + _GRACE_SECONDS, lines=True)
+        readings.lines = session.answer(request).block
+    except TrialEnded as error:
+        if not readings.own:
+            raise
+        readings.failed = error.sentence
+
+
+def _step(block: Block) -> float:
+    return block.seconds / block.batches

@@ -1,0 +1,71 @@
+"""What is said of a loop without a loader."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from accel_advisor.tuning.probe.channel.plain_loop import Unreplayed
+from accel_advisor.tuning.record.plain_record import PlainRecord
+from accel_advisor.tuning.record.schema import Prices
+from accel_advisor.tuning.search.headroom import HEADROOM
+from accel_advisor.tuning.search.statistics import WORTH, Interval
+from accel_advisor.tuning.wording.figures import times
+
+_UNREPLAYED = {
+    Unreplayed.NOT_FOUND: "no function of the script's own gives the model what it takes in every step",
+    Unreplayed.GENERATOR: "it is a generator, which runs already when the loop is measured",
+    Unreplayed.NOT_A_FUNCTION: "it is no plain function, whose calls could be left out",
+    Unreplayed.NEEDS_GRADIENTS: "what it gives is a part of the graph that backward goes through",
+    Unreplayed.NOT_COPIED: "what it gives cannot be copied",
+}
+_LEAST_SHARE = 0.03
+
+
+def unreplayed_text(reason: Unreplayed, function: str) -> str:
+    """Why the speed with data ready at once was not measured."""
+    return _UNREPLAYED[reason]
+
+
+def called(loop: PlainRecord) -> str:
+    """What fetches, with its place."""
+    return f"`{loop.function}`, {loop.filename}:{loop.row},"
+
+
+def sentence(loop: PlainRecord, ceiling: Interval | None) -> str:
+    """What is said first of a run."""
+    if loop.function is None:
+        return (
+            "The loop takes its batches from no DataLoader, and what fetches them cannot be told apart: "
+            f"{loop.unreplayed}. What the lines of a step take says where the time goes."
+        )
+    share = loop.fetch
+    takes = f"takes {share.figures} of each step" if share is not None and share.measurable else "takes next to nothing"
+    if ceiling is None:
+        why = (
+            f"; the speed with data ready at once could not be measured: {loop.unreplayed or 'the time was too short'}"
+        )
+        most = ""
+        if share is not None and share.measurable and share.share < 1:
+            most = f". By its share the loop would run at most {times(1 / (1 - share.share))} as fast"
+        return f"{called(loop)} {takes}{why}{most}."
+    if ceiling.ratio < HEADROOM:
+        return f"{called(loop)} {takes}; with data ready at once the loop would run no faster that could be measured."
+    return f"{called(loop)} {takes}; with data ready at once the loop would run {times(ceiling.ratio)} as fast."
+
+
+def advice(loop: PlainRecord, ceiling: Interval | None, prices: Prices | None, rows: range, device: str) -> PlainRecord:
+    """The record with what to do about the function that fetches."""
+    said = []
+    if loop.function is not None and prices is not None:
+        said += [
+            f"Lint finds in `{loop.function}`: {one.code} {one.filename}:{one.row}: {one.message}"
+            for one in prices.findings
+            if one.filename == loop.filename and one.row in rows
+        ]
+    share = loop.fetch
+    if (ceiling is None or ceiling.ratio >= WORTH) and share is not None and share.low >= _LEAST_SHARE:
+        said.append(
+            f"To take the fetching out of the step: make `{loop.function}` do less, or give it to a DataLoader as a "
+            "data set whose workers fetch while the model computes; tune then finds the workers"
+        )
+    return replace(loop, advice=tuple(said))
