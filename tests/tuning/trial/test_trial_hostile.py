@@ -91,7 +91,7 @@ def test_it_is_measured_and_nothing_is_left(project: Path, name: str) -> None:
         ("foreign_iterator", NotMeasurable, r"Foreign has an __iter__ of its own"),
         ("never_trains", NeverTrained, r"no training step"),
         ("no_loader", NoLoader, r"without iterating a DataLoader"),
-        ("trains_without", NotMeasurable, r"takes no batch from a DataLoader"),
+        ("no_optimizer", NotMeasurable, r"no optimizer of torch.optim steps in it"),
     ],
 )
 def test_it_is_refused_in_words(project: Path, name: str, error: type[NotMeasurable], reason: str) -> None:
