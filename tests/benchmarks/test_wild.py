@@ -19,6 +19,13 @@ RESULTS = ROOT / "benchmarks" / "results" / "wild.json"
 MODULES = ("run", "cases", "data", "table")
 
 
+@pytest.fixture(autouse=True)
+def own_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials lock the folder for temporary files: those of other tests, and programs, must not refuse ours."""
+    (tmp_path / "t").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "t"))
+
+
 @pytest.fixture
 def wild(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModuleType]]:
     monkeypatch.syspath_prepend(str(FOLDER))
