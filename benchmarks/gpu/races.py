@@ -52,4 +52,4 @@ def race(folder: Path, *, quick: bool) -> dict[str, Any]:
     for one in record.raced:
         print(f"    {fix_sentence(one)}", flush=True)
     paid = [one for one in record.raced if one.verdict == "pays" and any(each.code == PAYS for each in one.places)]
-    return {"pays": bool(paid), "raced": [{"said": fix_sentence(one), **asdict(one)} for one in record.raced]}
+    return {"pays": bool(paid), "raced": [{"sentence": fix_sentence(one), **asdict(one)} for one in record.raced]}

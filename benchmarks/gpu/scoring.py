@@ -217,7 +217,7 @@ def tables(found: dict[str, Any]) -> str:
         )
     lines += ["", f"Copies: {found['copies']}.", ""]
     lines += [f"{name}: {_pinned_words(one['pinning'])}  " for name, one in done.items()]
-    lines += [f"Fix {one['said']}.  " for one in found.get("fixes", {}).get("raced", ())]
+    lines += [f"{one['sentence']}.  " for one in found.get("fixes", {}).get("raced", ())]
     failed = {name: one["failed"] for name, one in found["workloads"].items() if "failed" in one}
     lines += [f"{name} failed: {reason}  " for name, reason in failed.items()]
     return "\n".join(lines)

@@ -22,6 +22,7 @@ from accel_advisor.tuning.probe.knobs.thread_binding_knob import ThreadBinding
 from accel_advisor.tuning.probe.knobs.threads_knob import Threads
 from accel_advisor.tuning.record.outcome_record import recorded
 from accel_advisor.tuning.record.record_file import plain, record_of
+from accel_advisor.tuning.record.turns_schema import FixesRecord
 from accel_advisor.tuning.search.stops import Stop
 from accel_advisor.tuning.showing.summary import print_report
 from accel_advisor.tuning.target.command import Command
@@ -254,7 +255,8 @@ def test_room_alone_is_shown_and_not_written(tmp_path: Path) -> None:
 def test_a_knob_of_another_device_is_refused_and_reported(tmp_path: Path) -> None:
     command = write(tmp_path, "0.005")
     before = files(tmp_path)
-    outcome = tune(command, Options(budget=5, knobs=frozenset({"tf32", "cudnn_benchmark"}), apply=True, unsafe=True))
+    knobs = frozenset({"tf32", "cudnn_benchmark", "fixes"})
+    outcome = tune(command, Options(budget=5, knobs=knobs, apply=True, unsafe=True))
     assert outcome.kept is Stop.NO_KNOB
     assert outcome.turns is not None
     assert [turn.name for turn in outcome.turns.tried] == ["tf32", "cudnn_benchmark"]
@@ -262,12 +264,15 @@ def test_a_knob_of_another_device_is_refused_and_reported(tmp_path: Path) -> Non
     assert files(tmp_path) == before
     console = Console(width=160, record=True, file=open(os.devnull, "w"))  # noqa: SIM115 -- closed with the process
     print_report(outcome, console)
-    assert "it does something on cuda alone, and the model is on cpu" in console.export_text()
+    said = console.export_text()
+    assert "it does something on cuda alone, and the model is on cpu" in said
+    assert "Lint offers no fix for what the training loop runs." in said
     data: dict[str, Any] = plain(recorded(outcome))
     assert data["turns"]["tried"][0]["gain"] is None
     stored = record_of(data)
     assert stored.turns is not None
     assert stored.turns.tried[1].name == "cudnn_benchmark"
+    assert stored.fixes == FixesRecord((), "", (), False)
 
 
 def test_the_starts_of_a_knob_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

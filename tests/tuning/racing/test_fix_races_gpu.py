@@ -18,4 +18,4 @@ torch = pytest.importorskip("torch")
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator")
 def test_making_a_matrix_on_the_device_pays(tmp_path: Path) -> None:
     found = race(tmp_path / "raced", quick=False)
-    assert found["pays"], [one["said"] for one in found["raced"]]
+    assert found["pays"], [one["sentence"] for one in found["raced"]]
