@@ -17,6 +17,7 @@ from accel_advisor.interpreter.parameters import bind_parameters
 from accel_advisor.interpreter.resolution import class_member
 from accel_advisor.records.around import NOTHING, Surroundings
 from accel_advisor.records.conditions import Condition
+from accel_advisor.syntax.model_names import is_class_of_losses
 from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
@@ -124,7 +125,7 @@ class Uncalled:
     def _around(self, function: Function) -> Surroundings:
         """What is around a function that nothing calls: nothing that is known. But where a training calls a model of
         which nothing is known, the ``forward`` of a module that nothing else calls is likely to be what runs there, or
-        a part of it."""
+        a part of it; so is that of a loss where a loss is called of which nothing is known."""
         cls, called = function.owner, self._machine.recorder.called
         if _is_step_of_optimizer(function):
             return Surroundings(loops=(called.steps_of(function),))
@@ -136,7 +137,9 @@ class Uncalled:
             return NOTHING
         if not cls.library_bases() & {*MODULE_BASES, "?"}:
             return NOTHING
-        trained = [one for one in called.unknown if one.trains]
+        loss = is_class_of_losses(cls.name)
+        trained = [one for one in (*called.losses, *called.unknown) if one.trains] if loss else []
+        trained = trained or [one for one in called.unknown if one.trains]
         around = next((one for one in trained if one.updates), trained[0] if trained else None)
         if around is None:
             return NOTHING

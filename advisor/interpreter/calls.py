@@ -32,7 +32,7 @@ from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import CallSite
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Argument
-from accel_advisor.syntax.model_names import is_named_as_model
+from accel_advisor.syntax.model_names import is_named_as_loss, is_named_as_model
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import DATASET_WRAPPERS
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
@@ -269,8 +269,9 @@ def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.
         return join_all(call_value(machine, one, arguments, node) for one in options)
     if isinstance(callee, Named):
         return _call_named(machine, callee, arguments, node)
-    if machine.frame.loops and is_named_as_model(node.func):
-        machine.recorder.called.note_unknown(machine.frame)
+    loss = machine.frame.loops and is_named_as_loss(node.func)
+    if machine.frame.loops and (loss or is_named_as_model(node.func)):
+        machine.recorder.called.note_unknown(machine.frame, loss=bool(loss))
     return call_unknown(machine, arguments.values(), node)
 
 

@@ -12,7 +12,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call
-from accel_advisor.interpreter.iteration import concatenated, element_at, element_of, holds_modules
+from accel_advisor.interpreter.iteration import concatenated, element_at, element_of, holds_modules, mask_of, selected
 from accel_advisor.interpreter.library.dicts import merged_mapping, update_mapping
 from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.external_settings import settings_in
@@ -148,9 +148,10 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
     machine.recorder.index(machine.frame, node, key, owner)
     if isinstance(owner, Qualified) and owner.name == "sys.modules" and dotted(slice_.value) == "__name__":
         return SourceModule(machine.scope.globals)
-    if isinstance(owner, Tensor) and isinstance(key, Tensor) and key.mask:
-        machine.recorder.operation(machine.frame, node, Act.INDEXES_BY_MASK, key)
-        return Tensor(owner.place, proven=owner.proven, grown=owner.grown, basis=owner.basis)
+    mask = mask_of(owner, key, slice_.value)
+    if mask is not None:
+        machine.recorder.operation(machine.frame, node, Act.INDEXES_BY_MASK, mask)
+        return selected(owner)
     return element_at(machine, owner, key.value if isinstance(key, Constant) else ...)
 
 

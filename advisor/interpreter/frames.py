@@ -296,6 +296,7 @@ class CalledModules:
         handed_out: the methods that were given to functions which are not known, and the objects that they belong to.
         unknown: what is around the calls of models of which nothing is known, once for each innermost loop, while
             autograd records.
+        losses: the same of losses of which nothing is known.
     """
 
     classes: set[Class] = field(default_factory=set)
@@ -303,9 +304,10 @@ class CalledModules:
     built: dict[Class, dict[cst.Call | None, Arguments]] = field(default_factory=dict)
     handed_out: dict[Function, Value] = field(default_factory=dict)
     unknown: list[Surroundings] = field(default_factory=list)
+    losses: list[Surroundings] = field(default_factory=list)
     _recorded: deque[Entry] = field(default_factory=deque)
     _unrecorded: deque[Entry] = field(default_factory=deque)
-    _seen: set[tuple[Module | Class, str, bool, Loop]] = field(default_factory=set)
+    _seen: set[tuple[Module | Class, str, bool, Loop, bool]] = field(default_factory=set)
     _steps: dict[Function, Loop] = field(default_factory=dict)
 
     def step_around(self, frame: Frame) -> Surroundings:
@@ -320,36 +322,37 @@ class CalledModules:
             self._steps[method] = Loop(method.document, method.node, (), backward=True, learns=True, repeats=True)
         return self._steps[method]
 
-    def is_new(self, module: Module, loop: Loop, *, graphs: bool) -> bool:
-        """Whether a module was not called in a loop before, with autograd or without."""
-        key = (module, "", graphs, loop)
+    def is_new(self, module: Module, around: Surroundings, *, graphs: bool) -> bool:
+        """Whether a module was not called in the innermost of these loops before, with autograd or without, whenever
+        that runs or seldom."""
+        key = (module, "", graphs, around.loops[-1], around.plain)
         known = key in self._seen
         self._seen.add(key)
         return not known
 
     def note(self, cls: Class, method: str, around: Surroundings, *, graphs: bool, followed: bool = False) -> None:
         """A method of a class is called in a loop, the innermost of those around it: once for each."""
-        key = (cls, method, graphs, around.loops[-1])
+        key = (cls, method, graphs, around.loops[-1], around.plain)
         if key not in self._seen:
             self._seen.add(key)
             (self._recorded if graphs else self._unrecorded).append(Entry(cls, method, around, followed))
 
     def take(self) -> Iterator[Entry]:
         """The calls in loops, each once, in the order in which they were met: first those that autograd records, and
-        of these the ones where an optimizer takes steps: gradients alone may be those of a picture that is explained.
-        """
+        of these the ones where an optimizer takes steps: gradients alone may be those of a picture that is explained;
+        and those that nothing makes rare before the others."""
         while self._recorded or self._unrecorded:
             entries = self._recorded or self._unrecorded
-            updating = (at for at, one in enumerate(entries) if one.around.updates)
-            at = next(updating, 0)
+            at = min(range(len(entries)), key=lambda at: (not entries[at].around.updates, not entries[at].around.plain))
             entry = entries[at]
             del entries[at]
             yield entry
 
-    def note_unknown(self, frame: Frame) -> None:
-        """A model of which nothing is known is called at hand."""
-        if frame.loop is not None and frame.graphs and all(one.loops[-1] is not frame.loop for one in self.unknown):
-            self.unknown.append(frame.surroundings)
+    def note_unknown(self, frame: Frame, *, loss: bool = False) -> None:
+        """A model, or a loss, of which nothing is known is called at hand."""
+        found = self.losses if loss else self.unknown
+        if frame.loop is not None and frame.graphs and all(one.loops[-1] is not frame.loop for one in found):
+            found.append(frame.surroundings)
 
 
 def may_stop_autograd(value: Value) -> bool:

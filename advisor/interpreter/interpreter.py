@@ -286,7 +286,7 @@ class Interpreter(Machine):
         node, here = function.node, self.frame
         if site is not None:
             self.recorder.call_graph.add(here.function, site, node)
-        way = (here.loops, any(one.varies is not None for one in here.conditions))
+        way = (here.loops, any(one.varies is not None or one.for_debugging for one in here.conditions))
         key = (id(node), function.owner, site and id(site.node), way, tuple(sorted(bound.items(), key=lambda i: i[0])))
         if key in self._memo:
             return self._memo[key]

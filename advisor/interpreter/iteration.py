@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.library.unknown_code import escape
 from accel_advisor.interpreter.resolution import any_member_of, defined_in, member_of, module_attribute
@@ -65,6 +67,22 @@ def element_of(machine: Machine, value: Value) -> Value:
     if isinstance(value, Method) and value.name == "param_groups":
         return Opaque(PARAMETER_GROUP)
     return part_of(machine, value) if isinstance(value, Module) else UNKNOWN
+
+
+def mask_of(owner: Value, index: Value, code: cst.BaseExpression) -> Tensor | None:
+    """The mask that something is indexed with; None where it may be none. What a mask indexes is a tensor, and nobody
+    takes the first or second part of a tensor by the answer to a comparison."""
+    if isinstance(owner, Tensor) and isinstance(index, Unknown) and isinstance(code, cst.Comparison):
+        return Tensor(owner.place, proven=False, grown=owner.grown, basis=owner.basis, mask=True)
+    masks = isinstance(index, Tensor) and index.mask and isinstance(owner, (Tensor, Unknown))
+    return index if masks and isinstance(index, Tensor) else None
+
+
+def selected(owner: Value) -> Value:
+    """What a mask leaves of what it indexes."""
+    if not isinstance(owner, Tensor):
+        return UNKNOWN
+    return Tensor(owner.place, proven=owner.proven, grown=owner.grown, basis=owner.basis)
 
 
 def holds_modules(value: Value) -> bool:

@@ -203,7 +203,7 @@ class Recorder:
             self.facts[frame.document.filename].loops.append(known)
         known.parent = known.parent or frame.loop
         known.function = frame.function.node if frame.function is not None else None
-        guarded = any(one.varies is not None and one.varies is frame.loop for one in frame.conditions)
+        guarded = any(frame.loop and one.varies is frame.loop and not one.ordinary for one in frame.conditions)
         known.guarded |= guarded
         known.periodic |= guarded and frame.every is not None
         return known

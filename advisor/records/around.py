@@ -34,7 +34,13 @@ class Surroundings:
         if steps is None or steps.goes_over_epochs:
             return False
         inside = self.loops[self.loops.index(steps) :]
-        return not any(one.varies in inside for one in self.conditions)
+        return not any(one.varies in inside and not one.ordinary for one in self.conditions)
+
+    @property
+    def plain(self) -> bool:
+        """Whether it happens whenever the loops around it do: under no condition that tells their passes apart, and
+        not for somebody alone who looks for a fault."""
+        return not any(one.for_debugging or (one.varies is not None and not one.ordinary) for one in self.conditions)
 
     @property
     def updates(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.syntax.rarity import rare_branch
+from accel_advisor.syntax.rarity import lasting_branch, rare_branch
 from accel_advisor.syntax.shapes import asks_for_something, dotted, names_read_in
 from accel_advisor.values.immutable import immutable
 
@@ -81,10 +81,12 @@ class Condition:
     @property
     def ordinary(self) -> bool:
         """Whether it is the branch for there being something, as nearly always: ``if len(boxes) > 0:``, or the other
-        branch of ``if count == 0:``."""
+        branch of ``if count == 0:``; or that which all passes take once enough are done: ``if step > warmup:``."""
         if not isinstance(self.node, cst.If) or isinstance(self.node.orelse, cst.If) or self.exits:
             return False
-        return self.branch is not None and asks_for_something(self.node.test) is (self.branch == 0)
+        if self.branch is None:
+            return False
+        return asks_for_something(self.node.test) is (self.branch == 0) or lasting_branch(self.node.test) == self.branch
 
     @property
     def evaluates(self) -> bool:
@@ -97,8 +99,11 @@ class Condition:
 
     @property
     def for_debugging(self) -> bool:
-        """Whether it is, by the names in it, met only by somebody who looks for a fault or measures."""
-        return self._reads(_DEBUGGING) and not self.exits
+        """Whether it is, by the names in it, met only by somebody who looks for a fault or measures; the other branch
+        is for everybody else."""
+        if self.exits or not self._reads(_DEBUGGING):
+            return False
+        return self.branch is None or (self.branch == 0) is not self._negated
 
     @property
     def asks_type(self) -> bool:
@@ -116,8 +121,11 @@ class Condition:
         """Whether it is, by the names in it, the branch of those who have no GPU, or do not want it."""
         if self.branch is None or not self._reads(_GPU):
             return False
-        negated = isinstance(self.test, cst.UnaryOperation) and isinstance(self.test.operator, cst.Not)
-        return (self.branch == 0) is negated
+        return (self.branch == 0) is self._negated
+
+    @property
+    def _negated(self) -> bool:
+        return isinstance(self.test, cst.UnaryOperation) and isinstance(self.test.operator, cst.Not)
 
     def _reads(self, words: re.Pattern[str]) -> bool:
         return self.test is not None and any(words.search(name) for name in names_read_in(self.test))

@@ -272,9 +272,11 @@ class Program(tuple[Facts, ...]):
 
     @cached_property
     def first_training(self) -> Loop | None:
-        """The first loop, in the order of files, that trains: of those that take batches, where there are any."""
+        """The first loop, in the order of files, that trains: of those that take batches, where there are any, and of
+        these, of those in which an optimizer takes steps."""
         learning = [loop for facts in self for loop in facts.loops if loop.learns]
         fed = [loop for loop in learning if loop.loaders] or learning
+        fed = [loop for loop in fed if loop.updates] or fed
         return min(fed, key=lambda one: (one.document.filename, one.document.order(one.node)), default=None)
 
     @cached_property

@@ -13,6 +13,8 @@ from accel_advisor.syntax.walking import descendants
 _OF_MODELS = frozenset({"parameters", "named_parameters"})
 """Methods that nothing but a model has."""
 _MODEL = re.compile(r"(^|_)(model|net|network)$", re.IGNORECASE)
+_LOSS = re.compile(r"(^|_)(loss|losses|criterion|criteria|crit)(_(fn|func|function))?(_|$)", re.IGNORECASE)
+_LOSS_CLASS = re.compile(r"Loss|Criterion", re.IGNORECASE)
 _MOVES = frozenset({"to", "cuda"})
 _OF_CALLED_MODELS = _MOVES | {"train", "eval", "state_dict", "load_state_dict", "zero_grad"}
 """Methods of models, which other objects have too; none of those is called as a function."""
@@ -48,6 +50,18 @@ def models_named_in(tree: cst.Module) -> frozenset[str]:
 def is_named_as_model(called: cst.BaseExpression) -> bool:
     """Whether what is called bears the name of a model: ``model``, ``self.net``."""
     return _MODEL.search(dotted(called).rpartition(".")[2]) is not None
+
+
+def is_named_as_loss(called: cst.BaseExpression) -> bool:
+    """Whether what is called bears the name of a loss: ``criterion``, ``self.loss_fn``, ``losses["mel"]``."""
+    while isinstance(called, cst.Subscript):
+        called = called.value
+    return _LOSS.search(dotted(called).rpartition(".")[2]) is not None
+
+
+def is_class_of_losses(name: str) -> bool:
+    """Whether a class bears the name of a loss, as ``FocalLoss`` and ``CriterionOhemDSN`` do."""
+    return _LOSS_CLASS.search(name) is not None
 
 
 def losses_named_in(code: cst.CSTNode) -> frozenset[str]:

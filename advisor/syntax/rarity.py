@@ -15,6 +15,7 @@ _COUNTER = re.compile(
     r"(?:^|_|\b)(?:i|it|iter|iters|iteration|iterations|step|steps|epochs?|batch_?(?:idx|i|id|num|nr)|idx)$"
 )
 _BEFORE = (cst.LessThan, cst.LessThanEqual)
+_PAST = (cst.GreaterThan, cst.GreaterThanEqual)
 _FEW = 10
 """Passes that are few beside those of a whole training."""
 
@@ -31,6 +32,18 @@ def rare_branch(condition: cst.If | cst.IfExp, function: cst.FunctionDef | cst.L
         filled = condition.body
     seldom = _seldom(condition.test, filled, function.body if function is not None else None)
     return None if seldom is None else 0 if seldom else 1
+
+
+@lru_cache(maxsize=4096)
+def lasting_branch(test: cst.BaseExpression) -> int | None:
+    """Which branch of a condition, 0 or 1, all later passes take because a counter has gone past a bound, as that of
+    ``self.steps > config["start"]``; None where the test asks for anything else."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1 or not _COUNTER.search(dotted(test.left)):
+        return None
+    operator = test.comparisons[0].operator
+    if isinstance(operator, _PAST):
+        return 0
+    return 1 if isinstance(operator, _BEFORE) else None
 
 
 def _seldom(test: cst.BaseExpression, filled: cst.CSTNode | None, body: cst.CSTNode | None) -> bool | None:

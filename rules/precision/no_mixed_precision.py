@@ -55,7 +55,7 @@ class NoMixedPrecision(Rule):
 
     When to ignore it
         With models that are bound by launches, and where eight bits of mantissa are too few. The rule is silent with
-        frameworks, complex numbers, Fourier transforms, gradients of gradients in that loop, graphs and reinforcement
+        frameworks, complex numbers, Fourier transforms, gradients of gradients by weights, graphs and reinforcement
         learning, about models of a few layers and those of MNIST, in programs with words such as `amp` or `fp16`, and
         says so where the project rules torch 1.10 out. It is silent, too, where autocast would break what is computed:
         kernels of the project's own, the nearest points by `-2 * x @ y`, decompositions of matrices.
@@ -81,9 +81,14 @@ class NoMixedPrecision(Rule):
             f"{decided}{subject} in float32 throughout, past what tensor cores do best{training.basis.clause}; "
             'compute the model and the loss under `torch.autocast("cuda", torch.bfloat16)`'
         )
+        if training.twice is not None:
+            message += ", but for the gradients that are a part of the loss"
         related = [also_at(loop.document, loop.node, "the loop of the training")] if node is not loop.node else []
         if training.switch is not None:
             related.append(also_at(training.switch.document, training.switch.node, f"what `{option}` switches on"))
         if training.loss is not None:
             related.append(also_at(loop.document, training.loss, "the loss is computed here"))
+        if training.twice is not None:
+            related.append(also_at(training.twice.document, training.twice.node, "these are best left in float32"))
+        related += [also_at(one.document, one.node, "this loop trains in float32, too") for one in training.others]
         yield self.finding(facts, node, message, related=related, basis=training.basis, since=SINCE)

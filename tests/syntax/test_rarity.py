@@ -7,7 +7,7 @@ from textwrap import indent
 import libcst as cst
 import pytest
 
-from accel_advisor.syntax.rarity import rare_branch
+from accel_advisor.syntax.rarity import lasting_branch, rare_branch
 from accel_advisor.syntax.walking import descendants
 
 
@@ -61,3 +61,18 @@ def test_a_test_says_nothing_of_how_often_its_branch_is_taken(body: str) -> None
 
 def test_all_but_one_pass_of_many_take_the_other_branch() -> None:
     assert _rare("if step % 100 != 0:\n    pass\nelse:\n    pass") == [1]
+
+
+@pytest.mark.parametrize(
+    ("test", "branch"),
+    [
+        ("self.steps > config['start']", 0),
+        ("epoch >= warmup", 0),
+        ("it < first", 1),
+        ("step % 100 > 50", None),
+        ("loss > 3", None),
+        ("step == 7", None),
+    ],
+)
+def test_a_counter_goes_past_a_bound_for_good(test: str, branch: int | None) -> None:
+    assert lasting_branch(cst.parse_expression(test)) == branch

@@ -63,7 +63,7 @@ def call_module(machine: Machine, callee: Value, arguments: Arguments, node: cst
             if isinstance(forward, Function) and machine.losses_in(forward.node):
                 machine.recorder.backward(machine.frame.loops)  # it trains itself
         around, graphs = machine.recorder.called.step_around(machine.frame), machine.frame.graphs
-        if around.loops and machine.recorder.called.is_new(one, around.loops[-1], graphs=graphs):
+        if around.loops and machine.recorder.called.is_new(one, around, graphs=graphs):
             _note_called(machine, one, around)
     context = _context(machine, modules, given)
     place, wrapper = context.place, context.wrapper

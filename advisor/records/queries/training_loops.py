@@ -74,7 +74,7 @@ def trainings(facts: Facts) -> Iterator[Training]:
 
 def first_step(facts: Facts) -> ModuleCall | None:
     """The first call of a model, outside of models, in the first loop of the program that trains: one in the loop's own
-    text, where there is any, and outside of autocast."""
+    text, or else in its file, where there is any, and outside of autocast."""
     first = facts.program.first_training
     if first is None:
         return None
@@ -82,8 +82,9 @@ def first_step(facts: Facts) -> ModuleCall | None:
     steps = [(call, context.regions) for call, context in called if not call.loss and not context.nested]
     plain = [call for call, around in steps if AUTOCASTS.isdisjoint(one.made_by for one in around)]
     found = plain or [call for call, _ in steps]
-    inside = (call for call in found if first.holds(call.document, call.node))
-    return next(inside, found[0] if found else None)
+    beside = [call for call in found if call.document is first.document] or found
+    inside = (call for call in beside if first.holds(call.document, call.node))
+    return next(inside, beside[0] if beside else None)
 
 
 def happens_often(facts: Facts, *operations: Operation) -> bool:
@@ -106,7 +107,9 @@ def runs_often(facts: Facts, context: OperationContext) -> bool:
         return False
     if outermost:
         return not any(
-            one.varies is not None or one.rare or (_keeps(one) and not _keeps_in_locals(facts, one))
+            (one.varies is not None and not one.ordinary)
+            or one.rare
+            or (_keeps(one) and not _keeps_in_locals(facts, one))
             for one in context.conditions
         )
     if any(_keeps(one) for one in context.conditions if one.within is not None):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_one, check_pair
+from ..checks import Pair, check_one, check_pair, findings_of
 from ..programs import IMAGE_LOADER, IMPORTS
 
 DEEP = "net = nn.Sequential(*[nn.Conv2d(3, 3, 3) for _ in range(8)])\n"
@@ -88,7 +88,8 @@ def test_silent_for_one_reason(line: str, tmp_path: Path) -> None:
 
 
 TWICE = [
-    "    torch.autograd.grad(conf.loss, conf.images, create_graph=True)\n",
+    "    torch.autograd.grad(conf.loss, net.parameters(), create_graph=True)\n",
+    "    torch.autograd.grad(conf.loss, inputs=conf.weights, create_graph=True)\n",
     "    net(x).sum().backward(create_graph=True)\n",
 ]
 
@@ -100,8 +101,26 @@ def test_silent_about_gradients_of_gradients_in_the_loop(line: str, tmp_path: Pa
 
 
 def test_silent_about_gradients_of_gradients_in_a_function(tmp_path: Path) -> None:
-    penalty = "def penalty(x):\n    return torch.autograd.grad(net(x).sum(), x, create_graph=True)\n"
-    check_pair("ACC417", Pair(program("net.cuda()", penalty), penalty), tmp_path)
+    inner = "def inner(x):\n    return torch.autograd.grad(net(x).sum(), net.parameters(), create_graph=True)\n"
+    check_pair("ACC417", Pair(program("net.cuda()", inner), inner), tmp_path)
+
+
+def test_a_penalty_of_gradients_is_left_in_float32(tmp_path: Path) -> None:
+    penalty = "def penalty(x):\n    return torch.autograd.grad(net(x).sum(), inputs=x, create_graph=True)\n"
+    (found,) = findings_of("ACC417", program("net.cuda()", penalty), tmp_path)
+    assert "but for the gradients that are a part of the loss" in found.message
+    assert found.related[-1].message == "these are best left in float32"
+
+
+def test_names_the_loops_of_other_files(tmp_path: Path) -> None:
+    source, files = program("net.cuda()") + "import zoo\n", {"zoo.py": program("net.cuda()")}
+    (found,) = findings_of("ACC417", source, tmp_path, files)
+    (*_, also) = found.related
+    assert also.message == "this loop trains in float32, too"
+    assert also.filename.endswith("zoo.py")
+    files["zoo.py"] = files["zoo.py"].replace(".backward()", ".detach()")
+    (alone,) = findings_of("ACC417", source, tmp_path, files)
+    assert also.message not in [one.message for one in alone.related]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +285,8 @@ LOSSES = "import torch\ndef penalty(x, y):\n    return torch.autograd.grad(y, x,
 def test_losses_that_another_training_may_use_decide_nothing(tmp_path: Path) -> None:
     source = program("import losses", "net.cuda()", mark=MARK)
     check_one("ACC417", source, tmp_path, {"losses.py": LOSSES})
-    check_one("ACC417", program(*LOSSES.splitlines(), "net.cuda()"), tmp_path)
+    inner = LOSSES.replace("y, x, create", "y, x.weight, create")
+    check_one("ACC417", program(*inner.splitlines(), "net.cuda()"), tmp_path)
 
 
 ARCHITECTURES = """

@@ -291,3 +291,19 @@ def test_what_gradients_flow_back_from_is_a_tensor_whatever_made_it(learn: str, 
     )
     (found,) = findings_of("ACC208", LEARNED.replace("LEARN", learn), tmp_path)
     assert "`math.isnan(loss)`" in found.message
+
+
+MASKED = """
+import conf, torch
+from torch import nn
+model = nn.Linear(8, 2).cuda()
+for x, labels in conf.batches():
+    loss = model(x.cuda()).log_softmax(-1).sum(-1)
+    loss = loss[INDEX].mean()
+    loss.backward()
+"""
+
+
+def test_a_comparison_that_a_tensor_is_indexed_with_is_a_mask(tmp_path: Path) -> None:
+    index = Pair(MASKED.replace("INDEX", "conf.kept"), "conf.kept", "labels != conf.padding")
+    check_pair("ACC208", index, tmp_path)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_pair
+from ..checks import Pair, check_pair, findings_of
 from ..programs import IMPORTS
 
 MICRO_STEPS = (
@@ -37,6 +37,51 @@ for _ in range(1000):
 @pytest.mark.parametrize("condition", ["seldom", "self.floor is None", "self.steps % 32 == 0"])
 def test_silent_about_what_seldom_happens(condition: str, tmp_path: Path) -> None:
     check_pair("ACC208", Pair(MICRO_STEPS.replace("CONDITION", condition), f"if {condition}:", "if True:"), tmp_path)
+
+
+@pytest.mark.parametrize("past", ["self.steps > self.first", "not_yet"])
+def test_what_all_passes_do_after_some_time_is_a_part_of_each_step(past: str, tmp_path: Path) -> None:
+    source = MICRO_STEPS.replace("self.floor = None", "self.first = 5").replace("self.floor =", "floor =")
+    if past == "not_yet":
+        source = source.replace("if CONDITION:", "if self.steps <= self.first: pass\n            else:")
+        assert findings_of("ACC208", source.replace("<= self.first", "% 9 != 8"), tmp_path) == []
+    assert findings_of("ACC208", source.replace("CONDITION", past), tmp_path)
+
+
+FAULTS = (
+    IMPORTS
+    + """
+class Loss(nn.Module):
+    def forward(self, out, shown=None):
+        if out.max() > 3:
+            out = out / 2
+        return out.sum()
+class Learner(nn.Module):
+    def __init__(self, debug=False):
+        super().__init__()
+        self.layer, self.criterion, self.debug = nn.Linear(8, 2), Loss(), debug
+    def forward(self, x):
+        out = self.layer(x)
+        if TEST:
+            return self.criterion(out, x)
+        else:
+            return self.criterion(out)
+model = Learner().cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for (x,) in DataLoader(TensorDataset(torch.zeros(8, 8))):
+    optimizer.zero_grad()
+    model(x.cuda()).backward()
+    optimizer.step()
+"""
+)
+
+
+@pytest.mark.parametrize("test", ["self.debug", "not self.debug"])
+def test_who_looks_for_no_fault_takes_the_other_branch(test: str, tmp_path: Path) -> None:
+    source = FAULTS.replace("TEST", test)
+    assert findings_of("ACC208", source, tmp_path)
+    usual = "self.criterion(out)" if test == "self.debug" else "self.criterion(out, x)"
+    assert findings_of("ACC208", source.replace(usual, "out.sum()"), tmp_path) == []
 
 
 def test_silent_about_a_search_for_a_learning_rate(tmp_path: Path) -> None:

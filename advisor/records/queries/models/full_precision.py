@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from accel_advisor.records.queries.models.float32_products import moved_in_float
 from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, speaks_of
 from accel_advisor.records.queries.training_loops import first_step, trainings
 from accel_advisor.syntax.imports import full_name
+from accel_advisor.syntax.shapes import names_read_in
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
@@ -41,6 +43,8 @@ _DECIDES = (
     *within("torch.fft", "gym", "gymnasium", "stable_baselines3", "ray.rllib", "torchrl"),
 )
 _DIFFERENTIATES = (Call("torch.autograd.grad"), *methods("Tensor", "backward"), *methods("?", "backward"))
+_WEIGHTS = re.compile(r"param|weight|theta|(?:^|_)(?:vars|net|model)(?:$|_)", re.IGNORECASE)
+"""Names of what a network learns."""
 _SPEAKS = re.compile(
     r"(?<![a-z])(?:autocast|gradscaler|[bf]p?16|b?float16|mixed[_ -]?precision|allow_tf32|deepspeed)(?![a-z])"
     r"|(?:apex|cuda|torch|--|args?|opts?|cfg|config|hparams|self|use|no|with|enable[sd]?)[._ -]?amp(?![a-z])"
@@ -87,6 +91,8 @@ class FullPrecision:
         loss: the last call of a loss in the loop's own text.
         option: the option without which it does, where one lets the program compute in another precision; or empty.
         switch: what that option switches on.
+        twice: what takes gradients of gradients in the loop, as a penalty of gradients does; None where nothing does.
+        others: the first such loop of each other document of the program.
         basis: what shows that it trains such a model on a GPU.
     """
 
@@ -96,6 +102,8 @@ class FullPrecision:
     loss: cst.Call | None
     option: str
     switch: Operation | None
+    twice: Operation | None
+    others: tuple[Loop, ...]
     basis: Evidence
 
 
@@ -115,7 +123,8 @@ def full_precision(facts: Facts) -> FullPrecision | None:
         return None
     option, switch = switched[0] if switched else ("", None)
     graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loaders_in(first))
-    bars = graphs or suffers_from_autocast(facts) or _differentiates_twice(facts, first)
+    twice = _differentiated_twice(facts, first)
+    bars = graphs or suffers_from_autocast(facts) or any(not _is_penalty(one) for one in twice)
     if bars or not _is_deep(facts) or moved_in_float32(facts) is not None:
         return None
     if not first.loaders and facts.does(*_FACTORIES):
@@ -126,7 +135,16 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     losses = [call.node for call, _ in called if call.loss and first.holds(call.document, call.node)]
     basis = PROVEN if proven else Evidence.of(Ground.GPU, Ground.LAYERS)
     basis |= Evidence.of(Ground.DEFAULT) if option else PROVEN
-    return FullPrecision(first, document, node, losses[-1] if losses else None, option, switch, basis)
+    loss, penalty = losses[-1] if losses else None, twice[0] if twice else None
+    return FullPrecision(first, document, node, loss, option, switch, penalty, tuple(_others(facts, first)), basis)
+
+
+def _others(facts: Facts, first: Loop) -> Iterator[Loop]:
+    """The first loop of each other document of a program in which a model learns from batches."""
+    for each in facts.program:
+        fed = [one for one in each.loops if one.learns and one.loaders and one.document is each.document]
+        if each.document is not first.document and fed:
+            yield min(fed, key=lambda one: each.document.span(one.node).start.offset)
 
 
 def _may(facts: Facts) -> bool:
@@ -168,17 +186,34 @@ def _changes_default(facts: Facts) -> bool:
     return False
 
 
-def _differentiates_twice(facts: Facts, loop: Loop) -> bool:
-    """Whether a loop, or a function beside it that nothing is seen to call, takes gradients of gradients. A project has
-    losses that do which this training does not use, and optimizers to choose from."""
+def _differentiated_twice(facts: Facts, loop: Loop) -> list[Operation]:
+    """What takes gradients of gradients in a loop, or in a function beside it that nothing is seen to call. A project
+    has losses that do which this training does not use, and optimizers to choose from."""
     found = facts.program.operations_of(*_DIFFERENTIATES)
     twice = [one for one in found if one.what.name == "grad" or not one.lacks("create_graph", 2)]
-    return any(
-        (loop in context.loops and "step" not in context.functions)
-        or (one.document is loop.document and context.inner is None and context.functions)
+    return [
+        one
         for one in twice
-        for context in one.contexts
-    )
+        if any(
+            (loop in context.loops and "step" not in context.functions)
+            or (one.document is loop.document and context.inner is None and context.functions)
+            for context in one.contexts
+        )
+    ]
+
+
+def _is_penalty(operation: Operation) -> bool:
+    """Whether gradients are taken by the inputs of a network, to be a part of its loss, which can be left in float32;
+    those by its weights are what it learns by."""
+    node = operation.node
+    if operation.what.name != "grad" or not isinstance(node, cst.Call) or operation.lacks("create_graph"):
+        return False
+    by = [one.value for at, one in enumerate(node.args) if (at == 1 if one.keyword is None else _names(one, "inputs"))]
+    return bool(by) and not any(_WEIGHTS.search(name) for one in by for name in names_read_in(one))
+
+
+def _names(argument: cst.Arg, name: str) -> bool:
+    return argument.keyword is not None and argument.keyword.value == name
 
 
 def _is_deep(facts: Facts) -> bool:
