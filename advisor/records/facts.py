@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -272,9 +273,13 @@ class Program(tuple[Facts, ...]):
 
     @cached_property
     def first_training(self) -> Loop | None:
-        """The first loop, in the order of files, that trains: of those that take batches, where there are any, and of
-        these, of those in which an optimizer takes steps."""
-        learning = [loop for facts in self for loop in facts.loops if loop.learns]
+        """The first loop that trains, as :meth:`first_training_but` says."""
+        return self.first_training_but(())
+
+    def first_training_but(self, documents: Collection[Document]) -> Loop | None:
+        """The first loop, in the order of files, that trains, but for those in some documents: of those that take
+        batches, where there are any, and of these, of those in which an optimizer takes steps."""
+        learning = [loop for facts in self for loop in facts.loops if loop.learns and loop.document not in documents]
         fed = [loop for loop in learning if loop.loaders] or learning
         fed = [loop for loop in fed if loop.updates] or fed
         return min(fed, key=lambda one: (one.document.filename, one.document.order(one.node)), default=None)

@@ -83,6 +83,6 @@ class Tf32NotEnabled(Rule):
         if torch is not None and document.line(location.row)[: location.column - 1].strip() == "":
             text = f"{call}{newline_of(document)}{indentation_at(document, start)}"
             fix = Fix(f"Call `{call}`", (document.edit(start, start, text),), Applicability.UNSAFE)
-        step = first_step(facts)
+        step = first_step(facts, facts.program.first_training)
         related = [also_at(step.document, step.node, "the step computes it here")] if step is not None else []
         return self.finding(facts, move.node, message, fix=fix, related=related, since=SINCE)

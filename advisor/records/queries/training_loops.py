@@ -72,10 +72,9 @@ def trainings(facts: Facts) -> Iterator[Training]:
             yield Training(loop, models[loop], facts.layers.of(models[loop]))
 
 
-def first_step(facts: Facts) -> ModuleCall | None:
-    """The first call of a model, outside of models, in the first loop of the program that trains: one in the loop's own
+def first_step(facts: Facts, first: Loop | None) -> ModuleCall | None:
+    """The first call of a model, outside of models, in a loop that trains: one in the loop's own
     text, or else in its file, where there is any, and outside of autocast."""
-    first = facts.program.first_training
     if first is None:
         return None
     called = facts.program.calls_in.get(first, ())

@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from accel_advisor.analysis.project import analyze
+from accel_advisor.finding import Finding
+from accel_advisor.rule import registry
+from accel_advisor.source.document import Document
+
 from ..checks import Pair, check_one, check_pair, findings_of
 from ..programs import IMAGE_LOADER, IMPORTS
 
@@ -112,19 +117,40 @@ def test_a_penalty_of_gradients_is_left_in_float32(tmp_path: Path) -> None:
     assert found.related[-1].message == "these are best left in float32"
 
 
+def _of_two(folder: Path, main: str, other: str) -> list[Finding]:
+    """What is said about a script and one that imports it, as one program."""
+    for name, source in {"main.py": main, "zoo.py": f"import main\n{other}"}.items():
+        (folder / name).write_text(source)
+    documents = [Document.read(folder / name) for name in ("main.py", "zoo.py")]
+    facts = analyze(documents, folder).facts
+    return [one for each in facts.values() for one in registry()["ACC417"].check(each)]
+
+
 def test_names_the_loops_of_other_files(tmp_path: Path) -> None:
-    source, files = program("net.cuda()") + "import zoo\n", {"zoo.py": program("net.cuda()")}
-    (found,) = findings_of("ACC417", source, tmp_path, files)
+    source = program("net.cuda()")
+    (found,) = _of_two(tmp_path, source, source)
     (*_, also) = found.related
     assert also.message == "this loop trains in float32, too"
     assert also.filename.endswith("zoo.py")
-    files["zoo.py"] = files["zoo.py"].replace(".backward()", ".detach()")
-    (alone,) = findings_of("ACC417", source, tmp_path, files)
+    (alone,) = _of_two(tmp_path, source, IMPORTS + IMAGE_LOADER + DEEP + EVALUATION)
     assert also.message not in [one.message for one in alone.related]
 
 
+def test_digits_are_no_data_of_another_script(tmp_path: Path) -> None:
+    digits = "import torchvision\nd = torchvision.datasets.MNIST('d', transform=conf.t)\n"
+    plain = program("net.cuda()")
+    (found,) = _of_two(tmp_path, program(digits, "net.cuda()"), plain)
+    assert found.filename.endswith("zoo.py")
+    assert _of_two(tmp_path, program(digits, "net.cuda()"), program(digits, "net.cuda()")) == []
+
+
 @pytest.mark.parametrize(
-    "line", ["torch.stft(torch.zeros(9), 4)", "torch.autograd.grad(net.cuda()(conf.x), conf.x, create_graph=True)"]
+    "line",
+    [
+        "torch.stft(torch.zeros(9), 4)",
+        "def f(x):\n    return torch.autograd.grad(net(x), [x])",
+        "torch.autograd.grad(net.cuda()(conf.x), conf.x, create_graph=True)",
+    ],
 )
 def test_reports_a_loop_beside_which_other_things_are_computed(line: str, tmp_path: Path) -> None:
     check_one("ACC417", program("net.cuda()", line, mark=MARK), tmp_path)

@@ -111,10 +111,10 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     """The loop that trains a deep model on a GPU in float32 and calls it in this document, if the program never
     mentions another precision; None where another loop of the program stands for it, or the move of its attention
     layers."""
-    first = facts.program.first_training
+    first = _first(facts)
     if first is None:
         return None
-    model = first_step(facts)
+    model = first_step(facts, first)
     document, node = (model.document, model.node) if model is not None else (first.document, first.node)
     if document is not facts.document or not _may(facts):
         return None
@@ -139,17 +139,24 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     return FullPrecision(first, document, node, loss, option, switch, penalty, tuple(_others(facts, first)), basis)
 
 
+def _first(facts: Facts) -> Loop | None:
+    """The first loop of a program that trains, but for those of scripts that train on digits: one that takes batches,
+    where there is any."""
+    small = {one.document for one in facts.program if one.operations_of(*_SMALL)}
+    return facts.program.first_training_but(small)
+
+
 def _others(facts: Facts, first: Loop) -> Iterator[Loop]:
     """The first loop of each other document of a program in which a model learns from batches."""
     for each in facts.program:
         fed = [one for one in each.loops if one.learns and one.loaders and one.document is each.document]
-        if each.document is not first.document and fed:
+        if each.document is not first.document and fed and not each.operations_of(*_SMALL):
             yield min(fed, key=lambda one: each.document.span(one.node).start.offset)
 
 
 def _may(facts: Facts) -> bool:
     """Whether a program trains on a GPU, and nothing in it decides about precision."""
-    if facts.frameworks or not facts.names_gpu_anywhere or not facts.placed or facts.does(*_DECIDES, *_SMALL):
+    if facts.frameworks or not facts.names_gpu_anywhere or not facts.placed or facts.does(*_DECIDES):
         return False
     if _changes_default(facts):
         return False
@@ -190,7 +197,7 @@ def _differentiated_twice(facts: Facts, loop: Loop) -> list[Operation]:
     """What takes gradients of gradients in a loop, or in a function beside it that nothing is seen to call. A project
     has losses that do which this training does not use, and optimizers to choose from."""
     found = facts.program.operations_of(*_DIFFERENTIATES)
-    twice = [one for one in found if one.what.name == "grad" or not one.lacks("create_graph", 2)]
+    twice = [one for one in found if not one.lacks("create_graph", 4 if one.what.name == "grad" else 2)]
     return [
         one
         for one in twice

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from accel_advisor.records.actions import AnyCall, Asked
 from accel_advisor.records.queries.evaluation import evaluates_by_name
+from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence
 
 if TYPE_CHECKING:
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 
 _PROBES = re.compile(r"(?:find|range|search)_?(?:\w+_)?lr|lr_?(?:\w+_)?(?:find|range)", re.IGNORECASE)
 """What functions are called that look for a learning rate, and have to read each loss to know when to stop."""
+_TRAINS = re.compile(r"train|fit|tun(?:e|ing)|learn|optimi[sz]e", re.IGNORECASE)
 _STOPS = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
@@ -25,9 +29,18 @@ def training_loop(context: OperationContext, *, epochs: bool = False) -> Loop | 
     if any(one.evaluates for one in context.conditions) or any(map(_PROBES.search, context.functions)):
         return None
     loop = next((loop for loop in context.loops if loop.learns and loop.repeats), None)
-    if loop is None or (loop.goes_over_epochs and not epochs):
+    if loop is None or (loop.goes_over_epochs and not epochs) or _trains_elsewhere(loop):
         return None
     return None if _evaluates(context, loop) else loop
+
+
+def _trains_elsewhere(loop: Loop) -> bool:
+    """Whether a loop stands in a function that is named for an evaluation, and what trains in it, in another one that
+    it calls: that is told not to."""
+    name = loop.functions[-1] if loop.functions else ""
+    if not evaluates_by_name(name) or _TRAINS.search(name):
+        return False
+    return all(one.attr.value != "backward" for one in descendants(loop.node, cst.Attribute))
 
 
 def _evaluates(context: OperationContext, loop: Loop) -> bool:
