@@ -124,3 +124,59 @@ def _in_nets(source: str, others: dict[str, str], folder: Path) -> list[str]:
     documents = [Document.read(folder / name) for name in files]
     facts = analyze(documents, folder).facts[str(folder / "nets.py")]
     return [one.message for one in registry()["ACC208"].check(facts)]
+
+
+STEPS = """
+import conf, torch
+from torch import nn
+model = nn.Linear(8, 2).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def steps(training):
+    def step(x):
+        loss = model(x.cuda()).sum()
+        if training:
+            loss.backward()
+            optimizer.step()
+        return loss
+    return step
+def NAME(batches):
+    step, losses = steps(conf.training), []
+    for x in batches:
+        losses.append(step(x).item())
+    return losses
+NAME(conf.batches)
+"""
+
+
+def test_silent_where_what_trains_is_told_not_to(tmp_path: Path) -> None:
+    assert findings_of("ACC208", STEPS.replace("NAME", "evaluate"), tmp_path) == []
+    assert findings_of("ACC208", STEPS.replace("NAME", "run"), tmp_path)
+    assert findings_of("ACC208", STEPS.replace("NAME", "train_and_evaluate"), tmp_path)
+
+
+CRITERION = """
+import conf, torch
+from torch import nn
+class NAME(nn.Module):
+    def forward(self, out, target):
+        if out.max() > 3:
+            out = out / 2
+        return (out - target).square().sum()
+def run(batches, criterion):
+    model = nn.Linear(8, 2).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x, y in batches:
+        optimizer.zero_grad()
+        loss = criterion(model(x.cuda()), y.cuda())
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_a_loss_that_the_program_chooses(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", CRITERION.replace("NAME", "FocalLoss"), tmp_path)
+    assert "out.max() > 3" in found.message
+    assert "chooses among its own classes" in found.message
+    assert findings_of("ACC208", CRITERION.replace("NAME", "Scaled"), tmp_path) == []
+    shown = CRITERION.replace("NAME", "FocalLoss").replace("criterion(", "conf.show(")
+    assert findings_of("ACC208", shown, tmp_path) == []
