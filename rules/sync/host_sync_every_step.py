@@ -73,9 +73,9 @@ class HostSyncEveryStep(Rule):
     When to ignore it
         Where a step is long: a wait costs little then. The rule is silent about what a condition guards that changes
         from step to step (`if step % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about
-        debugging, about evaluation (what else stands under `no_grad` is a part of the step), where the optimizer is LBFGS, and where the
-        loop steps an environment (`state, reward, ... = env.step(action)`), which has to know what the model decided.
-        An option (`if args.amp`), the rank and an early end of the loop guard nothing.
+        debugging, about evaluation (what else stands under `no_grad` is a part of the step), where the optimizer is
+        LBFGS, and where the loop steps an environment (`state, reward, ... = env.step(action)`), which has to know what
+        the model decided. An option (`if args.amp`), the rank and an early end of the loop guard nothing.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
