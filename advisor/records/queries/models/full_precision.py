@@ -151,7 +151,7 @@ def _others(facts: Facts, first: Loop) -> Iterator[Loop]:
     for each in facts.program:
         fed = [one for one in each.loops if one.learns and one.loaders and one.document is each.document]
         if each.document is not first.document and fed and not each.operations_of(*_SMALL):
-            yield min(fed, key=lambda one: each.document.span(one.node).start.offset)
+            yield min(fed, key=lambda one: each.document.order(one.node))
 
 
 def _may(facts: Facts) -> bool:
