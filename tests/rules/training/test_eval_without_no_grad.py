@@ -863,23 +863,3 @@ def test_reported_sample_by_sample_beside_the_training_of_an_epoch(tmp_path: Pat
 def test_names_the_call(tmp_path: Path) -> None:
     (found,) = findings_of("ACC401", HEAD + EVALUATION, tmp_path)
     assert [one.message for one in found.related] == ["the model is called here"]
-
-
-def test_a_model_that_another_file_calls(tmp_path: Path) -> None:
-    """What that calls is read there, where its code stands."""
-    shared = "import torch\n\ndef show(model, x):\n    print(model(x.cuda()))\n"
-    source = """
-import torch
-from shared import show
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-model = nn.Linear(8, 2).cuda()
-model.eval()
-model.requires_grad_(False)
-for (x,) in DataLoader(TensorDataset(torch.zeros(8, 8))):
-    show(model, x)
-"""
-    assert findings_of("ACC401", source, tmp_path, {"shared.py": shared}) == []
-    graphs = source.replace("model.requires_grad_(False)\n", "")
-    assert findings_of("ACC401", graphs, tmp_path, {"shared.py": shared})
