@@ -16,7 +16,8 @@ class DataLoaderRebuiltPerEpoch(Rule):
     """The same DataLoader is built again in every epoch, so that its workers cannot live on.
 
     What it does
-        Finds a DataLoader with workers that is built inside of the loop over epochs, of nothing that the loop changes.
+        Finds a DataLoader with workers that is built inside of the loop over epochs, or in a function that is called
+        there, of nothing that the loop changes.
 
     Why it costs time
         Each new loader starts new worker processes, and the GPU waits for their first batch. Building the loader once
@@ -66,11 +67,12 @@ class DataLoaderRebuiltPerEpoch(Rule):
             yield self._report(facts, loader, epochs)
 
     def _report(self, facts: Facts, loader: LoaderCall, epochs: Loop) -> Finding:
-        line = facts.document.span(epochs.node).start.line
+        line = epochs.document.span(epochs.node).start.line
+        where = "" if epochs.document is facts.document else f" of {epochs.document.filename}"
         count = loader.fixed_workers
         workers = "a worker" if count == 1 else f"{count} workers"
         message = (
-            f"`{loader.label}` is built again in every pass of the loop in {line}, and starts "
+            f"`{loader.label}` is built again in every pass of the loop in {line}{where}, and starts "
             f"{workers} each time; build it once before the loop, with `persistent_workers=True`"
         )
         return self.finding(facts, loader.node, message, fix=self._fix(facts, loader, epochs))

@@ -13,6 +13,7 @@ from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.facts import LoaderContext
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.shapes import names_bound_in, names_read_in
+from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import LIBRARIES
 from accel_advisor.tables.loader_libraries import Constructor
@@ -35,6 +36,9 @@ from accel_advisor.values.values import (
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
+    from accel_advisor.interpreter.frames import Frame
+    from accel_advisor.records.conditions import Condition
+    from accel_advisor.records.loops import Loop
 
 
 _DATASETS = ("torch.utils.data.", "torchvision.datasets.")
@@ -116,9 +120,9 @@ def take_loaders(framework: str, given: Iterable[Value]) -> None:
             loader.moved_by = framework
 
 
-def _may_differ(machine: Machine, call: cst.Call) -> bool:
+def _may_differ(machine: Machine, frame: Frame, call: cst.Call) -> bool:
     """Whether a call may give something else each time: it draws at random, or nothing is known of it."""
-    callee = value_of(machine, machine.scope, call.func)
+    callee = value_of(machine, frame.scope, call.func)
     if isinstance(callee, Qualified):
         known = "." not in callee.name or callee.name.partition(".")[0] in _KNOWN
         return not known or callee.name.startswith(DRAWS)
@@ -126,17 +130,67 @@ def _may_differ(machine: Machine, call: cst.Call) -> bool:
 
 
 def _repeats(machine: Machine, node: cst.Call) -> bool:
-    """Whether the call stands in a loop of which no pass changes a name that the call reads."""
-    if not machine.frame.loops or machine.frame.guarded:
+    """Whether the call happens in each pass of a loop, none of which changes what it reads: in the loop itself, or in a
+    function that is called there."""
+    frame = machine.frame
+    loop = frame.loop
+    if loop is None or not isinstance(loop.node, (cst.For, cst.While)):
         return False
-    loop = machine.frame.loops[-1]
-    if loop.document is not machine.document or not isinstance(loop.node, (cst.For, cst.While)):
+    if any(one.within is loop and not _holds_again(one) for one in frame.conditions):
         return False
     if any(isinstance(one, cst.Del) for one in descendants(loop.node)):
         return False
-    span, inner = machine.document.span(loop.node), machine.document.span(node)
-    within = span.start.offset <= inner.start.offset and inner.end.offset <= span.end.offset
-    changing = names_bound_in(loop.node) & names_read_in(node)
-    if any(_may_differ(machine, one) for arg in node.args for one in descendants(arg, cst.Call)):
-        return False
-    return within and all("." not in name and isinstance(machine.lookup(name), Qualified) for name in changing)
+    changing = _changing(machine, frame, loop)
+    return changing is not None and not _differs(machine, frame, node.args, changing)
+
+
+def _holds_again(condition: Condition) -> bool:
+    """Whether what a condition decides happens in each pass of the loop around it if it does in one, and may do so."""
+    if not condition.exits:
+        return condition.varies is not condition.within and not condition.never
+    alone = isinstance(condition.node, cst.If) and condition.node.orelse is None
+    return alone and condition.answer is False  # the exit that the function is not told to take
+
+
+def _changing(machine: Machine, frame: Frame, loop: Loop) -> frozenset[str] | None:
+    """The names in a frame that may stand for something else in each pass of a loop; None where nothing is known."""
+    caller, function, site = frame.caller, frame.function, frame.site
+    if caller is None or loop not in caller.loops:
+        bound = names_bound_in(loop.node)
+        return frozenset(one for one in bound if "." in one or not _is_of_library(machine, frame, one))
+    outside = _changing(machine, caller, loop)
+    node = function.node if function is not None else None
+    if outside is None or site is None or not isinstance(node, cst.FunctionDef):
+        return None
+    if any(one.star for one in site.node.args) or node.asynchronous is not None:
+        return None
+    bound = names_bound_in(node.body)
+    parameters = [one.name.value for one in (*node.params.posonly_params, *node.params.params)]
+    places = parameters[isinstance(site.node.func, cst.Attribute) and parameters[:1] == ["self"] :]
+    known = {*parameters, *(one.name.value for one in node.params.kwonly_params), *bindings(node.body)}
+    changing = {one for one in bound | outside if one not in known}
+    for at, arg in enumerate(site.node.args):
+        name = arg.keyword.value if arg.keyword is not None else places[at] if at < len(places) else ""
+        if _differs(machine, caller, [arg], outside):
+            changing.add(name)
+    before = -1
+    while before < len(changing):
+        before = len(changing)
+        for name, values in bindings(node.body).items():
+            if any(one is None or _differs(machine, frame, [one], frozenset(changing)) for one in values):
+                changing.add(name)
+    return frozenset(changing)
+
+
+def _differs(machine: Machine, frame: Frame, parts: Iterable[cst.CSTNode], changing: frozenset[str]) -> bool:
+    """Whether pieces of code in a frame read one of the names that change, or call what may give something else."""
+    for part in parts:
+        if not changing.isdisjoint(names_read_in(part)):
+            return True
+        if any(_may_differ(machine, frame, one) for one in descendants(part, cst.Call)):
+            return True
+    return False
+
+
+def _is_of_library(machine: Machine, frame: Frame, name: str) -> bool:
+    return isinstance(value_of(machine, frame.scope, cst.Name(name)), Qualified)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check, check_one, check_pair, fixed
+from ..checks import Pair, check, check_one, check_pair, findings_of, fixed
 from ..programs import FILES, STAGED_FILES
 
 
@@ -118,12 +118,6 @@ PAIRS = {
         "pass",
     ),
     "a method that changes it": Pair(FILES + built(before="files.advance()"), "files.advance()", "pass"),
-    "a function": Pair(
-        FILES
-        + "def run(epoch):\n    loader = DataLoader(files, num_workers=2)\n    for x in loader:\n        model(x).sum().backward()\nfor epoch in range(9):\n    run(epoch)\n",
-        "def run(epoch):\n    loader = DataLoader(files, num_workers=2)\n    for x in loader:\n        model(x).sum().backward()\nfor epoch in range(9):\n    run(epoch)\n",
-        built(),
-    ),
     "no workers": Pair(FILES + built(arguments="files"), "(files)", "(files, num_workers=2)"),
     "a setting": Pair(FILES + built(arguments="files, num_workers=conf.n"), "conf.n", "2"),
     "on a condition": Pair(
@@ -152,3 +146,53 @@ def test_reports_a_loader_that_is_built_in_every_epoch(tmp_path: Path) -> None:
 def test_reports_a_loader_that_is_built_in_the_header(tmp_path: Path) -> None:
     source = "for epoch in range(9):\n    for x in DataLoader(files, num_workers=2):  # -> ACC107 info none\n        print(x)\n"
     check(STAGED_FILES + source, tmp_path)
+
+
+IN_A_FUNCTION = """
+def make(mode, size=16):
+    rows = size * 2
+    if mode == "test":
+        return DataLoader(files, batch_size=32, num_workers=2)
+    if mode == "train":
+        return DataLoader(files, batch_size=rows, num_workers=2)  # -> info none
+
+def run(epoch):
+    loader = make("train")
+    for x in loader:
+        model(x).sum().backward()
+
+for epoch in range(9):
+    run(epoch)
+"""
+OTHERWISE_IN_EACH_EPOCH = {
+    "by position": ('make("train")', 'make("train", epoch)'),
+    "by keyword": ('make("train")', 'make("train", size=epoch)'),
+    "what a local is made of": ("rows = size * 2", "rows = size * random.randint(1, 9)"),
+    "at random": ('make("train")', 'make("train", random.randint(1, 9))'),
+    "several at once": ('make("train")', 'make(*("train", epoch))'),
+    "a name of the module": ("for epoch in range(9):", "for files in conf.folders:"),
+    "the branch": ('make("train")', "make(conf.modes[epoch])"),
+    "a loader given up": ("    run(epoch)", "    run(epoch)\n    del model.rest"),
+}
+
+
+def test_reports_a_loader_that_a_function_builds_in_every_epoch(tmp_path: Path) -> None:
+    (found,) = check_one("ACC107", FILES + IN_A_FUNCTION, tmp_path)
+    loop = (FILES + IN_A_FUNCTION)[: (FILES + IN_A_FUNCTION).index("for epoch")].count("\n") + 1
+    assert f"in every pass of the loop in line {loop}," in found.message
+
+
+@pytest.mark.parametrize("case", OTHERWISE_IN_EACH_EPOCH)
+def test_silent_about_a_function_that_builds_another_one_each_time(case: str, tmp_path: Path) -> None:
+    with_epochs, without = OTHERWISE_IN_EACH_EPOCH[case]
+    source = (FILES + IN_A_FUNCTION).replace("  # -> info none", "")
+    check_pair("ACC107", Pair(source.replace(with_epochs, without), without, with_epochs), tmp_path)
+
+
+def test_names_the_file_of_the_loop_over_epochs(tmp_path: Path) -> None:
+    epochs = "def learn(make, model):\n    for epoch in range(9):\n        for x in make():\n            model(x).sum().backward()\n"
+    source = "def make():\n    return DataLoader(files, num_workers=2)\nlearn(make, model)\n"
+    (found,) = findings_of(
+        "ACC107", FILES + "from epochs import learn\n" + source, tmp_path, {"epochs.py": "import torch\n" + epochs}
+    )
+    assert f"in every pass of the loop in line 3 of {tmp_path / 'epochs.py'}," in found.message

@@ -122,12 +122,14 @@ def rebuilt_loaders(facts: Facts) -> Iterator[tuple[LoaderCall, Loop]]:
     """The loaders of a document that have workers and are built of the same things in every epoch, each with the loop
     over the epochs."""
     for loader in facts.loaders:
-        if not loader.constructor.advises or not (loader.fixed_workers or 0) > 0 or len(loader.contexts) != 1:
+        dataset = loader.dataset
+        if not loader.constructor.advises or not (loader.fixed_workers or 0) > 0 or not loader.contexts:
             continue
-        context, dataset = loader.contexts[0], loader.dataset
-        if not context.repeats or not context.loops[-1].counts or (dataset is not None and dataset.changes):
+        if not all(one.repeats for one in loader.contexts) or (dataset is not None and dataset.changes):
             continue
-        epochs = context.loops[-1]
+        epochs = loader.contexts[0].loops[-1]
+        if not epochs.counts or any(one.loops[-1] is not epochs for one in loader.contexts):
+            continue
         if any(loop.parent is epochs for loop in loader.loops) and not _is_a_run(facts, epochs):
             yield loader, epochs
 
@@ -203,9 +205,11 @@ def _assigns(what: Action) -> bool:
 
 def _is_a_run(facts: Facts, loop: Loop) -> bool:
     """Whether a pass of a loop is a training of its own: it seeds again, makes an optimizer, or is named so."""
-    if isinstance(loop.node, cst.For) and _RUNS.search(facts.document.code(loop.node.target)):
+    if isinstance(loop.node, cst.For) and _RUNS.search(loop.document.code(loop.node.target)):
         return True
-    optimizers = [one for one in facts.operations_of(Within("torch.optim")) if one.builds_optimizer]
-    return any(
-        context.inner is loop for one in (*facts.operations_of(*_SEEDS), *optimizers) for context in one.contexts
-    )
+    program = tuple(facts.program)
+    seeds = [one for known in program for one in known.operations_of(*_SEEDS)]
+    optimizers = [
+        one for known in program for one in known.operations_of(Within("torch.optim")) if one.builds_optimizer
+    ]
+    return any(context.inner is loop for one in (*seeds, *optimizers) for context in one.contexts)
