@@ -256,6 +256,12 @@ class LoaderCall(BatchSource):
         return keeps and batches and not single and not streams and self.last_batch != 0
 
     @property
+    def batches_of_a_pass(self) -> int | None:
+        """The batches of one pass, unless another batch size is configured; None where their number is not known."""
+        size, length = self.default_count("batch_size"), _length_of(self.get("dataset"))
+        return -(-length // size) if size and length is not None else None
+
+    @property
     def last_batch(self) -> int | None:
         """The samples that remain for its last batch, unless another batch size is configured; None where their
         number is not known."""

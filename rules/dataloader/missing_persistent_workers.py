@@ -43,7 +43,7 @@ class DataLoaderMissingPersistentWorkers(Rule):
                 return torch.full((1,), index / 2).square()
 
         model = torch.nn.Linear(1, 1)
-        loader = DataLoader(Halves(), num_workers=2)
+        loader = DataLoader(Halves(), num_workers=8)
         for epoch in range(10):
             for x in loader:
                 model(x).sum().backward()
@@ -59,7 +59,7 @@ class DataLoaderMissingPersistentWorkers(Rule):
                 return torch.full((1,), index / 2).square()
 
         model = torch.nn.Linear(1, 1)
-        loader = DataLoader(Halves(), num_workers=2, persistent_workers=True)
+        loader = DataLoader(Halves(), num_workers=8, persistent_workers=True)
         for epoch in range(10):
             for x in loader:
                 model(x).sum().backward()
@@ -67,8 +67,8 @@ class DataLoaderMissingPersistentWorkers(Rule):
     When to ignore it
         Where the data set is changed between epochs: workers that live on keep the copy that they began with. The rule
         is silent where it sees that, where the loop over epochs names an unknown data set, where samples are in memory,
-        so that no workers are better, in programs with pipelines of torchrec, and where a loop makes many loaders: they
-        keep their memory. Loaders that only evaluate, or of large data such as ImageNet, need the rule to be selected.
+        beside pipelines of torchrec, and where a loop makes many loaders. It has to be selected for loaders that only
+        evaluate, large data, epochs of more than 1000 batches, and few forked workers for data of unknown size.
 
     Fix safety
         Unsafe: random generators and caches of the workers live on from one epoch to the next.
@@ -89,7 +89,7 @@ class DataLoaderMissingPersistentWorkers(Rule):
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
         loop, turns = epochs_of(loader)[0], "every pass" if loader.epoch_loops else "some passes"
-        line, (minor, aside) = loop.document.span(loop.node).start.line, weight_of(loader)
+        line, (minor, aside) = loop.document.span(loop.node).start.line, weight_of(facts, loader)
         where = "" if loop.document is facts.document else f" of {loop.document.filename}"
         starts, granted = start_methods(facts, loader), what_epochs_grant(loader)
         cost = f", by {starts.fresh}, which imports torch in each of them" if starts.fresh else ""

@@ -13,7 +13,7 @@ TRAINING = (
     PHOTOS
     + MODEL
     + """
-loader = DataLoader(photos, num_workers=2)
+loader = DataLoader(photos, num_workers=8)
 held = DataLoader(photos, num_workers=2)
 for epoch in range(10):
     for x, y in loader:
@@ -52,4 +52,21 @@ def test_minor_for_large_data_sets_of_torchvision(name: str, minor: bool, tmp_pa
     source = f"import torchvision\n{TRAINING}".replace(
         "loader = DataLoader(photos", f"loader = DataLoader(torchvision.datasets.{name}('data')"
     )
+    assert _weights(source, tmp_path)[0] == (minor, False)
+
+
+@pytest.mark.parametrize(
+    ("loader", "minor"),
+    [
+        ("DataLoader(photos, num_workers=8)", False),
+        ("DataLoader(photos, num_workers=4)", True),
+        ("DataLoader(photos, num_workers=os.cpu_count())", False),
+        ("DataLoader(photos, num_workers=4, multiprocessing_context='spawn')", False),
+        ("DataLoader(photos, num_workers=4)  # the photos of 'cifar'", False),
+        ("DataLoader(torchvision.datasets.MNIST('data'), 128, num_workers=2)", False),
+        ("DataLoader(torchvision.datasets.MNIST('data'), 32, num_workers=8)", True),
+    ],
+)
+def test_minor_where_the_restart_does_not_show(loader: str, minor: bool, tmp_path: Path) -> None:
+    source = "import os\nimport torchvision\n" + TRAINING.replace("DataLoader(photos, num_workers=8)", loader, 1)
     assert _weights(source, tmp_path)[0] == (minor, False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Act, Action, AnyCall, Sets, SetsItem, Within, calls
+from accel_advisor.records.queries.loaders.start_method import start_methods
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
@@ -33,6 +34,10 @@ _LARGE = re.compile(
 choice of an option or what its help says. Weights and means of ImageNet are used with whatever data."""
 _LARGE_ONES = ("ImageNet", "Kinetics", "Places365")
 _SMALL = re.compile(r"cifar|mnist|svhn|stl10|modelnet|shapenet", re.IGNORECASE)
+_MANY = 8
+"""Workers from which on it takes a moment to fork them."""
+_FEW_BATCHES = 1000
+"""Batches of an epoch up to which the start of its workers is no small part of it."""
 _COUNTS_CORES = frozenset({"os.cpu_count", "multiprocessing.cpu_count", "os.process_cpu_count"})
 
 
@@ -41,16 +46,35 @@ def restarted_loaders(facts: Facts) -> Iterator[LoaderCall]:
     live on; beside these, in the order in which they were met, those that do so once in so many epochs or steps."""
     if facts.does(Within("torchrec.distributed")):
         return  # whose pipelines fetch ahead, and were seen to hang on workers that live on
-    found = [one for one in facts.loaders if epochs_of(one) and _starts_anew(facts, one)]
+    found = [
+        one
+        for one in facts.loaders
+        if epochs_of(one) and _starts_anew(facts, one) and facts.supports(workers_live_on_since(one))
+    ]
     if any(one.epoch_loops for one in found):
         yield from found
 
 
-def weight_of(loader: LoaderCall) -> tuple[bool, bool]:
+def weight_of(facts: Facts, loader: LoaderCall) -> tuple[bool, bool]:
     """Whether the restart of a loader's workers is of little consequence, and whether it is beside that of others: no
     loop that takes its batches trains."""
     aside = bool(loader.loops) and not any(loop.backward for loop in loader.loops)
-    return aside or _has_long_epochs(loader), aside
+    return aside or not _shows(facts, loader), aside
+
+
+def _shows(facts: Facts, loader: LoaderCall) -> bool:
+    """Whether the start of a loader's workers takes something that can be seen of an epoch: they are not forked, or are
+    many, or epochs are short, as far as their batches are known, or their data are named."""
+    if _has_long_epochs(loader):
+        return False
+    if start_methods(facts, loader).fresh:
+        return True
+    batches = loader.batches_of_a_pass
+    if batches is not None:
+        return batches <= _FEW_BATCHES
+    count = loader.fixed_workers or loader.default_count("num_workers") or 0
+    many = count >= _MANY or loader.given("num_workers").made_by in _COUNTS_CORES
+    return many or bool(_SMALL.search(loader.document.text))
 
 
 def _has_long_epochs(loader: LoaderCall) -> bool:
