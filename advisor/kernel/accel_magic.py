@@ -1,4 +1,4 @@
-"""``%accel lint``, as IPython calls it."""
+"""``%accel lint`` and ``%accel tune``, as IPython calls them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from IPython.display import display
 
 from accel_advisor.config import ConfigError
 from accel_advisor.kernel.findings_table import FindingsTable
+from accel_advisor.kernel.notebook_path import UnknownNotebookError, notebook_path
 from accel_advisor.kernel.run_cells import RunCells
+from accel_advisor.kernel.trial_report import TrialReport
 from accel_advisor.library.engine import Engine
+from accel_advisor.library.runs import TrialError, tune
 from accel_advisor.selection import SelectorError
 
 _PROGRAM = "cells-run-so-far.ipynb"
@@ -43,18 +46,33 @@ class AccelMagic:
     def run(self, line: str) -> None:
         """%accel lint [--select CODES] [--ignore CODES]: what keeps an accelerator waiting in the cells run so far.
 
+        %accel tune [NOTEBOOK] [--apply] [--budget SECONDS] [--knobs NAMES] [--explain]: the settings of its loader that
+        are fastest here, from a trial of this notebook, as it is saved, in a process of its own.
+
         Args:
             line: what stands behind ``%accel``.
 
         Raises:
-            UsageError: it cannot be understood, a selector means no rule, or the configuration of the project cannot
-                be used.
+            UsageError: it cannot be understood, a selector means no rule, the configuration of the project cannot be
+                used, the file of the notebook is not known, or the trial came to nothing.
         """
         parser = MagicArgumentParser(prog="%accel", add_help=False)  # type: ignore[no-untyped-call]
-        parser.add_argument("command", choices=["lint"])
-        parser.add_argument("--select")
-        parser.add_argument("--ignore", default="")
+        commands = parser.add_subparsers(dest="command", required=True)
+        lint = commands.add_parser("lint", add_help=False)
+        lint.add_argument("--select")
+        lint.add_argument("--ignore", default="")
+        trial = commands.add_parser("tune", add_help=False)
+        trial.add_argument("notebook", nargs="?")
+        trial.add_argument("--apply", action="store_true")
+        trial.add_argument("--explain", action="store_true")
+        trial.add_argument("--budget", type=float, default=60.0)
+        trial.add_argument("--knobs")
         given = parser.parse_argstring(line)  # type: ignore[no-untyped-call]
+        if given.command == "tune":
+            knobs = [] if given.knobs is None else ["--knobs", given.knobs]
+            explain = ["--explain"] if given.explain else []
+            display(self._tuned(given.notebook, given.budget, given.apply, [*knobs, *explain]))  # type: ignore[no-untyped-call]
+            return
         select = None if given.select is None else _codes(given.select)
         display(self._linted(select, _codes(given.ignore)))  # type: ignore[no-untyped-call]
 
@@ -71,6 +89,13 @@ class AccelMagic:
         latest = cells.latest
         placed = [(one, one.span.start.cell) for one in found]
         return FindingsTable([one for one, cell in placed if cell is not None and cell.number in latest], cells)
+
+    def _tuned(self, named: str | None, budget: float, apply: bool, options: Sequence[str]) -> TrialReport:
+        try:
+            path = notebook_path(named, self._shell.user_ns, os.environ)
+            return TrialReport(tune(path, budget=budget, apply=apply, options=options))
+        except (UnknownNotebookError, TrialError) as error:
+            raise UsageError(str(error)) from error
 
     def _note(self, result: ExecutionResult) -> None:
         info = result.info

@@ -6,37 +6,13 @@ import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from string import Template
 from urllib.parse import quote
 
 from accel_advisor.finding import Finding
 from accel_advisor.kernel.run_cells import RunCells
+from accel_advisor.kernel.theme import themed
 
 _CODE = re.compile(r"`([^`]+)`")
-_STYLE = Template(
-    """\
-.accel-advisor { color: $ink; background: $paper; padding: 8px; overflow-x: auto; font-size: 13px; }
-.accel-advisor table { border-collapse: collapse; width: 100%; max-width: 100%; margin: 8px 0 0; }
-.accel-advisor tbody tr:nth-child(n), .accel-advisor tbody tr:nth-child(n):hover { background: none; }
-.accel-advisor th, .accel-advisor td { color: $ink; text-align: left; vertical-align: top; white-space: normal;
-  max-width: none; padding: 5px 14px 5px 0; border: 0; border-bottom: 1px solid $line; }
-.accel-advisor td:not(:last-child) { white-space: nowrap; }
-.accel-advisor a { color: $link; }
-.accel-advisor pre, .accel-advisor code { color: inherit; background: none; padding: 0; margin: 0;
-  font-family: ui-monospace, monospace; font-size: 12px; }
-.accel-advisor pre { margin-bottom: 3px; white-space: pre-wrap; }
-.accel-advisor .error, .accel-advisor .warning { font-weight: 600; }
-"""
-)
-_NAMES = {
-    "ink": "--jp-content-font-color1 --colab-primary-text-color --vscode-editor-foreground",
-    "paper": "--jp-layout-color0 --colab-primary-surface-color --vscode-editor-background",
-    "line": "--jp-border-color2 --colab-border-color --vscode-panel-border",
-    "link": "--jp-content-link-color --colab-anchor-color --vscode-textLink-foreground",
-}
-"""What front ends call the colours of their themes. Where none does, those of the reader's system are used."""
-_LIGHT = {"ink": "#1f2328", "paper": "#ffffff", "line": "#d0d7de", "link": "#0550ae"}
-_DARK = {"ink": "#e6edf3", "paper": "#0d1117", "line": "#3d444d", "link": "#6cb6ff"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +41,7 @@ class FindingsTable:
         rows = "".join(map(self._row, self.findings))
         head = "<thead><tr><th>Cell</th><th>Rule</th><th>What was found</th></tr></thead>"
         table = f"<table>{head}<tbody>{rows}</tbody></table>" if rows else ""
-        style = f"{_styled(_LIGHT)}@media (prefers-color-scheme: dark) {{\n{_styled(_DARK)}}}\n"
-        return f'<style>\n{style}</style>\n<div class="accel-advisor"><b>{self._title}</b>{table}</div>'
+        return themed(f"<b>{self._title}</b>{table}")
 
     def _row(self, finding: Finding) -> str:
         number, row = _place(finding)
@@ -80,15 +55,6 @@ class FindingsTable:
             f'<tr><td>{cell}, line {row}</td><td>{finding.code} <span class="{severity}">{severity}</span></td>'
             f"<td><pre>{line}</pre>{message}</td></tr>"
         )
-
-
-def _styled(fallback: dict[str, str]) -> str:
-    colours = {}
-    for name, colour in fallback.items():
-        for variable in reversed(_NAMES[name].split()):
-            colour = f"var({variable}, {colour})"
-        colours[name] = colour
-    return _STYLE.substitute(colours)
 
 
 def _place(finding: Finding) -> tuple[int, int]:

@@ -45,12 +45,12 @@ def notebook_of(cells: Sequence[str]) -> Any:
     return new_notebook(cells=[new_code_cell(one) for one in cells])  # type: ignore[no-untyped-call]
 
 
-def outputs(folder: Path, *cells: str) -> list[list[Any]]:
+def outputs(folder: Path, *cells: str, timeout: int = 120) -> list[list[Any]]:
     """Those of each cell of a notebook that was run as nbclient runs it."""
     from nbclient import NotebookClient
 
     notebook = notebook_of(cells)
-    client = NotebookClient(notebook, allow_errors=True, timeout=120, resources={"metadata": {"path": str(folder)}})
+    client = NotebookClient(notebook, allow_errors=True, timeout=timeout, resources={"metadata": {"path": str(folder)}})
     client.execute()
     return [cell.outputs for cell in notebook.cells]
 
