@@ -62,7 +62,8 @@ class ImportHook(importlib.abc.MetaPathFinder):
 
     def _imported(self) -> None:
         if self in sys.meta_path:
-            sys.meta_path.remove(self)
+            # The old list may be gone through at this moment: a finder may import the module to answer for another one.
+            sys.meta_path = [finder for finder in sys.meta_path if finder is not self]
             self._then()
 
 

@@ -1,6 +1,8 @@
 """Noticing an import, whatever was asked about the module before."""
 
 import gc
+import importlib.abc
+import importlib.machinery
 import importlib.util
 import sys
 from pathlib import Path
@@ -42,6 +44,25 @@ def test_a_module_that_is_imported_already_is_reported_at_once(modules: Path) ->
     importlib.import_module("watched_package")
     heard: list[int] = []
     ImportHook("watched_package", lambda: heard.append(1)).install()
+    assert heard == [1]
+
+
+class _Importing(importlib.abc.MetaPathFinder):
+    """A finder that imports another module before it leaves the question to the others."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == "watched_package.inner":
+            importlib.import_module("json.tool")
+
+
+def test_an_import_by_a_finder_leaves_the_finders_behind_it_in_their_turn(
+    modules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "json.tool", raising=False)
+    heard: list[int] = []
+    sys.meta_path[:] = [_Importing(), importlib.machinery.PathFinder]
+    ImportHook("json.tool", lambda: heard.append(1)).install()
+    assert importlib.import_module("watched_package.inner").VALUE == 1
     assert heard == [1]
 
 
