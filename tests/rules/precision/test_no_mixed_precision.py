@@ -379,3 +379,22 @@ def test_an_import_that_nothing_uses_decides_nothing(line: str, tmp_path: Path) 
     check_one("ACC417", program("net.cuda()", line, mark=MARK), tmp_path)
     name = line.split()[3].strip(",")
     check_one("ACC417", program("net.cuda()", line, f"conf.train({name})"), tmp_path)
+
+
+LOOKED_AT = """
+import conf, torch
+from torch.utils.data import DataLoader, TensorDataset
+from torchvision import models
+net = models.vgg16(weights=conf.weights).cuda()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(300):
+    optimizer.zero_grad()
+    net(conf.image.cuda()).sum().backward()
+    optimizer.step()
+"""
+
+
+def test_silent_where_a_pretrained_model_is_looked_at(tmp_path: Path) -> None:
+    assert findings_of("ACC417", LOOKED_AT, tmp_path) == []
+    fed = LOOKED_AT + "batches = iter(DataLoader(TensorDataset(torch.zeros(8, 3, 64, 64))))\n"
+    assert findings_of("ACC417", fed, tmp_path)

@@ -127,7 +127,7 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     bars = graphs or suffers_from_autocast(facts) or any(not _is_penalty(one) for one in twice)
     if bars or not _is_deep(facts) or moved_in_float32(facts) is not None:
         return None
-    if not first.loaders and facts.does(*_FACTORIES):
+    if facts.does(*_FACTORIES) and not (first.loaders or any(one.loaders for one in facts.program)):
         return None  # a pretrained model is looked at, as in the transfer of a style
     home = next(one for one in facts.program if one.document is first.document)
     proven = any(one.loop is first and (one.convolves or one.attends) for one in trainings(home))
