@@ -23,9 +23,14 @@ PARTS = {
     "compute": "compute",
     "host": "host",
     "start": "start of an epoch",
+    "fetch": "fetches",
+    "forward": "forward",
+    "backward": "backward",
+    "optimizer": "optimizer",
+    "other": "other",
 }
 """Parts of a step, in words. The last one is no part of the steady state: it is spread over the batches of an epoch."""
-_WAITING = ("wait", "start")
+_WAITING = ("wait", "start", "fetch")
 """Parts of a step that data ready at once takes away."""
 CEILINGS = {NO_WAIT: "data ready at once", NO_TRANSFER: "data on the device"}
 _WRITABLE = 13
@@ -61,9 +66,8 @@ def step_bars(record: Record) -> tuple[StepBar, ...]:
     """The step before and after, and with data ready at once."""
     found: list[tuple[str, str, dict[str, float]]] = []
     if record.tried:
-        found.append(
-            ("Before" if record.applied else "Now", label(record.tried[0].settings), _step(record, record.tried[0]))
-        )
+        settings = label(record.tried[0].settings) if record.loop is None else ""
+        found.append(("Before" if record.applied else "Now", settings, _step(record, record.tried[0])))
     if record.recommended is not None:
         row = record.tried[record.recommended]
         found.append(("After" if record.applied else "Recommended", label(row.settings), _step(record, row)))
@@ -101,6 +105,8 @@ def legend(bars: Sequence[StepBar]) -> dict[str, str]:
 
 def _step(record: Record, row: TriedRecord) -> dict[str, float]:
     """Seconds a batch by part, with what the start of an epoch adds where that shows."""
+    if record.loop is not None:
+        return {name: price.share * record.loop.step for name, price in record.loop.parts.items()}
     parts = dict(row.step.known) if row.step is not None else {}
     steady, size = sum(parts.values()), record.trained.batch_size
     if parts and row.rate and size and record.trained.length:

@@ -22,6 +22,7 @@ _NARROW = 0.02
 _ROUNDS_SHARE, _LINES_SHARE = 0.6, 0.3
 _GRACE_SECONDS = 2.0
 _LEAST_STEPS = 1
+_TINY = 1e-9
 
 
 @dataclass(slots=True)
@@ -34,11 +35,33 @@ class PlainReadings:
     failed: str = ""
 
     @property
-    def ceiling(self) -> Interval | None:
-        """How many times as fast the loop runs with data ready at once; None where that was not measured."""
+    def replayed(self) -> Interval | None:
+        """How many times as fast the loop runs with data ready at once, from blocks in turns; None where there are
+        none."""
         if not self.ready:
             return None
         return gain([_step(old) for old, _ in self.ready], [_step(new) for _, new in self.ready])
+
+    @property
+    def unwaited(self) -> Interval:
+        """The same, if each block had taken as long as it did but for its fetching."""
+        return gain([one.seconds for one in self.own], [max(one.seconds - one.wait, _TINY) for one in self.own])
+
+    @property
+    def ceiling(self) -> Interval | None:
+        """How many times as fast the loop runs with data ready at once; None where that was not measured. What fetches
+        is in series with the rest of a step, so that its share says the same, whatever the machine did in the next
+        block: of the two the more exact one, unless they disagree."""
+        replayed, unwaited = self.replayed, self.unwaited
+        if replayed is None or self.disagree or replayed.half_width <= unwaited.half_width:
+            return replayed
+        return unwaited
+
+    @property
+    def disagree(self) -> bool:
+        """Whether the loop without its fetching is another than the rest of the loop with it."""
+        replayed, unwaited = self.replayed, self.unwaited
+        return replayed is not None and (replayed.low > unwaited.high or replayed.high < unwaited.low)
 
     @property
     def step(self) -> float:
@@ -60,7 +83,7 @@ class PlainReadings:
         """Whether more rounds would tell little."""
         if len(self.own) < _ROUNDS:
             return False
-        found = self.ceiling
+        found = self.replayed
         return found is None or found.half_width < _NARROW
 
 

@@ -13,7 +13,7 @@ from accel_advisor.finding import Finding, Price
 from accel_advisor.selection import SelectorError
 from accel_advisor.tuning.applying.project_code import display_name
 from accel_advisor.tuning.plain.plain_measure import PlainReadings, measure_plain
-from accel_advisor.tuning.plain.plain_text import advice, sentence, unreplayed_text
+from accel_advisor.tuning.plain.plain_text import DISAGREE, advice, sentence, unreplayed_text
 from accel_advisor.tuning.pricing.line_prices import priced
 from accel_advisor.tuning.pricing.linted_files import findings_in
 from accel_advisor.tuning.pricing.sampled_shares import Shares
@@ -64,6 +64,8 @@ def tune_plain(
         outcome.prices = priced(readings.lines, findings, root, device=ready.device)
     elif readings.failed:
         outcome.notes.append(f"the measurement ended early: {readings.failed}")
+    if readings.disagree:
+        outcome.notes.append(DISAGREE)
     outcome.ceilings = {NO_WAIT: ceiling} if ceiling is not None else {}
     outcome.loop = _record(loop, readings, outcome.prices, root, ready.device)
     outcome.sentence = sentence(outcome.loop, ceiling)

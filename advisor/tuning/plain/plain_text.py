@@ -18,6 +18,11 @@ _UNREPLAYED = {
     Unreplayed.NEEDS_GRADIENTS: "what it gives is a part of the graph that backward goes through",
     Unreplayed.NOT_COPIED: "what it gives cannot be copied",
 }
+DISAGREE = (
+    "the share of the fetching and the speed that was measured with data ready at once disagree: without the calls the "
+    "rest of a step takes another time than beside them, so the speed is the one to believe"
+)
+"""What is said where the two differ beyond their intervals."""
 _LEAST_SHARE = 0.03
 
 
@@ -39,7 +44,7 @@ def sentence(loop: PlainRecord, ceiling: Interval | None) -> str:
             f"{loop.unreplayed}. What the lines of a step take says where the time goes."
         )
     share = loop.fetch
-    takes = f"takes {share.figures} of each step" if share is not None and share.measurable else "takes next to nothing"
+    takes = share.words if share is not None else "was never found at work"
     if ceiling is None:
         why = (
             f"; the speed with data ready at once could not be measured: {loop.unreplayed or 'the time was too short'}"
@@ -48,6 +53,8 @@ def sentence(loop: PlainRecord, ceiling: Interval | None) -> str:
         if share is not None and share.measurable and share.share < 1:
             most = f". By its share the loop would run at most {times(1 / (1 - share.share))} as fast"
         return f"{called(loop)} {takes}{why}{most}."
+    if not ceiling.wins and ceiling.high >= WORTH:
+        return f"{called(loop)} {takes}; how fast the loop would run with data ready at once is not settled."
     if ceiling.ratio < HEADROOM:
         return f"{called(loop)} {takes}; with data ready at once the loop would run no faster that could be measured."
     return f"{called(loop)} {takes}; with data ready at once the loop would run {times(ceiling.ratio)} as fast."

@@ -151,3 +151,6 @@ def test_the_page_is_about_the_function(record: Record) -> None:
     pytest.importorskip("jinja2")
     page = trial_page(record)
     assert "get_batch" in page
+    assert "part-fetch" in page
+    assert "num_workers" not in page
+    assert "What was tried" not in page
