@@ -91,7 +91,7 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     from accel_advisor.machine.bandwidth import measure
     from accel_advisor.machine.machine import inspect_machine
     from accel_advisor.tuning.trial.trial_errors import TrialError
-    from benchmarks.gpu.races import NAME, race
+    from benchmarks.gpu import fetches, races
     from benchmarks.gpu.scoring import score
     from benchmarks.gpu.workloads import make_data, trainings
 
@@ -105,12 +105,14 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     found["copies"] = copies if isinstance(copies, str) else copies.sentence
     print(found["copies"], flush=True)
     write = partial(_write, options.json, found)
-    if not options.only or NAME in options.only:
-        print(NAME, flush=True)
+    for name, measured in ((races.NAME, races.race), (fetches.NAME, fetches.fetches)):
+        if options.only and name not in options.only:
+            continue
+        print(name, flush=True)
         try:
-            found[NAME] = race(folder / NAME, quick=options.quick)
+            found[name] = measured(folder / name, quick=options.quick)
         except TrialError as error:
-            found[NAME] = {"failed": error.reason[:SAID]}
+            found[name] = {"failed": error.reason[:SAID]}
             print(f"    failed: {error}", flush=True)
         write()
     workloads = trainings(folder, int(inspect_machine().cores), quick=options.quick)

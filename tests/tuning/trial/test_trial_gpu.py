@@ -43,6 +43,23 @@ while True:
         nn.functional.cross_entropy(model(x), y).backward()
         optimizer.step()
 """
+PLAIN = """\
+import time
+import torch
+device = torch.accelerator.current_accelerator()
+model = torch.nn.Sequential(*(torch.nn.Linear(512, 512) for _ in range(4))).to(device)
+optimizer = torch.optim.SGD(model.parameters(), 1e-4)
+
+def get_batch():
+    time.sleep(0.01)
+    return torch.rand(64, 512).pin_memory().to(device, non_blocking=True)
+
+while True:
+    x = get_batch()
+    model(x).square().mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
 CAPTURE = """\
 other = nn.Linear(64, 64).to(device)
 still, kept = torch.ones(8, 64, device=device), torch.ones(8, 64)
@@ -123,3 +140,19 @@ def test_what_the_gpu_did_is_reported(torch: Any, tmp_path: Path) -> None:
     assert 0 < data["tried"][0]["device"]["busy"] <= 1
     assert data["tried"][0]["device"]["memory"] > 0
     assert any("pageable ones here" in note for note in data["notes"])
+
+
+def test_a_loop_without_a_loader(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(PLAIN)
+    command = Command(Path("train.py"), None, (), tmp_path)
+    with Trial(command, deadline=time.monotonic() + 300) as running:
+        ready = running.start()
+        assert ready.plain is not None
+        assert (ready.plain.function, ready.plain.unreplayed) == ("get_batch", None)
+        own = running.measure(BASELINE, min_batches=32)
+        replayed = running.measure(NO_WAIT, min_batches=32)
+        assert own.passes is not None
+        assert own.passes.forward + own.passes.backward + own.passes.optimizer <= own.compute * 1.001
+        assert own.wait > 0.5 * own.seconds
+        assert replayed.wait < 0.1 * replayed.seconds + 0.01
+        running.stop()
