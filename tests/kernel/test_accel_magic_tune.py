@@ -27,7 +27,7 @@ assert words == ["über"]"""
 DATA = """\
 class Slow(Dataset):
     def __len__(self):
-        return 4000
+        return 400_000
 
     def __getitem__(self, index):
         time.sleep(0.003)
