@@ -147,7 +147,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="small, for a proof; written only with --json")
     parser.add_argument("--json", type=Path, metavar="FILE", help="what to write; else the recorded result")
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only this workload, or fixes")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="NAME", help="only this workload, fixes, or fetches"
+    )
     parser.add_argument("--minutes", type=float, default=MINUTES, help="for everything")
     options = parser.parse_args()
     for name in ("torch", "PIL"):

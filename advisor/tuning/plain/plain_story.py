@@ -6,12 +6,14 @@ import ast
 import linecache
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from accel_advisor.config import ConfigError
 from accel_advisor.finding import Finding, Price
 from accel_advisor.selection import SelectorError
 from accel_advisor.tuning.applying.project_code import display_name
+from accel_advisor.tuning.plain.data_lines import data_lines
 from accel_advisor.tuning.plain.plain_measure import PlainReadings, measure_plain
 from accel_advisor.tuning.plain.plain_text import DISAGREE, advice, sentence, unreplayed_text
 from accel_advisor.tuning.pricing.line_prices import priced
@@ -52,7 +54,7 @@ def tune_plain(
     outcome = Outcome(root, ready.loaders, ready.device, ready.torch_version, rows=(_row(readings.own),))
     outcome.baseline_rate, outcome.baseline_interval = outcome.rows[0].rate, outcome.rows[0].interval
     ceiling = readings.ceiling
-    outcome.kept = NoSettings(ceiling)
+    outcome.kept = NoSettings(ceiling, None)
     if not readings.own:
         return outcome
     findings: list[Finding] = []
@@ -68,6 +70,7 @@ def tune_plain(
         outcome.notes.append(DISAGREE)
     outcome.ceilings = {NO_WAIT: ceiling} if ceiling is not None else {}
     outcome.loop = _record(loop, readings, outcome.prices, root, ready.device)
+    outcome.kept = NoSettings(ceiling, _most(outcome.loop.fetch))
     outcome.sentence = sentence(outcome.loop, ceiling)
     return outcome
 
@@ -82,6 +85,8 @@ def _record(loop: PlainLoop, readings: PlainReadings, prices: Prices | None, roo
     parts["other"] = readings.share(lambda block: _other(block, timed=bool(timed)))
     rows = _rows(loop)
     fetch = parts.get("fetch") or _sampled(loop, rows, readings.lines)
+    samples = readings.lines.lines if readings.lines is not None else None
+    made = data_lines(samples) if samples is not None and not loop.function else None
     filename = display_name(loop.filename, root) if loop.function else None
     known = PlainRecord(
         optimizer=loop.optimizer,
@@ -94,7 +99,15 @@ def _record(loop: PlainLoop, readings: PlainReadings, prices: Prices | None, roo
         fetch=fetch,
         unreplayed=unreplayed_text(loop.unreplayed, loop.function) if loop.unreplayed is not None else None,
     )
+    if made is not None:
+        name = display_name(made.filename, root)
+        known = replace(known, filename=name, row=made.row, text=made.text, fetch=made.price)
     return advice(known, readings.ceiling, prices, rows, device)
+
+
+def _most(fetch: Price | None) -> float | None:
+    """How many times as fast a loop without its fetching runs at most, by its share."""
+    return 1 / (1 - fetch.high) if fetch is not None and fetch.high < 1 else None
 
 
 def _other(block: Block, *, timed: bool) -> float:

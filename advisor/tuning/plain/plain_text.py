@@ -38,6 +38,12 @@ def called(loop: PlainRecord) -> str:
 
 def sentence(loop: PlainRecord, ceiling: Interval | None) -> str:
     """What is said first of a run."""
+    if loop.text is not None and loop.fetch is not None:
+        return (
+            f"The loop makes its batches in lines of its own, most of all `{loop.text}`, {loop.filename}:{loop.row}: "
+            f"that {loop.fetch.words}; the speed with data ready at once could not be measured: {loop.unreplayed}"
+            f"{_most(loop)}."
+        )
     if loop.function is None:
         return (
             "The loop takes its batches from no DataLoader, and what fetches them cannot be told apart: "
@@ -49,15 +55,19 @@ def sentence(loop: PlainRecord, ceiling: Interval | None) -> str:
         why = (
             f"; the speed with data ready at once could not be measured: {loop.unreplayed or 'the time was too short'}"
         )
-        most = ""
-        if share is not None and share.measurable and share.share < 1:
-            most = f". By its share the loop would run at most {times(1 / (1 - share.share))} as fast"
-        return f"{called(loop)} {takes}{why}{most}."
+        return f"{called(loop)} {takes}{why}{_most(loop)}."
     if not ceiling.wins and ceiling.high >= WORTH:
         return f"{called(loop)} {takes}; how fast the loop would run with data ready at once is not settled."
     if ceiling.ratio < HEADROOM:
         return f"{called(loop)} {takes}; with data ready at once the loop would run no faster that could be measured."
     return f"{called(loop)} {takes}; with data ready at once the loop would run {times(ceiling.ratio)} as fast."
+
+
+def _most(loop: PlainRecord) -> str:
+    share = loop.fetch
+    if share is None or not share.measurable or share.share >= 1:
+        return ""
+    return f". By its share the loop would run at most {times(1 / (1 - share.share))} as fast"
 
 
 def advice(loop: PlainRecord, ceiling: Interval | None, prices: Prices | None, rows: range, device: str) -> PlainRecord:
@@ -71,8 +81,10 @@ def advice(loop: PlainRecord, ceiling: Interval | None, prices: Prices | None, r
         ]
     share = loop.fetch
     if (ceiling is None or ceiling.ratio >= WORTH) and share is not None and share.low >= _LEAST_SHARE:
+        doer = f"make `{loop.function}` do less" if loop.function is not None else "do less in these lines"
+        data = "it" if loop.function is not None else "what they do"
         said.append(
-            f"To take the fetching out of the step: make `{loop.function}` do less, or give it to a DataLoader as a "
-            "data set whose workers fetch while the model computes; tune then finds the workers"
+            f"To take the fetching out of the step: {doer}, or give {data} to a DataLoader as a data set whose workers "
+            "fetch while the model computes; tune then finds the workers"
         )
     return replace(loop, advice=tuple(said))

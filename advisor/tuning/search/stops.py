@@ -98,9 +98,11 @@ class CutShort:
 @dataclass(frozen=True, slots=True)
 class NoSettings:
     """The loop takes its batches from no DataLoader, so that there are no settings; ``ceiling`` is how many times as
-    fast it runs with data ready at once, None where that was not measured."""
+    fast it runs with data ready at once, None where that was not measured, and ``most`` a bound of it, by the share of
+    the fetching, None where that is not known."""
 
     ceiling: Interval | None
+    most: float | None = None
 
 
 Kept = Stop | NoSettings | OpenHeadroom | TooShort | Unexplored | NoneRan | NoGain | CutShort
@@ -113,7 +115,7 @@ def verdict_of(kept: Kept) -> Verdict | None:
         return None
     if isinstance(kept, NoSettings):
         if kept.ceiling is None:
-            return Verdict.UNDECIDED
+            return Verdict.NOTHING if kept.most is not None and kept.most < WORTH else Verdict.UNDECIDED
         if kept.ceiling.high < WORTH:
             return Verdict.NOTHING
         return Verdict.BY_HAND if kept.ceiling.wins else Verdict.UNDECIDED

@@ -37,8 +37,8 @@ def kept_text(kept: Kept) -> str:
     match kept:
         case Stop():
             return _STOPS[kept]
-        case NoSettings(ceiling):
-            return _without_loader(ceiling)
+        case NoSettings(ceiling, most):
+            return _without_loader(ceiling, most)
         case OpenHeadroom(ceiling):
             return (
                 "data seems to be ready nearly always, but with data ready at once it would run between "
@@ -70,8 +70,11 @@ def kept_text(kept: Kept) -> str:
             return f"{ended}{found_by_then}: run it again to its end"
 
 
-def _without_loader(ceiling: Interval | None) -> str:
+def _without_loader(ceiling: Interval | None, most: float | None) -> str:
     none = "the loop takes its batches from no DataLoader, so there is no setting to choose"
+    if ceiling is None and most is not None:
+        least = "nothing worth having" if most < WORTH else f"at most {times(most)} the speed, which was not measured"
+        return f"{none}, and data ready at once would bring {least}"
     if ceiling is None:
         return f"{none}, and what data ready at once would bring was not measured"
     if ceiling.high < WORTH:
