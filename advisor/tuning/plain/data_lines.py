@@ -4,11 +4,11 @@ through the assignments in the loop. Pure code over the source and the samples o
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from accel_advisor.finding import Price
+from accel_advisor.source.program_lines import line_at, python_lines
 from accel_advisor.tuning.pricing.sampled_shares import Shares
 from accel_advisor.tuning.probe.channel.wire import Frame, LoopSamples, LoopStack
 
@@ -77,14 +77,14 @@ def _found(loop: ast.stmt, filename: str, depth: int, shares: Shares) -> DataLin
     if not prices:
         return None
     dearest = max(prices, key=lambda row: prices[row].share)
-    text = linecache.getline(filename, dearest).strip()
+    text = line_at(filename, dearest).strip()
     return DataLines(filename, dearest, text, rows, shares.price(shares.where(lambda stack: at(stack, rows))))
 
 
 def _loop(frame: Frame) -> ast.stmt | None:
     """The innermost loop around a frame's line."""
     try:
-        tree = ast.parse("".join(linecache.getlines(frame.filename)))
+        tree = ast.parse("".join(python_lines(frame.filename)))
     except (SyntaxError, ValueError):
         return None
     around = [

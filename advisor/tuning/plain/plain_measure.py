@@ -14,7 +14,7 @@ from accel_advisor.tuning.search.purposes import Purpose
 from accel_advisor.tuning.search.search import Request, block_seconds
 from accel_advisor.tuning.search.statistics import Interval, gain, order, student
 from accel_advisor.tuning.trial.session import Session
-from accel_advisor.tuning.trial.trial_errors import TrialEnded
+from accel_advisor.tuning.trial.trial_errors import NotMeasurable, TrialEnded
 
 _ROUNDS, _MOST_ROUNDS = 4, 16
 _NARROW = 0.02
@@ -23,6 +23,10 @@ _ROUNDS_SHARE, _LINES_SHARE = 0.6, 0.3
 _GRACE_SECONDS = 2.0
 _LEAST_STEPS = 1
 _TINY = 1e-9
+_TOO_SHORT = (
+    "the script comes to its end before its training loop can be measured, and without a DataLoader it cannot be made "
+    "longer from outside: let it take more steps"
+)
 
 
 @dataclass(slots=True)
@@ -99,7 +103,8 @@ def measure_plain(
     """Measures the loop in turns with itself with data ready at once, and then its lines, within ``budget`` seconds.
 
     Raises:
-        TrialEnded: the script could not be measured any more, and nothing was.
+        NotMeasurable: the script ended each time before anything was measured.
+        TrialEnded: it could not be measured any more, and nothing was.
     """
     random, began = Random(seed), time.monotonic()
     session.limit(began + budget + 2 * _GRACE_SECONDS)
@@ -129,6 +134,8 @@ def measure_plain(
         readings.lines = session.answer(request).block
     except TrialEnded as error:
         if not readings.own:
+            if session.short:
+                raise NotMeasurable(_TOO_SHORT) from error
             raise
         readings.failed = error.sentence
 

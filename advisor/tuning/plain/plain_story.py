@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 from accel_advisor.config import ConfigError
 from accel_advisor.finding import Finding, Price
 from accel_advisor.selection import SelectorError
+from accel_advisor.source.program_lines import python_lines, row_for_people
 from accel_advisor.tuning.applying.project_code import display_name
 from accel_advisor.tuning.plain.data_lines import data_lines
 from accel_advisor.tuning.plain.plain_measure import PlainReadings, measure_plain
@@ -88,12 +88,14 @@ def _record(loop: PlainLoop, readings: PlainReadings, prices: Prices | None, roo
     samples = readings.lines.lines if readings.lines is not None else None
     made = data_lines(samples) if samples is not None and not loop.function else None
     filename = display_name(loop.filename, root) if loop.function else None
+    cell, row = row_for_people(loop.filename, loop.row) if loop.function else (None, None)
     known = PlainRecord(
         optimizer=loop.optimizer,
         step=readings.step,
         function=loop.function or None,
         filename=filename,
-        row=loop.row if loop.function else None,
+        row=row,
+        cell=cell,
         calls=loop.calls,
         parts=parts,
         fetch=fetch,
@@ -101,8 +103,9 @@ def _record(loop: PlainLoop, readings: PlainReadings, prices: Prices | None, roo
     )
     if made is not None:
         name = display_name(made.filename, root)
-        known = replace(known, filename=name, row=made.row, text=made.text, fetch=made.price)
-    return advice(known, readings.ceiling, prices, rows, device)
+        cell, row = row_for_people(made.filename, made.row)
+        known = replace(known, filename=name, row=row, cell=cell, text=made.text, fetch=made.price)
+    return advice(known, readings.ceiling, prices, len(rows))
 
 
 def _most(fetch: Price | None) -> float | None:
@@ -132,7 +135,7 @@ def _sampled(loop: PlainLoop, rows: range, block: Block | None) -> Price | None:
 def _rows(loop: PlainLoop) -> range:
     """The lines of the function that fetches."""
     try:
-        tree = ast.parse("".join(linecache.getlines(loop.filename)))
+        tree = ast.parse("".join(python_lines(loop.filename)))
     except (SyntaxError, ValueError):
         return range(loop.row, loop.row + 1)
     ends = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from accel_advisor.source.program_lines import named_line
 from accel_advisor.tuning.probe.channel.plain_loop import Unreplayed
 from accel_advisor.tuning.record.plain_record import PlainRecord
 from accel_advisor.tuning.record.schema import Prices
@@ -31,16 +32,22 @@ def unreplayed_text(reason: Unreplayed, function: str) -> str:
     return _UNREPLAYED[reason]
 
 
+def place(loop: PlainRecord) -> str:
+    """Where what fetches stands."""
+    assert loop.row is not None
+    return f"{loop.filename}:{named_line(loop.cell, loop.row)}"
+
+
 def called(loop: PlainRecord) -> str:
     """What fetches, with its place."""
-    return f"`{loop.function}`, {loop.filename}:{loop.row},"
+    return f"`{loop.function}`, {place(loop)},"
 
 
 def sentence(loop: PlainRecord, ceiling: Interval | None) -> str:
     """What is said first of a run."""
     if loop.text is not None and loop.fetch is not None:
         return (
-            f"The loop makes its batches in lines of its own, most of all `{loop.text}`, {loop.filename}:{loop.row}: "
+            f"The loop makes its batches in lines of its own, most of all `{loop.text}`, {place(loop)}: "
             f"that {loop.fetch.words}; the speed with data ready at once could not be measured: {loop.unreplayed}"
             f"{_most(loop)}."
         )
@@ -70,14 +77,14 @@ def _most(loop: PlainRecord) -> str:
     return f". By its share the loop would run at most {times(1 / (1 - share.share))} as fast"
 
 
-def advice(loop: PlainRecord, ceiling: Interval | None, prices: Prices | None, rows: range, device: str) -> PlainRecord:
-    """The record with what to do about the function that fetches."""
+def advice(loop: PlainRecord, ceiling: Interval | None, prices: Prices | None, length: int) -> PlainRecord:
+    """The record with what to do about the function that fetches, which has ``length`` lines."""
     said = []
-    if loop.function is not None and prices is not None:
+    if loop.function is not None and loop.row is not None and prices is not None:
         said += [
-            f"Lint finds in `{loop.function}`: {one.code} {one.filename}:{one.row}: {one.message}"
+            f"Lint finds in `{loop.function}`: {one.code} {one.filename}:{named_line(one.cell, one.row)}: {one.message}"
             for one in prices.findings
-            if one.filename == loop.filename and one.row in rows
+            if (one.filename, one.cell) == (loop.filename, loop.cell) and 0 <= one.row - loop.row < length
         ]
     share = loop.fetch
     if (ceiling is None or ceiling.ratio >= WORTH) and share is not None and share.low >= _LEAST_SHARE:

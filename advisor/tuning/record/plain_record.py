@@ -13,7 +13,8 @@ class PlainRecord:
 
     Attributes:
         optimizer: the class of the one that ends a step.
-        function, filename, row: what fetches a batch, and where that is defined; None where it cannot be told apart.
+        function, filename, row, cell: what fetches a batch, and where that is defined; None where it cannot be told
+            apart, and ``cell`` where that is no notebook.
         calls: how often a step calls it.
         parts: shares of a step by name: ``fetch`` (left out where it cannot be told), ``transfer``, ``forward``,
             ``backward``, ``optimizer``, ``other``.
@@ -36,3 +37,4 @@ class PlainRecord:
     unreplayed: str | None
     advice: tuple[str, ...] = ()
     text: str | None = None
+    cell: int | None = None

@@ -91,6 +91,11 @@ class Session:
     ) -> None:
         self.close()
 
+    @property
+    def short(self) -> bool:
+        """Whether the script came to its own end before everything was measured."""
+        return self._extend
+
     def start(self) -> Ready:
         """Starts a trial; one that ends before it is warm is started again with its epochs extended.
 

@@ -122,8 +122,7 @@ class FetchSearch:
             code = frame.f_code
             own = self._own.get(code)
             if own is None:
-                name = code.co_filename
-                own = self._own[code] = not (name.startswith("<") or is_probe(name) or is_library(name))
+                own = self._own[code] = _is_own(code)
             if own and not self._meter.nesting.depth:
                 self._calls.append(_Call(frame, perf_counter()))
         elif event == "return" and self._calls and self._calls[-1].frame is frame:
@@ -171,6 +170,13 @@ class FetchSearch:
         if givers and place is not None:
             self._givers.setdefault(place, set()).update(givers)
             self._held.append(result)
+
+
+def _is_own(code: CodeType) -> bool:
+    """Whether code is a function of the script's own; a comprehension is a part of the one around it."""
+    name = code.co_filename
+    comprehends = code.co_name.startswith("<") and code.co_name != "<lambda>"
+    return not (comprehends or name.startswith("<") or is_probe(name) or is_library(name))
 
 
 def _place(leaf: Any) -> int | None:

@@ -127,6 +127,11 @@ def test_nothing_is_found_where_batches_are_made_in_the_loop() -> None:
     assert search(lambda _, call: call(torch.rand(4, 8))) is None
 
 
+def test_a_comprehension_is_no_function() -> None:
+    source = Source()
+    assert search(lambda _, call: call(torch.stack([row * 2 for row in source.data[:4]]))) is None
+
+
 def test_a_function_that_trains_is_no_fetch() -> None:
     def train(call: Any) -> Any:
         return call(torch.rand(4, 8))
