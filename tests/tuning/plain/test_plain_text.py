@@ -26,8 +26,8 @@ def block(what: str, seconds: float, wait: float = 0.0) -> Block:
 def test_the_function_and_the_ceiling() -> None:
     said = sentence(loop(0.31), Interval(1.4, 1.3, 1.5, 6))
     assert said == (
-        "`get_batch`, train.py:116, takes 31 % (28-34) of each step; with data ready at once the loop would run 1.4 times "
-        "as fast."
+        "`get_batch`, train.py:116, takes 31 % (28-34) of each step; with data ready at once the loop would run "
+        "1.4 times as fast."
     )
 
 
