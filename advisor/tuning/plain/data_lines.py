@@ -14,6 +14,9 @@ from accel_advisor.tuning.probe.channel.wire import Frame, LoopSamples, LoopStac
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
+_STRAY = 0.05
+"""A sample in so many may belong to the line before or after, since the loop goes on while its stack is read."""
+
 
 @dataclass(frozen=True, slots=True)
 class DataLines:
@@ -48,9 +51,16 @@ def data_lines(samples: LoopSamples) -> DataLines | None:
 
 def _found(loop: ast.stmt, filename: str, depth: int, shares: Shares) -> DataLines | None:
     statements = list(_statements(loop))
-    here = [stack for stack in shares.stacks if depth < len(stack.frames) and stack.frames[depth].filename == filename]
-    computing = {stack.frames[depth].row for stack in here if stack.computing > depth}
-    trains = [one for one in statements if not computing.isdisjoint(one.rows)]
+
+    def spent(rows: range, *, computing: bool) -> float:
+        def here(stack: LoopStack) -> bool:
+            frame = stack.frames[depth] if depth < len(stack.frames) else None
+            within = frame is not None and frame.filename == filename and frame.row in rows
+            return within and (stack.computing > depth or not computing)
+
+        return shares.of(shares.where(here))
+
+    trains = [one for one in statements if spent(one.rows, computing=True) > _STRAY * spent(one.rows, computing=False)]
     others = [one for one in statements if one not in trains]
     after = set().union(*(one.sets for one in trains))
     later: list[_Statement] = []

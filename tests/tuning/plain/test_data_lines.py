@@ -82,3 +82,14 @@ def test_there_are_none_where_the_model_is_given_what_was_there_before(tmp_path:
 
 def test_there_are_none_outside_of_a_loop(tmp_path: Path) -> None:
     assert seen(tmp_path, "x = data[0]\nmodel(x)\noptimizer.step()\n", computes=(2,), steps=3) is None
+
+
+def test_a_stray_sample_makes_no_line_one_that_trains(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("while True:\n    x = data[0]\n    model(x)\n    optimizer.step()\n")
+    frames = [Frame(str(path), "<module>", row, 1, row, 2) for row in (2, 2, 3, 4)]
+    stacks = tuple(LoopStack((frame,), None, computing) for frame, computing in zip(frames, (0, 1, 1, 0), strict=True))
+    samples = ((1, 0.002), *((number % 3 + (number % 3 > 0), 0.002) for number in range(300)))
+    found = data_lines(LoopSamples(stacks, samples, (), (frames[-1],)))
+    assert found is not None
+    assert found.rows == {2}
