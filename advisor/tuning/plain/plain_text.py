@@ -72,9 +72,9 @@ def sentence(loop: PlainRecord, ceiling: Interval | None) -> str:
 
 def _most(loop: PlainRecord) -> str:
     share = loop.fetch
-    if share is None or not share.measurable or share.share >= 1:
+    if share is None or not share.measurable or share.high >= 1:
         return ""
-    return f". By its share the loop would run at most {times(1 / (1 - share.share))} as fast"
+    return f". By its share the loop would run at most {times(1 / (1 - share.high))} as fast"
 
 
 def advice(loop: PlainRecord, ceiling: Interval | None, prices: Prices | None, length: int) -> PlainRecord:

@@ -39,7 +39,7 @@ def test_nothing_is_promised_that_is_not_settled() -> None:
 def test_what_was_not_measured_is_bounded_by_its_share() -> None:
     said = sentence(loop(0.5, unreplayed="it is a generator"), None)
     assert (
-        "could not be measured: it is a generator. By its share the loop would run at most 2.0 times as fast." in said
+        "could not be measured: it is a generator. By its share the loop would run at most 2.2 times as fast." in said
     )
 
 
