@@ -96,7 +96,8 @@ class ChildProcess:
         self.scratch = self._learn_scratch()
         self.events: queue.Queue[Any] = queue.Queue()
         self.pid: int | None = None
-        self._swept = threading.Event()
+        self._swept = threading.Event()  # or nobody is left who could say so
+        self._clean = False
         self._connections: list[Connection] = []
         self._ranks = Ranks(ranks, self.events.put) if ranks is not None and ranks > 1 else None
         self._key = secrets.token_bytes(32)
@@ -175,6 +176,7 @@ class ChildProcess:
             elif word == "failed":
                 failure = " ".join(rest)
             elif word == "swept":
+                self._clean = True
                 self._swept.set()
         if status is None:
             self.events.put(ProcessEnded(None, failure))
@@ -252,11 +254,12 @@ class ChildProcess:
 
     def kill(self) -> None:
         """End the child and all that came from it; returns when nothing of it runs any more."""
-        if self._swept.is_set() and self._guard.poll() is None:
+        if self._clean:
             return
         self._tell_guard("end")
-        if not self._swept.wait(SWEEP_SECONDS) or self._guard.poll() not in (None, 0):
-            # Somebody killed the guard: do its work from here.
+        self._swept.wait(SWEEP_SECONDS)
+        if not self._clean:
+            # Somebody killed the guard, which may not have ended yet when its pipe is closed: do its work from here.
             self._guard.kill()
             if self.pid is not None:
                 guard.sweep(self.pid, self._segments, str(self.scratch))
