@@ -55,11 +55,11 @@ class PlainReadings:
     def ceiling(self) -> Interval | None:
         """How many times as fast the loop runs with data ready at once; None where that was not measured. What fetches
         is in series with the rest of a step, so that its share says the same, whatever the machine did in the next
-        block: of the two the more exact one, unless they disagree."""
+        block: of the two the more exact one, and none where they disagree."""
         replayed, unwaited = self.replayed, self.unwaited
-        if replayed is None or self.disagree or replayed.half_width <= unwaited.half_width:
-            return replayed
-        return unwaited
+        if replayed is None or self.disagree:
+            return None
+        return replayed if replayed.half_width <= unwaited.half_width else unwaited
 
     @property
     def disagree(self) -> bool:
@@ -88,7 +88,7 @@ class PlainReadings:
         if len(self.own) < _ROUNDS:
             return False
         found = self.replayed
-        return found is None or found.half_width < _NARROW
+        return found is None or (found.half_width < _NARROW and not self.disagree)
 
 
 def measure_plain(

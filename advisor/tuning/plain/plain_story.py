@@ -66,11 +66,11 @@ def tune_plain(
         outcome.prices = priced(readings.lines, findings, root, device=ready.device)
     elif readings.failed:
         outcome.notes.append(f"the measurement ended early: {readings.failed}")
-    if readings.disagree:
-        outcome.notes.append(DISAGREE)
     outcome.ceilings = {NO_WAIT: ceiling} if ceiling is not None else {}
     outcome.loop = _record(loop, readings, outcome.prices, root, ready.device)
-    outcome.kept = NoSettings(ceiling, _most(outcome.loop.fetch))
+    if readings.disagree:
+        outcome.loop = replace(outcome.loop, unreplayed=DISAGREE)
+    outcome.kept = NoSettings(ceiling, None if readings.disagree else _most(outcome.loop.fetch))
     outcome.sentence = sentence(outcome.loop, ceiling)
     return outcome
 

@@ -20,10 +20,10 @@ _UNREPLAYED = {
     Unreplayed.NOT_COPIED: "what it gives cannot be copied",
 }
 DISAGREE = (
-    "the share of the fetching and the speed that was measured with data ready at once disagree: without the calls the "
-    "rest of a step takes another time than beside them, so the speed is the one to believe"
+    "how fast the loop would run with data ready at once is not settled, since that share and what was measured "
+    "without the calls, in turns, disagree: a quiet machine or a longer --budget settles it"
 )
-"""What is said where the two differ beyond their intervals."""
+"""What is said where the two differ beyond their intervals, as they do where other work comes and goes."""
 _LEAST_SHARE = 0.03
 
 
@@ -58,6 +58,8 @@ def sentence(loop: PlainRecord, ceiling: Interval | None) -> str:
         )
     share = loop.fetch
     takes = share.words if share is not None else "was never found at work"
+    if loop.unreplayed == DISAGREE:
+        return f"{called(loop)} {takes}; {DISAGREE}."
     if ceiling is None:
         why = (
             f"; the speed with data ready at once could not be measured: {loop.unreplayed or 'the time was too short'}"

@@ -6,7 +6,7 @@ import pytest
 
 from accel_advisor.finding import Price
 from accel_advisor.tuning.plain.plain_measure import PlainReadings
-from accel_advisor.tuning.plain.plain_text import sentence
+from accel_advisor.tuning.plain.plain_text import DISAGREE, sentence
 from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_WAIT, Block
 from accel_advisor.tuning.record.plain_record import PlainRecord
 from accel_advisor.tuning.search.statistics import Interval
@@ -59,7 +59,7 @@ def test_three_outcomes(kept: NoSettings, verdict: Verdict, words: str) -> None:
     assert words in kept_text(kept)
 
 
-def test_of_two_ceilings_the_more_exact_one_unless_they_disagree() -> None:
+def test_of_two_ceilings_the_more_exact_one_and_none_where_they_disagree() -> None:
     own = [block(BASELINE, seconds, 0.5 * seconds) for seconds in (1.0, 1.2, 0.9, 1.1)]
     noisy = PlainReadings(
         own, [(old, block(NO_WAIT, old.seconds / 2 * f)) for old, f in zip(own, (1, 1.5, 0.7, 1), strict=True)]
@@ -68,6 +68,14 @@ def test_of_two_ceilings_the_more_exact_one_unless_they_disagree() -> None:
     assert not noisy.disagree
     other = PlainReadings(own, [(old, block(NO_WAIT, old.seconds / 4)) for old in own])
     assert other.disagree
-    assert other.ceiling == other.replayed
-    assert other.ceiling is not None
-    assert other.ceiling.ratio == pytest.approx(4)
+    assert other.ceiling is None
+    assert not other.settled
+    quiet = PlainReadings(own, [(old, block(NO_WAIT, old.seconds / 2)) for old in own])
+    assert not quiet.disagree
+    assert quiet.settled
+
+
+def test_figures_that_disagree_are_not_said_as_if_they_agreed() -> None:
+    said = sentence(loop(0.01, unreplayed=DISAGREE), None)
+    assert "disagree" in said
+    assert "times as fast" not in said
