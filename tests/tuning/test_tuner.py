@@ -131,6 +131,7 @@ def test_a_starved_script_is_changed_where_the_value_is_decided_and_verified(tmp
             "content": str(workers),
             "location": {"row": 8, "column": 11},
             "end_location": {"row": 8, "column": 12},
+            "cell": None,
         }
     ]
     assert sum(data["shares"].values()) == pytest.approx(1, abs=1e-3)
