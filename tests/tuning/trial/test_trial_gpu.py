@@ -142,7 +142,7 @@ def test_what_the_gpu_did_is_reported(torch: Any, tmp_path: Path) -> None:
     assert any("pageable ones here" in note for note in data["notes"])
 
 
-def test_a_loop_without_a_loader(tmp_path: Path) -> None:
+def test_a_loop_without_a_loader(torch: Any, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(PLAIN)
     command = Command(Path("train.py"), None, (), tmp_path)
     with Trial(command, deadline=time.monotonic() + 300) as running:
