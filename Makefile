@@ -23,9 +23,9 @@ demo: $(VENV)/installed
 # Hundreds of processes import the package: none is to compile it again, even where the environment asks for that.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/installed
-	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal -m 'not alone and not gpu'
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'alone and not gpu' $$(grep -rl --include='test_*.py' mark.alone tests)
 	$(BIN)/python -m pytest -m gpu $$(grep -rl --include='test_*.py' mark.gpu tests)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'alone and not gpu' $$(grep -rl --include='test_*.py' mark.alone tests)
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal -m 'not alone and not gpu'
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
