@@ -6,6 +6,9 @@ Every case is a real trial of ``loop.py``, which times its planted statement its
 steps that were sampled. What it took before and after, while nothing was sampled, tells what sampling changes. Exits
 with 1 where a price is off by more than two points and a fifth of the truth, or where fewer than nine in ten intervals
 hold the truth.
+
+``--short`` adds steps of a millisecond: the share of a step that samples give to waiting for data, against the block's
+own clock. With ``--runs 0`` nothing else is measured, and of a record nothing else changes.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from pathlib import Path
 from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.tuning.pricing.line_prices import priced
 from accel_advisor.tuning.pricing.linted_files import findings_in
+from accel_advisor.tuning.pricing.sampled_shares import Shares
 from accel_advisor.tuning.probe.channel.wire import BASELINE, Block
 from accel_advisor.tuning.record.schema import FindingPrice
 from accel_advisor.tuning.target.command import Command
@@ -149,6 +153,37 @@ DEVICE_SECONDS = 0.02
 """That the pretended device works in a step, as ``loop.py`` has it."""
 
 
+@dataclass(frozen=True)
+class Short:
+    """Short steps: how many, their seconds, and the shares of them that they wait for data, by the clock of the block
+    and by samples, with how many of these there are."""
+
+    steps: int
+    seconds: float
+    clock: float
+    sampled: float
+    low: float
+    high: float
+    samples: int
+
+
+def short(seconds: float) -> Short:
+    """One trial of ``short.py``."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copy(HERE / "short.py", folder / "short.py")
+        (folder / "pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")
+        with Trial(Command(folder / "short.py", None, (), folder), deadline=time.monotonic() + 240) as trial:
+            trial.start()
+            block = trial.measure(BASELINE, min_seconds=seconds, lines=True)
+            trial.stop()
+    assert block.lines is not None
+    shares = Shares(block.lines)
+    price = shares.price(shares.where(lambda stack: stack.fetching is not None))
+    clock, step = block.wait / block.seconds, block.seconds / block.batches
+    return Short(block.batches, step, clock, price.share, price.low, price.high, shares.count)
+
+
 def _planted(findings: tuple[FindingPrice, ...], kind: str) -> FindingPrice:
     lines = (HERE / "loop.py").read_text().splitlines()
     return next(one for one in findings if lines[one.row - 1].endswith(f"# planted: {kind}"))
@@ -174,7 +209,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=7.0, help="of the block that is sampled")
     parser.add_argument("--only", choices=KINDS, help="one kind of cost")
     parser.add_argument("--json", type=Path, help="where to record the result")
+    parser.add_argument("--short", type=int, default=0, metavar="RUNS", help="of steps of a millisecond, besides")
     options = parser.parse_args()
+    load = os.getloadavg()[0]
+    shorts = [short(options.seconds) for _ in range(options.short)]
+    for each in shorts:
+        said = f"short   clock {each.clock:6.2%} found {each.sampled:6.2%} ({each.low:.2%}-{each.high:.2%})"
+        print(f"{said} of {each.samples}, steps of {each.seconds * 1e3:.2f} ms", flush=True)
     cases: list[Case] = []
     loads: list[float] = []
     for _ in range(options.runs):
@@ -193,14 +234,18 @@ def main() -> int:
     near, covered = sum(one.near for one in cases), sum(one.covered for one in cases)
     print(f"{near} of {len(cases)} near the truth, {covered} intervals hold it")
     if options.json is not None:
-        record = {
-            "machine": machine(),
-            "load": {"least": min(loads), "mean": round(sum(loads) / len(loads), 2), "most": max(loads)},
-            "near": near,
-            "covered": covered,
-            "mean difference to steps that were not sampled": round(_mean_difference(cases), 4),
-            "cases": [{**asdict(one), "near": one.near, "covered": one.covered} for one in cases],
-        }
+        record = json.loads(options.json.read_text()) if options.json.exists() else {}
+        if cases:
+            record |= {
+                "machine": machine(),
+                "load": {"least": min(loads), "mean": round(sum(loads) / len(loads), 2), "most": max(loads)},
+                "near": near,
+                "covered": covered,
+                "mean difference to steps that were not sampled": round(_mean_difference(cases), 4),
+                "cases": [{**asdict(one), "near": one.near, "covered": one.covered} for one in cases],
+            }
+        if shorts:
+            record["short"] = {"machine": machine(), "load": load, "runs": [asdict(one) for one in shorts]}
         write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
     return int(near < len(cases) or covered < COVERED * len(cases))
 

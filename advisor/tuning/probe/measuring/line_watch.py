@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from time import perf_counter, sleep
 from types import CodeType, FrameType
 from typing import Any
 
 from accel_advisor.tuning.probe.channel.wire import Frame, LoopSamples, LoopStack
-from accel_advisor.tuning.probe.measuring.stack_sampler import SWITCH_INTERVAL, Place
+from accel_advisor.tuning.probe.measuring.stack_sampler import SWITCH_INTERVAL, Place, wake_on_time
 from accel_advisor.tuning.probe.script.stack import capture, is_library, is_probe, place
 
 INTERVAL = 0.002
@@ -24,6 +24,8 @@ INTERVAL = 0.002
 and no rhythm of the loop can fall in step."""
 TRACED_BATCHES = 4
 """Batches of the warm-up whose lines are traced."""
+LOOKS = 4
+"""How often a sample looks where the thread is, until that stays as it is for so long."""
 SERVING = ("ServedIterator.__next__", "ReplayedCall._asked.<locals>.take")
 """The probe's functions below which a batch is fetched."""
 COMPUTING = ("Hooks._wrap_module.<locals>.__call__", "Hooks._wrap_backward.<locals>.wrap.<locals>.training")
@@ -74,21 +76,35 @@ class LineWatch:
         """Watch no more, and say what was seen."""
         self.close()
         stacks: dict[LoopStack, int] = {}
-        numbers = [stacks.setdefault(self._stack(places), len(stacks)) for places in self._seen]
-        samples = tuple((numbers[number], seconds) for number, seconds in self._samples)
+        numbers: list[int | None] = []
+        for places in self._seen:
+            stack = loop_stack([(self._codes[identity], instruction) for identity, instruction in places])
+            numbers.append(None if stack is None else stacks.setdefault(stack, len(stacks)))
+        samples = tuple((n, seconds) for number, seconds in self._samples if (n := numbers[number]) is not None)
         return LoopSamples(tuple(stacks), samples, tuple(sorted(self._trace.lines)), self._asks)
 
     def _run(self) -> None:
+        wake_on_time()
         random = Random(0)
         while not self._ended.is_set():
             span, asked = random.expovariate(1 / INTERVAL), perf_counter()
             sleep(span)
             late = max(perf_counter() - asked - span, 0.0)
-            frame = sys._current_frames().get(self._thread) if self._counts() else None
-            if frame is not None:
-                number = self._seen.setdefault(self._places(frame), len(self._seen))
+            places = self._now() if self._counts() else None
+            if places is not None:
+                number = self._seen.setdefault(places, len(self._seen))
                 # Compiled code that keeps the interpreter lets no sample in: those that it put off count where it is.
                 self._samples.append((number, INTERVAL + late))
+
+    def _now(self) -> tuple[Place, ...] | None:
+        """Where the thread is; None where it would not stay so long."""
+        for _ in range(LOOKS):
+            frame = sys._current_frames().get(self._thread)
+            places = self._places(frame)
+            # A thread that went on meanwhile was never at the inner and the outer of these places at once.
+            if sys._current_frames().get(self._thread) is frame:
+                return places
+        return None
 
     def _places(self, frame: FrameType | None) -> tuple[Place, ...]:
         places: list[Place] = []
@@ -99,19 +115,27 @@ class LineWatch:
             frame = frame.f_back
         return tuple(reversed(places))
 
-    def _stack(self, places: tuple[Place, ...]) -> LoopStack:
-        frames, fetching, computing = [], None, 0
-        for identity, instruction in places:
-            code = self._codes[identity]
+
+def loop_stack(calls: Sequence[tuple[CodeType, int]]) -> LoopStack | None:
+    """Where the loop was at work.
+
+    Args:
+        calls: the code of each frame and the offset of the instruction that it was at, outermost first.
+
+    Returns:
+        None where the probe was at work itself, between the loop that asks for a batch and what fetches it.
+    """
+    frames, fetching, computing, fetched = [], None, 0, False
+    for code, instruction in calls:
+        if not is_probe(code.co_filename):
+            fetched = fetched or fetching is not None
             if _is_own(code.co_filename):
                 frames.append(place(code, instruction))
-            elif not is_probe(code.co_filename):
-                continue
-            elif code.co_qualname in SERVING and fetching is None:
-                fetching = len(frames)
-            elif code.co_qualname in COMPUTING:
-                computing = len(frames)
-        return LoopStack(tuple(frames), fetching, computing)
+        elif code.co_qualname in SERVING and fetching is None:
+            fetching = len(frames)
+        elif code.co_qualname in COMPUTING:
+            computing = len(frames)
+    return None if fetching is not None and not fetched else LoopStack(tuple(frames), fetching, computing)
 
 
 class _Trace:

@@ -5,6 +5,7 @@ Time in compiled code is charged to the Python frame that called it, at the plac
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import threading
 from random import Random
@@ -13,9 +14,10 @@ from types import CodeType, FrameType
 
 INTERVAL = 0.003
 """Seconds between two samples, on average: they come at random, so that no rhythm of the work can fall in step."""
-SWITCH_INTERVAL = 1e-4
+SWITCH_INTERVAL = 1e-5
 """A thread that computes in Python lets another in after so many seconds. With CPython's 5 ms a sample would be put off
-to the next call that frees the interpreter, and be charged to that."""
+to the next call that frees the interpreter, and be charged to that: each operation of torch is one. With 0.1 ms those
+of a fetch that took 24 % of steps of a millisecond were charged with 33 % of it."""
 
 Place = tuple[int, int]
 """The identity of a function's code, and the offset of the instruction that it was at."""
@@ -61,6 +63,7 @@ class Sampler:
         sys.setswitchinterval(self._switch_interval)
 
     def _run(self) -> None:
+        wake_on_time()
         random, before = Random(0), perf_counter()
         while not self._ended:
             sleep(random.uniform(0.5, 1.5) * INTERVAL)
@@ -87,3 +90,11 @@ class Sampler:
             places.append((id(code), frame.f_lasti))
             frame = frame.f_back
         return None
+
+
+def wake_on_time() -> None:
+    """Have the system wake this thread when it asked to be, where Linux adds up to 50 µs to be woken with others: so
+    long it would wait for the interpreter besides, and lose it to the next call that frees it."""
+    if sys.platform.startswith("linux"):
+        pr_set_timerslack, nanoseconds = 29, 1
+        ctypes.CDLL(None).prctl(pr_set_timerslack, nanoseconds, 0, 0, 0)
