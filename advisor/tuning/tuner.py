@@ -133,7 +133,7 @@ def tune(
         objections = objections_to(info, root)
         search = Search(
             Loop(info.settings, info.length, ready.device in TRANSFER_DEVICES, not objections.persistence),
-            limits_for(machine, info, objections).shared(command.ranks or 1),
+            limits_for(machine, info, objections, pins=ready.device != "cpu").shared(command.ranks or 1),
             knobs=options.knobs,
             budget=options.budget * (1 - _EXPLAIN_SHARE - _PRICES_SHARE) if options.explain else options.budget,
             seed=options.seed,
@@ -327,8 +327,8 @@ def _device_memory(outcome: Outcome) -> int | None:
     return min((one.memory for one in outcome.accelerators if one.memory), default=None)
 
 
-def limits_for(machine: Machine, info: LoaderInfo, objections: Objections) -> Limits:
-    """What candidates for a loader may take on a machine."""
+def limits_for(machine: Machine, info: LoaderInfo, objections: Objections, *, pins: bool = False) -> Limits:
+    """What candidates for a loader may take on a machine; ``pins`` where pinning memory has an effect there."""
     most = objections.most_workers
     return Limits(
         cores=machine.cores,
@@ -336,6 +336,7 @@ def limits_for(machine: Machine, info: LoaderInfo, objections: Objections) -> Li
         shared_memory=machine.shared_memory_free,
         batch=info.batch_bytes,
         workers=None if most is None else max(most, info.settings.num_workers),
+        pins=pins,
     )
 
 

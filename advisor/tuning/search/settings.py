@@ -27,6 +27,7 @@ Value = int | bool | None
 _MIB = 1 << 20
 _WORKER_BYTES_GUESS = 96 * _MIB
 _PIPE_BATCHES = 2
+_LOOP_BATCHES = 2  # the one that it works on, and the next
 _HEADROOM = 0.8
 
 
@@ -122,17 +123,19 @@ class Use:
     Attributes:
         memory, memory_free: of workers and batches together.
         shared, shared_free: of the batches alone, which travel through /dev/shm.
+        pinned: of the memory, what cannot be swapped: torch copies batches there, and keeps it.
     """
 
     memory: int
     memory_free: int | None
     shared: int
     shared_free: int | None
+    pinned: int = 0
 
     def of(self, ranks: int) -> Use:
         """Of so many ranks together."""
         free = (None if one is None else one * ranks for one in (self.memory_free, self.shared_free))
-        return Use(self.memory * ranks, next(free), self.shared * ranks, next(free))
+        return Use(self.memory * ranks, next(free), self.shared * ranks, next(free), self.pinned * ranks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +150,7 @@ class Limits:
         worker: memory of one worker as measured on the first pool, None before that.
         workers: the most workers that keep the script's meaning, None where any number does.
         ranks: processes of the training on this machine. All other limits are those of one of them.
+        pins: whether ``pin_memory`` has an effect, as beside an accelerator.
     """
 
     cores: float
@@ -156,6 +160,7 @@ class Limits:
     worker: int | None = None
     workers: int | None = None
     ranks: int = 1
+    pins: bool = False
 
     def shared(self, ranks: int) -> Limits:
         """The share that each of so many ranks has."""
@@ -178,7 +183,13 @@ class Limits:
         """What ``settings`` are expected to take of the machine, by what was seen of a worker so far."""
         shared = self._under_way(settings)
         worker = self.worker if self.worker is not None else _WORKER_BYTES_GUESS
-        return Use(shared + settings.num_workers * worker, self.memory, shared, self.shared_memory)
+        pinned = self._pinned(settings) if self.pins and settings.pin_memory else 0
+        memory = shared + pinned + settings.num_workers * worker
+        return Use(memory, self.memory, shared, self.shared_memory, pinned)
+
+    def _pinned(self, settings: Settings) -> int:
+        """Bytes of batches that wait for the loop in pinned memory, and of those that it has."""
+        return (settings.num_workers * prefetch(settings) + _LOOP_BATCHES) * self.batch
 
     def _under_way(self, settings: Settings) -> int:
         """Bytes of batches on their way from workers."""

@@ -11,7 +11,8 @@ def use_text(use: Use) -> str:
     """What is taken, in a few words: ``about 96 MiB of memory (22,000 MiB are free), 3 KiB of /dev/shm (64 MiB)``."""
     free = f" ({mebibytes(use.memory_free)} are free)" if use.memory_free is not None else ""
     shared = f" ({mebibytes(use.shared_free)} are free)" if use.shared_free is not None else ""
-    return f"about {mebibytes(use.memory)} of memory{free}, {mebibytes(use.shared)} of it in /dev/shm{shared}"
+    pinned = f", {mebibytes(use.pinned)} of it pinned" if use.pinned else ""
+    return f"about {mebibytes(use.memory)} of memory{free}, {mebibytes(use.shared)} of it in /dev/shm{shared}{pinned}"
 
 
 def scarce(use: Use) -> list[str]:

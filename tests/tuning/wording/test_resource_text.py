@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from accel_advisor.tuning.probe.channel.wire import Settings
@@ -17,6 +19,14 @@ def test_what_is_taken_is_said_with_what_is_free() -> None:
         "about 220 MiB of memory (1,000 MiB are free), 20 MiB of it in /dev/shm (64 MiB are free)"
     )
     assert use_text(Limits(4).use(Settings())) == "about 0 KiB of memory, 0 KiB of it in /dev/shm"
+
+
+def test_pinned_memory_is_said_where_pinning_has_an_effect() -> None:
+    pinned = Settings(4, pin_memory=True)
+    assert use_text(LIMITS.use(pinned)) == use_text(LIMITS.use(Settings(4)))
+    assert use_text(replace(LIMITS, pins=True).use(pinned)) == (
+        "about 240 MiB of memory (1,000 MiB are free), 20 MiB of it in /dev/shm (64 MiB are free), 20 MiB of it pinned"
+    )
 
 
 @pytest.mark.parametrize(
