@@ -2,7 +2,8 @@
 
 Every script of ``tests/tuning/hostile`` runs through the real command with a small budget, in a copy of their folder:
 recorded are the exit status, the last words, the seconds beyond the budget and the script's startups, and whatever
-stayed: changed files, processes, shared memory, temporary files. Then, ``--kills`` times, the command is killed at a
+stayed: changed files, processes, shared memory, temporary files. Some of them run once more as notebooks, as loops
+without a DataLoader, and with a fix to race. Then, ``--kills`` times, the command is killed at a
 random moment by SIGKILL, SIGTERM or SIGINT, in the search or in the verification that ``--apply`` brings; after SIGINT
 it must say what is in the file.
 
@@ -46,7 +47,16 @@ GIVEN = {"touched.txt"}
 """What a script of these touches through another program: nobody can undo that, and the tool names it."""
 ORDINARY = "plain_loop"
 """Not hostile at all, and run first."""
-KILLED = ("leaves_processes", "spawned", "saves_everywhere", "apply", "apply")
+KILLED = (
+    "leaves_processes.py",
+    "spawned.py",
+    "saves_everywhere.py",
+    "apply.py",
+    "apply.py",
+    "notebook_leaves_processes.ipynb",
+    "plain_leaves_processes.py",
+    "fixes_leaves_processes.py",
+)
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 APPLIED = """\
 import time
@@ -65,6 +75,47 @@ if __name__ == "__main__":
 """
 
 
+FETCH = """\
+def get_batch():
+    time.sleep(0.002)
+    return torch.ones(8, 8), torch.zeros(8, dtype=torch.long)
+
+
+"""
+OPTIMIZED = """\
+optimizer = torch.optim.SGD(model.parameters(), 0.01)
+while True:
+    for x, y in loader:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+"""
+WATCHED = {"plain": ("--explain",), "fixes": ("--knobs", "fixes:ACC412")}
+"""Options of the modes that are not the plain search."""
+
+
+def modes() -> dict[str, str]:
+    """Scripts of these in other modes, by name: as notebooks, without a DataLoader, and with a fix that pays."""
+    found = {}
+    for name in ("leaves_processes", "saves_everywhere"):
+        source = (SCRIPTS / f"{name}.py").read_text()
+        cell = {"cell_type": "code", "execution_count": None, "id": "one", "metadata": {}, "outputs": []}
+        cells = [{**cell, "source": source.splitlines(keepends=True)}]
+        found[f"notebook_{name}.ipynb"] = json.dumps(
+            {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+        )
+        head, _, tail = source.partition("loader = DataLoader(")
+        assert tail, f"{name} has no loader of that name"
+        call, _, tail = tail.partition("\n")
+        found[f"fixes_{name}.py"] = f"{head}torch.autograd.set_detect_anomaly(True)\nloader = DataLoader({call}\n{tail}"
+        if "optimizer" not in source:
+            head, tail = head.replace("import Samples, step", "import model"), f"from torch import nn\n{OPTIMIZED}"
+        batches = tail.replace(" in loader:", " in (get_batch() for _ in range(20)):")
+        assert batches != tail, f"{name} has no loop over its loader"
+        found[f"plain_{name}.py"] = f"{head}import time\n\n\n{FETCH}{batches}"
+    return found
+
+
 class Place:
     """A folder with the scripts, and one for temporary files, by which everything that was started is known."""
 
@@ -78,8 +129,8 @@ class Place:
         (self.project / "config.json").write_text('{"lr": 0.1}')
         (self.project / "log.jsonl").write_text("{}\n")
         (self.project / "pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")
-        if apply:
-            (self.project / "apply.py").write_text(APPLIED)
+        for name, source in {**modes(), **({"apply.py": APPLIED} if apply else {})}.items():
+            (self.project / name).write_text(source)
         self.temporary.mkdir()
         self.before = self.tree()
         self._segments = segments()
@@ -92,7 +143,7 @@ class Place:
 
     def start(self, script: str, budget: float, *options: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "accel_advisor", "tune", f"{script}.py", "--budget", f"{budget:g}", *options],
+            [sys.executable, "-m", "accel_advisor", "tune", script, "--budget", f"{budget:g}", *options],
             cwd=self.project,
             env={**os.environ, "TMPDIR": str(self.temporary), "OMP_NUM_THREADS": "1"},
             stdout=subprocess.PIPE,
@@ -141,12 +192,16 @@ def segments() -> set[str]:
     return set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
 
 
+def options_of(script: str) -> tuple[str, ...]:
+    return WATCHED.get(script.partition("_")[0], ())
+
+
 def hostile(script: str, budget: float) -> dict[str, Any]:
     """One script to its end. All the time of one that is refused is startup: its search never began."""
     place = Place()
     out = place.folder / "out.json"
     began = time.monotonic()
-    process = place.start(script, budget, "--json", str(out))
+    process = place.start(script, budget, "--json", str(out), *options_of(script))
     try:
         output = process.communicate(timeout=300)[0]
     except subprocess.TimeoutExpired:
@@ -154,7 +209,7 @@ def hostile(script: str, budget: float) -> dict[str, Any]:
         output = "did not end\n" + process.communicate()[0]
     seconds = time.monotonic() - began
     starts = None
-    if out.exists():
+    if out.exists() and "--knobs" not in options_of(script):  # a race takes its own time
         record = json.loads(out.read_text())
         own = seconds - record["seconds"]  # what the command itself takes to begin and to end
         starts = own + sum(each["seconds"] for each in record["blocks"] if each["what"] == "start")
@@ -178,10 +233,11 @@ def hostile(script: str, budget: float) -> dict[str, Any]:
 def killed(number: int, random: Random, budget: float) -> dict[str, Any]:
     """One run that is killed at a random moment."""
     script, signum = KILLED[number % len(KILLED)], SIGNALS[number % len(SIGNALS)]
-    applies = script == "apply"
+    applies = script == "apply.py"
     place = Place(applies)
-    process = place.start(script, budget, *(["--apply", "--knobs", "num_workers"] if applies else []))
-    delay = random.uniform(0.2, 45.0 if applies else 20.0)
+    own = ("--apply", "--knobs", "num_workers") if applies else options_of(script)
+    process = place.start(script, budget, *own)
+    delay = random.uniform(0.2, 45.0 if own else 20.0)
     try:
         said, _ = process.communicate(timeout=delay)
     except subprocess.TimeoutExpired:
@@ -217,8 +273,9 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", help="names of scripts")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    names = [path.stem for path in sorted(SCRIPTS.glob("*.py")) if path.stem not in ("plain", ORDINARY)]
-    names = [ORDINARY, *(name for name in names if not options.only or name in options.only)]
+    names = [path.name for path in sorted(SCRIPTS.glob("*.py")) if path.stem not in ("plain", ORDINARY)]
+    names = [name for name in (*names, *modes()) if not options.only or name.partition(".")[0] in options.only]
+    names = [f"{ORDINARY}.py", *names]
     data: dict[str, Any] = {
         "date": today(),
         "commit": commit(),
