@@ -3,14 +3,14 @@ in five more runs of old against new.
 
     python benchmarks/fixes_raced/run.py --checkouts FOLDER --json benchmarks/results/fixes_raced.json
 
-Every script runs in a fresh copy of its repository, with data that is made for it. Exits with 1 where a recommended fix
-does not pay in each of its five runs.
+Every script runs in a fresh copy of its repository, with data that is made for it. A record is written after each, and
+one that is there is gone on with. No further race or check of a script begins after ``--limit`` seconds, nor a further
+script after ``--seconds``. Exits with 1 where a recommended fix does not pay in each of its five runs.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import hashlib
 import json
 import math
@@ -21,6 +21,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -29,9 +30,11 @@ from typing import Any
 
 WILD = Path(__file__).resolve().parents[1] / "wild"
 sys.path.insert(0, str(WILD))
+sys.path.insert(0, str(WILD.parents[1]))
 
 import data  # noqa: E402 -- of benchmarks/wild
 
+from accel_advisor.editing.fixer import write_atomically  # noqa: E402
 from accel_advisor.machine.machine import inspect_machine  # noqa: E402
 from accel_advisor.tuning.knobs.raced_fixes import RacedFix  # noqa: E402
 from accel_advisor.tuning.knobs.whole_runs import AS_IT_IS, WholeRuns  # noqa: E402
@@ -41,6 +44,7 @@ from accel_advisor.tuning.showing.race_text import fix_sentence  # noqa: E402
 from accel_advisor.tuning.target.command import Command  # noqa: E402
 from accel_advisor.tuning.trial.session import Session  # noqa: E402
 from accel_advisor.tuning.trial.trial_errors import TrialError  # noqa: E402
+from benchmarks.recording import machine  # noqa: E402
 
 RUNS = 5
 """Runs of old against new that a recommended fix is checked in."""
@@ -80,25 +84,35 @@ def main() -> int:
     parser.add_argument("--checkouts", type=Path, nargs="+", required=True, help="folders with checkouts owner+name")
     parser.add_argument("--block", type=float, default=0.5, help="seconds of a block")
     parser.add_argument("--only", default="", help="regular expression that the scripts' names must contain")
-    parser.add_argument("--json", type=Path, help="file for the results")
+    parser.add_argument("--limit", type=float, default=150.0, help="seconds of a script, and of its checks")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="after which no further script begins")
+    parser.add_argument("--again", action="store_true", help="race scripts of the record once more")
+    parser.add_argument("--json", type=Path, help="file for the results, which is gone on with")
     options = parser.parse_args()
-    machine = inspect_machine()
-    known = {
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "machine": {"cores": machine.cores, "memory": machine.memory_total, "processor": machine.processor},
-        "block": options.block,
-    }
-    results = []
+    record: dict[str, Any] = {"scripts": []}
+    if options.json is not None and options.json.exists() and not options.again:
+        record = json.loads(options.json.read_text(encoding="utf-8"))
+    results, began = {one["script"]: one for one in record["scripts"]}, time.monotonic()
     for script in SCRIPTS:
-        if re.search(options.only, f"{script.repository}/{script.path}"):
-            with tempfile.TemporaryDirectory(prefix="raced-") as scratch:
-                results.append(raced(script, options, Path(scratch).resolve()))
-            show(results[-1])
-            if options.json:
-                options.json.write_text(json.dumps({**known, "scripts": results}, indent=2) + "\n", encoding="utf-8")
-    checked = [one for result in results for one in result["checked"]]
+        name = f"{script.repository}/{script.path}"
+        if name in results or not re.search(options.only, name) or time.monotonic() - began > options.seconds:
+            continue
+        with tempfile.TemporaryDirectory(prefix="raced-") as scratch:
+            results[name] = raced(script, options, Path(scratch).resolve())
+        show(results[name])
+        record = {"machine": machine(), "block": options.block, "limit": options.limit}
+        record["scripts"] = list(results.values())
+        if options.json is not None:
+            write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
+    verdicts = Counter(one["verdict"] for result in results.values() for one in result["raced"])
+    print(", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()) or "no fix was raced")
+    checked = [one for result in results.values() for one in result["checked"]]
     print(f"{sum(one['pays'] for one in checked)} of {len(checked)} recommended fixes pay in {RUNS} of {RUNS} runs")
     return int(not all(one["pays"] for one in checked))
+
+
+class TimeUpError(TrialError):
+    """The time of a script is over."""
 
 
 def raced(script: Script, options: argparse.Namespace, scratch: Path) -> dict[str, Any]:
@@ -118,8 +132,14 @@ def raced(script: Script, options: argparse.Namespace, scratch: Path) -> dict[st
     began, memory = time.monotonic(), inspect_machine().memory_total
     command = Command(path, None, script.args, path.parent)
     checked: list[dict[str, Any]] = []
+    unchecked: list[str] = []
+
+    def say(words: str) -> None:
+        if time.monotonic() - began > options.limit:
+            raise TimeUpError(f"not begun within {options.limit:.0f} s: {words}")
+
     with surroundings(script, root), Session(command, deadline=math.inf, start_timeout=300.0, restarts=1) as session:
-        races = FixRaces(session, root=root, rules=(), memory=memory, block=options.block)
+        races = FixRaces(session, root=root, rules=(), memory=memory, block=options.block, say=say)
         try:
             found = races.run(safe=False, unsafe=False)
         except TrialError as error:
@@ -127,7 +147,9 @@ def raced(script: Script, options: argparse.Namespace, scratch: Path) -> dict[st
             found = races.result
         record = fixes_record(found, root)
         for one, shown in zip(found.raced, record.raced, strict=True):
-            if one.pays:
+            if one.pays and time.monotonic() - began > 2 * options.limit:
+                unchecked.append(shown.where)
+            elif one.pays:
                 checked.append(
                     {"fix": shown.where, **checks(WholeRuns(session, memory=memory, block=options.block), one)}
                 )
@@ -137,6 +159,7 @@ def raced(script: Script, options: argparse.Namespace, scratch: Path) -> dict[st
         "elsewhere": record.elsewhere,
         "left_out": record.left_out,
         "checked": checked,
+        "unchecked": unchecked,
         "seconds": round(time.monotonic() - began, 1),
     }
 

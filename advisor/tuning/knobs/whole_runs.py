@@ -1,20 +1,25 @@
 """Whole runs of a script with something turned, or as it is, by turns, each from the same seed.
 
+A start takes seconds, in which a machine becomes another. So where both sides have room at once both are started, and
+their blocks take turns: the one that is not asked for a block stands still.
+
 Only blocks behind a warm-up count, and how often a script may be started is bounded.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import cycle, islice
 from pathlib import Path
 
 from accel_advisor.tuning.applying.rewrite import Rewrite
 from accel_advisor.tuning.knobs.losses import Moved, compare, finite
-from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, LoaderInfo, Turned
+from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, LoaderInfo, Ready, Turned
 from accel_advisor.tuning.probe.knobs.training_knobs import Plan
-from accel_advisor.tuning.search.paired_runs import ORDER, PairedRuns
+from accel_advisor.tuning.search.paired_runs import MOST_PAIRS, ORDER, PairedRuns
 from accel_advisor.tuning.search.purposes import Purpose
 from accel_advisor.tuning.search.search import Request
 from accel_advisor.tuning.search.statistics import Interval
@@ -25,6 +30,8 @@ from accel_advisor.tuning.wording.figures import percent
 
 BLOCKS = 3
 """Blocks of a run that count; one more goes before them."""
+BLOCKS_BESIDE = 4
+"""The same of a run beside another, where as many of them come before their neighbours as behind."""
 STARTS = 8
 """Blocks of a run may take so many times as long as a start, in which there are some steps, too."""
 STARTS_A_KNOB = 24
@@ -37,6 +44,8 @@ _MORE = 1.02  # of the script's own memory: less is no more of it
 
 NOTHING: Mapping[Path, bytes] = {}
 """No file has another source than the script's own."""
+Side = tuple[Plan, Mapping[Path, bytes]]
+"""What is turned on one side, and what files it has in place of the script's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,27 @@ class NoRoomError(TrialError):
     """Memory is too small for what was tried."""
 
 
+@dataclass(slots=True)
+class _Started:
+    """A run that is under way."""
+
+    session: Session
+    ready: Ready
+    start: float
+    times: list[float] = field(default_factory=list)
+
+    def block(self, seconds: float) -> None:
+        block = self.session.block(Request(BASELINE, 8, seconds, False, Purpose.TRAINING_KNOB))
+        self.times.append(block.seconds / block.samples)
+
+    def ended(self, watched: Block | None = None) -> WholeRun:
+        """What it came to. Its first block is what went before those that count."""
+        turned = self.session.stopped.turned
+        if turned is None:
+            raise TrialError("the script's process went before it could say what became of its loss")
+        return WholeRun(self.times[1:], self.start, self.ready.loaders[0], self.ready.device, turned, watched)
+
+
 class WholeRuns:
     """Starts the script.
 
@@ -69,6 +99,7 @@ class WholeRuns:
 
     def __init__(self, session: Session, *, memory: int, block: float, watch: bool = False) -> None:
         self._session = session
+        self._beside = session.beside()
         self._memory = memory
         self._block = block
         self._watch = watch
@@ -98,6 +129,7 @@ class WholeRuns:
         before: Mapping[Path, bytes] = NOTHING,
         after: Mapping[Path, bytes] = NOTHING,
         worth: float | None = None,
+        beside: bool = False,
     ) -> tuple[Interval, Moved, dict[bool, list[WholeRun]]]:
         """Runs what is new against what is old, by turns, until it is settled which is faster, or the loss moved.
 
@@ -106,6 +138,7 @@ class WholeRuns:
             against, before: of the old side.
             alike: whether both see the same batches, so that their losses can be compared.
             worth: the least gain that is to be ruled out where there seems to be none, as :class:`PairedRuns` has it.
+            beside: whether neither side takes more memory than the script does, so that both may run at once.
 
         Returns:
             the gain, what became of the loss, and the runs of the old side (False) and of the new one (True).
@@ -115,14 +148,21 @@ class WholeRuns:
         """
         base = self.first()
         runs: dict[bool, list[WholeRun]] = {False: [], True: []}
+        sides = {True: (plan, after), False: (against, before)}
+        beside = beside and self._session.command.ranks is None and 2 * self.share(base.turned) <= HEADROOM
         paired = PairedRuns()
-        for pair in ORDER:
+        for pair in islice(cycle(ORDER), MOST_PAIRS):
+            ran: dict[bool, WholeRun] | None = None
+            if beside:
+                with suppress(TrialError):
+                    ran = self._side_by_side(pair, sides)
+                # Two at once may want one port, one lock, or more memory than there is.
+                beside = ran is not None
+            ran = ran or {new: self.run(*sides[new]) for new in pair}
+            self._check_room(ran[True].turned, base.turned)
             for new in pair:
-                run = self.run(plan, after) if new else self.run(against, before)
-                if new:
-                    self._check_room(run.turned, base.turned)
-                runs[new].append(run)
-                paired.add(new, run.times)
+                runs[new].append(ran[new])
+                paired.add(new, ran[new].times)
             found, settled = paired.settled(worth)
             moved = moved_by(base, runs, alike=alike)
             if settled or moved.reason:
@@ -136,36 +176,47 @@ class WholeRuns:
         Raises:
             TrialError: it could not be measured.
         """
-        session = self._session
+        watched = None
+        with self._started(self._session, plan, sources) as one:
+            for _ in range(BLOCKS + 1):
+                one.block(self._block)
+            if watch:
+                request = Request(BASELINE, 8, 2 * self._block, False, Purpose.PRICES, lines=True)
+                watched = one.session.answer(request).block
+        return one.ended(watched)
+
+    def _side_by_side(self, pair: tuple[bool, bool], sides: Mapping[bool, Side]) -> dict[bool, WholeRun]:
+        """One run of either side, block by block.
+
+        Raises:
+            TrialError: they could not be measured like this.
+        """
+        sessions = dict(zip(pair, (self._session, self._beside), strict=True))
+        with ExitStack() as stack:
+            both = {new: stack.enter_context(self._started(sessions[new], *sides[new])) for new in pair}
+            for number in range(BLOCKS_BESIDE + 1):
+                for new in pair if number % 2 else reversed(pair):
+                    both[new].block(self._block)
+        return {new: one.ended() for new, one in both.items()}
+
+    @contextmanager
+    def _started(self, session: Session, plan: Plan, sources: Mapping[Path, bytes]) -> Iterator[_Started]:
+        """A run that is under way within the context."""
         if not self._starts:
             raise TrialError(f"it was not settled after {STARTS_A_KNOB} starts of the script")
         self._starts -= 1
         longest = session.start_timeout + STARTS * session.start_seconds + 10 * (BLOCKS + 1) * self._block
-        session.renew(time.monotonic() + longest)
+        session.renew(time.monotonic() + 2 * longest)
         session.plan, session.sources = plan, sources
         began = time.monotonic()
-        times = []
-        watched = None
         try:
-            ready = session.start()
-            start = time.monotonic() - began
-            for number in range(BLOCKS + 1):
-                block = session.block(Request(BASELINE, 8, self._block, False, Purpose.TRAINING_KNOB))
-                if number:
-                    times.append(block.seconds / block.samples)
-            if watch:
-                request = Request(BASELINE, 8, 2 * self._block, False, Purpose.PRICES, lines=True)
-                watched = session.answer(request).block
+            yield _Started(session, session.start(), time.monotonic() - began)
         except TrialError as error:
             if error.out_of_memory:
                 raise NoRoomError(error.reason) from error
             raise
         finally:
             session.close()
-        turned = session.stopped.turned
-        if turned is None:
-            raise TrialError("the script's process went before it could say what became of its loss")
-        return WholeRun(times, start, ready.loaders[0], ready.device, turned, watched)
 
     def share(self, turned: Turned) -> float:
         """Which share of the memory a training took."""
@@ -177,11 +228,12 @@ class WholeRuns:
             raise NoRoomError(f"it takes {percent(self.share(new))} of the memory")
 
 
-def verified(runs: WholeRuns, rewrite: Rewrite, *, alike: bool) -> Verification:
-    """Runs the new source against the old one, neither of them from the disk."""
+def verified(runs: WholeRuns, rewrite: Rewrite, *, alike: bool, beside: bool = False) -> Verification:
+    """Runs the new source against the old one, neither of them from the disk; both at once as :meth:`WholeRuns.race`
+    has it."""
     runs.renew()
     try:
-        found, moved, _ = runs.race(AS_IT_IS, alike=alike, before=rewrite.before, after=rewrite.after)
+        found, moved, _ = runs.race(AS_IT_IS, alike=alike, before=rewrite.before, after=rewrite.after, beside=beside)
     except TrialError as error:
         return Verification(False, None, f"the new source could not be run: {error.reason}")
     if moved.reason:

@@ -17,14 +17,14 @@ from accel_advisor.tuning.applying.rewrite import Rewrite, RewriteError, rewritt
 from accel_advisor.tuning.knobs.raced_fixes import RacedFix, RacedFixes, RaceVerdict, verdict_of_race
 from accel_advisor.tuning.knobs.whole_runs import AS_IT_IS, WholeRun, WholeRuns, verified
 from accel_advisor.tuning.racing.offered_fixes import OfferedFixes, offered
-from accel_advisor.tuning.search.paired_runs import ORDER
+from accel_advisor.tuning.search.paired_runs import MOST_PAIRS
 from accel_advisor.tuning.search.statistics import WORTH
 from accel_advisor.tuning.search.verification import Verification
 from accel_advisor.tuning.trial.interrupts import undisturbed
 from accel_advisor.tuning.trial.session import Session
 from accel_advisor.tuning.trial.trial_errors import TrialError
 
-STARTS_A_FIX = 2 * len(ORDER)
+STARTS_A_FIX = 2 * MOST_PAIRS
 """Starts of the script that a race takes at most."""
 
 
@@ -104,7 +104,7 @@ class FixRaces:
         try:
             rewrite = self._rewritten(findings)
             found, moved, runs = self._runs.race(
-                AS_IT_IS, alike=True, before=rewrite.before, after=rewrite.after, worth=WORTH
+                AS_IT_IS, alike=True, before=rewrite.before, after=rewrite.after, worth=WORTH, beside=True
             )
             rewrite_on_disk.check(rewrite)
         except RewriteError as error:
@@ -144,7 +144,7 @@ class FixRaces:
         if not chosen or (not wanted and len(chosen) == 1):
             return replace(self.result, rewrite=rewrite)
         self._say("fixes of lint: all that pay, against the source as it is")
-        verification = verified(self._runs, rewrite, alike=True)
+        verification = verified(self._runs, rewrite, alike=True, beside=True)
         result = replace(self.result, rewrite=rewrite, verification=verification)
         if not wanted or not verification.holds:
             return result

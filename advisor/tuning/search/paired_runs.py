@@ -11,9 +11,15 @@ from accel_advisor.tuning.search.statistics import Interval, gain, gain_of_runs,
 ORDER = ((True, False), (False, True), (False, True), (True, False))
 """Whether the new side runs: new, old, old, new, then the same the other way round, so that a steady drift of the
 machine cancels. Two neighbours are a pair."""
+MOST_PAIRS = 2 * len(ORDER)
+"""Of a comparison that is also to tell a gain from none: where :data:`ORDER` settles nothing, it is gone through
+again."""
 BETTER = 1.02
 """A gain that cannot be larger than this is none."""
 _PLAIN = 1.1  # in every pair of runs
+_AGAIN = 1.48
+"""Once :data:`ORDER` is over a gain has had its chance. One that is looked for still longer is to clear 1 by an
+interval that is wider by so much: one of 99 % for one of 95 %."""
 
 
 class PairedRuns:
@@ -45,7 +51,7 @@ class PairedRuns:
 
         Args:
             worth: with it, what is settled as no gain is to rule out one as large, by what runs differ in, too, unless
-                a single pair shows that there is none.
+                a single pair shows that there is none, and more pairs may be run than :data:`ORDER` has.
 
         Blocks of one run have their process in common, and with it luck that blocks do not show. A loss can be seen in
         one pair of runs; a gain in two where it is plain in both, and in all of :data:`ORDER` otherwise, by whichever
@@ -60,7 +66,10 @@ class PairedRuns:
         if self.pairs < 2:
             return found, False
         found = min(found, interval(ratios), key=attrgetter("low"))
-        return found, self.pairs >= len(ORDER) or (found.wins and min(ratios) > _PLAIN)
+        if self.pairs > len(ORDER):
+            found = found.widened(_AGAIN)
+        plain = found.wins and (min(ratios) > _PLAIN or self.pairs == len(ORDER))
+        return found, plain or self.pairs >= (len(ORDER) if worth is None else MOST_PAIRS)
 
 
 def no_gain(found: Interval) -> str:

@@ -63,6 +63,11 @@ class Interval:
         """Half the interval on the logarithmic scale: 0.02 means about 2 % either way; infinite with one pair."""
         return math.log(self.high / self.low) / 2 if self.low > 0 else math.inf
 
+    def widened(self, by: float) -> Interval:
+        """The same ratio with an interval that is ``by`` times as wide."""
+        low = self.ratio * (self.low / self.ratio) ** by
+        return Interval(self.ratio, low, self.ratio * (self.high / self.ratio) ** by, self.pairs)
+
     @property
     def inverse(self) -> Interval:
         """The same comparison seen from the other side."""

@@ -91,6 +91,16 @@ class Session:
     ) -> None:
         self.close()
 
+    def beside(self) -> Session:
+        """Another session of the same command, whose trials may run while one of this session does. What they leave,
+        and when they did what, is noted here."""
+        other = Session(
+            self.command, deadline=self.deadline, start_timeout=self.start_timeout, restarts=self._most_restarts
+        )
+        other.contained, other.leaked, other.notes = self.contained, self.leaked, self.notes
+        other.timeline, other._began, other._extend = self.timeline, self._began, self._extend
+        return other
+
     @property
     def short(self) -> bool:
         """Whether the script came to its own end before everything was measured."""
