@@ -4,7 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 DEMO := build/demo
 BIN := $(VENV)/bin
-PROCESSES ?= 3
+PROCESSES ?= 4
 
 .PHONY: demo test lint docs dist bill clean
 
@@ -25,7 +25,7 @@ test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -m gpu $$(grep -rl --include='test_*.py' mark.gpu tests)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'alone and not gpu' $$(grep -rl --include='test_*.py' mark.alone tests)
-	$(BIN)/python -m pytest -n $(PROCESSES) --dist worksteal -m 'not alone and not gpu'
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder -m 'not alone and not gpu'
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import re
 import textwrap
@@ -32,6 +33,62 @@ class Done:
 Run = Callable[..., Done]
 RECORDED = Path(__file__).parents[1] / "docs" / "recorded" / "trial.json"
 """The record of a trial that the documentation shows."""
+LONGEST = (
+    "tuning/knobs/test_knob_trials.py",
+    "tuning/trial/test_trial_hostile.py",
+    "tuning/racing/test_fix_races.py",
+    "tuning/trial/test_trial_killed.py",
+    "tuning/trial/test_trial_shapes.py",
+    "kernel/test_accel_magic_tune.py",
+    "tuning/trial/test_trial_ranks.py",
+    "test_pipelines.py",
+    "tuning/trial/test_interrupts.py",
+    "test_release.py",
+    "server/test_language_server.py",
+    "tuning/trial/test_session.py",
+    "syntax/test_walking.py",
+    "commands/test_tune_command.py",
+    "tuning/trial/test_trial_surroundings.py",
+    "kernel/test_accel_magic.py",
+    "linting/test_one_answer.py",
+    "snippets/test_snippets.py",
+    "test_pre_commit.py",
+    "tuning/trial/test_trial_new_source.py",
+    "benchmarks/test_attribution.py",
+    "tuning/search/test_statistics_false_wins.py",
+    "test_public_api.py",
+    "test_one_file_each.py",
+    "syntax/test_light.py",
+    "linting/test_linter_edited_callers.py",
+    "linting/test_garbage_collection.py",
+    "benchmarks/test_gpu.py",
+    "test_flake8_plugin.py",
+    "test_generated_programs.py",
+    "benchmarks/test_overhead.py",
+    "tuning/probe/test_hooks.py",
+    "tuning/probe/knobs/test_training_knobs.py",
+    "tuning/showing/test_progress.py",
+    "tuning/search/test_search.py",
+    "tuning/test_tuner_iterable.py",
+    "benchmarks/test_server.py",
+    "benchmarks/test_regret.py",
+    "benchmarks/test_wild.py",
+    "interpreter/test_interpreter_growth.py",
+)
+"""The files whose tests take a quarter of a minute and more, the longest first. `make test` begins with them, so that
+what is left when the first process has nothing more to do is short."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """What was collected is needed to the end: no garbage collection looks through it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ import pytest
 
 from accel_advisor.rule import registry
 
+from .conftest import LONGEST
+
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 WHOLE = {
@@ -52,6 +54,11 @@ def test_a_file_of_tests_names_the_file_that_it_is_about(inner: Path) -> None:
     named = inner.stem.removeprefix("test_")
     there = {path.stem for path in room_of(inner).iterdir() if path.suffix == ".py" or path.is_dir()}
     assert any(f"{named}_".startswith(f"{one}_") for one in there), f"no file of {room_of(inner)} is called {named}"
+
+
+def test_the_files_that_are_begun_first_are_there() -> None:
+    assert [name for name in LONGEST if not (TESTS / name).is_file()] == []
+    assert len(set(LONGEST)) == len(LONGEST)
 
 
 def test_each_rule_has_a_file_of_tests_and_each_file_of_tests_a_rule() -> None:

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +35,14 @@ for epoch in range(1000):
         model(x).sum().backward()
         optimizer.step()
 """
+
+
+@pytest.fixture(autouse=True)
+def _trials_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials of other tests have no lock in this folder."""
+    (tmp_path / "t").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "t"))
 
 
 def described() -> Iterator[str]:

@@ -21,7 +21,6 @@ def _no_automatic_collection() -> Iterator[None]:
     gc.collect()
     gc.disable()
     yield
-    gc.unfreeze()
     gc.enable()
 
 
