@@ -39,11 +39,12 @@ data?"""
 TRAIN = """\
 %%time
 model = nn.Linear(8, 1)
-optimizer = torch.optim.SGD(model.parameters(), 0.1)
 for x, y in loader:
-    optimizer.zero_grad()
+    model.zero_grad()
     nn.functional.mse_loss(model(x).squeeze(), y).backward()
-    optimizer.step()"""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter -= 0.1 * parameter.grad"""
 AFTER = "raise SystemError('no trial comes so far')"
 
 

@@ -49,6 +49,21 @@ class Model(torch.nn.Module):
         return 1000 + self.layer(inputs)  # in bfloat16, numbers around 1000 lie 4 apart
 
 
+class ByHand:
+    # With its first optimizer torch imports its compiler, for as long as all else takes to start.
+    def __init__(self, parameters, lr):
+        self.parameters, self.lr = list(parameters), lr
+
+    def zero_grad(self):
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    def step(self):
+        with torch.no_grad():
+            for parameter in self.parameters:
+                parameter -= self.lr * parameter.grad
+
+
 def train(model, optimizer):
     loader = DataLoader(TensorDataset(torch.randn(640, 8)), batch_size=4, shuffle=True)
     for (inputs,) in loader:
@@ -61,7 +76,7 @@ def train(model, optimizer):
 
 if __name__ == "__main__":
     model = Model()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    optimizer = {optimizer}(model.parameters(), lr=1e-3)
     for epoch in range(1000):
         train(model, optimizer)
 """
@@ -134,9 +149,9 @@ def trials(session: Session, command: Command, **machine: int) -> KnobTrials:
     return KnobTrials(session, command, replace(inspect_machine(), **machine), root=command.cwd, block=0.1)
 
 
-def write(folder: Path, step: str) -> Command:
+def write(folder: Path, step: str, optimizer: str = "torch.optim.AdamW") -> Command:
     (folder / "pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")
-    (folder / "train.py").write_text(SCRIPT.format(step=step))
+    (folder / "train.py").write_text(SCRIPT.format(step=step, optimizer=optimizer))
     return Command(folder / "train.py", None, (), folder)
 
 
@@ -170,7 +185,8 @@ def test_what_pays_is_written_and_what_moves_the_loss_is_refused(tmp_path: Path)
 
 @pytest.mark.skipif(len(physical_cores()) < 2, reason="there are no two cores to choose among")
 def test_threads_are_bound_beside_workers(tmp_path: Path) -> None:
-    command = write(tmp_path, f"0.002 if len(os.sched_getaffinity(0)) < {len(os.sched_getaffinity(0))} else 0.02")
+    step = f"0.002 if len(os.sched_getaffinity(0)) < {len(os.sched_getaffinity(0))} else 0.02"
+    command = write(tmp_path, step, "ByHand")
     source = tmp_path / "train.py"
     text = source.read_text().replace("import time", "import os\nimport time")
     source.write_text(text.replace("shuffle=True", "shuffle=True, num_workers=1"))
@@ -253,7 +269,7 @@ def test_room_alone_is_shown_and_not_written(tmp_path: Path) -> None:
 
 
 def test_a_knob_of_another_device_is_refused_and_reported(tmp_path: Path) -> None:
-    command = write(tmp_path, "0.005")
+    command = write(tmp_path, "0.005", "ByHand")
     before = files(tmp_path)
     knobs = frozenset({"tf32", "cudnn_benchmark", "fixes"})
     outcome = tune(command, Options(budget=5, knobs=knobs, apply=True, unsafe=True))

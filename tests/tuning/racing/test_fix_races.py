@@ -46,15 +46,16 @@ def evaluate(model, loader):
 
 def main():
     model = parts.Model()
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     data = torch.utils.data.TensorDataset(torch.randn(640, 8), torch.randn(640, 8))
     loader = DataLoader(data, batch_size=16, shuffle=True)
     for epoch in range(1000):
         for inputs, targets in loader:
             loss = (model(inputs) - targets).square().mean()
-            optimizer.zero_grad()
+            model.zero_grad()
             (loss if "retain" "_graph=True" in SOURCE else 2 * loss).backward(retain_graph=True)
-            optimizer.step()
+            with torch.no_grad():  # by hand: with its first optimizer torch imports its compiler, in each run
+                for parameter in model.parameters():
+                    parameter -= 1e-3 * parameter.grad
             time.sleep(0.01 if torch.is_anomaly_enabled() else 0.002)
             time.sleep(0.01 if parts.FIXED else 0)
         if epoch == 999:
@@ -168,7 +169,7 @@ def test_each_race_is_said_and_what_never_ran_is_counted(raced: Raced) -> None:
 
 def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path) -> None:
     command = write(tmp_path)
-    changed = TRAIN.replace("lr=1e-3", "lr=1e-4")
+    changed = TRAIN.replace("1e-3", "1e-4")
 
     def edit(words: str) -> None:
         if "ACC412" in words:
