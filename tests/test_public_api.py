@@ -28,12 +28,10 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 model = torch.nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), 0.01)
 for epoch in range(1000):
     for (x,) in DataLoader(TensorDataset(torch.randn(4000, 4)), batch_size=4):
-        optimizer.zero_grad()
+        model.zero_grad()
         model(x).sum().backward()
-        optimizer.step()
 """
 
 

@@ -26,12 +26,10 @@ class Stream(IterableDataset):
 
 
 model = torch.nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 for inputs in DataLoader(Stream(), batch_size=4):
     loss = model(inputs).square().mean()
-    optimizer.zero_grad()
+    model.zero_grad()
     loss.backward()
-    optimizer.step()
     time.sleep(0.002)
 """
 

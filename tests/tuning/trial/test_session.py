@@ -19,16 +19,14 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 model = torch.nn.Linear(1, 1, device="{device}")
-optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
 last = -1.0
 held = torch.empty(4, 1)
 while True:
     for (inputs,) in DataLoader(TensorDataset(torch.arange(100_000.0).reshape(-1, 1)), batch_size=4):
         assert inputs[0].item() > last or inputs[0].item() == 0, "the same batch again"
         last = inputs[0].item()
-        optimizer.zero_grad()
+        model.zero_grad()
         model(held.copy_(other=inputs / 1e5).to("{device}")).mean().backward()
-        optimizer.step()
 """
 
 
@@ -62,11 +60,9 @@ from torch.utils.data import DataLoader, TensorDataset
 if os.path.exists("ending"):
     time.sleep(600)
 weight = torch.zeros(1, requires_grad=True)
-optimizer = torch.optim.SGD([weight], lr=0.001)
 while True:
     for (inputs,) in DataLoader(TensorDataset(torch.zeros(1000, 1)), batch_size=4):
         (weight * inputs).sum().backward()
-        optimizer.step()
         if os.path.exists("ending"):
             os._exit(3)
 """
