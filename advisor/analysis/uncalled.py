@@ -10,18 +10,19 @@ from functools import partial
 import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.frames import may_stop_autograd
+from accel_advisor.interpreter.frames import NamedCall, may_stop_autograd
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.interpreter.iteration import parts_of
-from accel_advisor.interpreter.parameters import bind_parameters
-from accel_advisor.interpreter.resolution import class_member
+from accel_advisor.interpreter.parameters import bind_parameters, takes
+from accel_advisor.interpreter.resolution import builds_modules, class_member
 from accel_advisor.records.around import NOTHING, Surroundings
 from accel_advisor.records.conditions import Condition
+from accel_advisor.records.loops import Loop
 from accel_advisor.syntax.model_names import is_class_of_losses
 from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.library_methods import LIBRARY_METHODS
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
-from accel_advisor.tables.torch_modules import MODULE_BASES
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE, WITH_MODEL, place_of_input
 from accel_advisor.values.store import BUILT, PARTS
@@ -48,6 +49,10 @@ _OPTIMIZER = re.compile(r"opt(?!ion)|solver|scaler", re.IGNORECASE)
 
 _MOST_BUILDERS = 8
 """Places that build objects of one class, of which it is asked what with."""
+_UNKNOWN_ARGUMENTS = Arguments(None, open=True, starred=True)
+_MOST_MEANT, _MOST_RUNS = 6, 3
+"""Functions that a name may mean where it is called on something unknown, and loops in which each of them is run for
+that: a name that more of them have says nothing."""
 
 
 class Uncalled:
@@ -68,6 +73,7 @@ class Uncalled:
         self._receivers: dict[int, Value] = {}
         self._overridden: set[tuple[Class, str]] = set()
         self._entered: set[Function] = set()
+        self._runs_by_name: dict[Function, set[Loop]] = {}
 
     def interpret(self) -> None:
         """First those that no other one of them mentions; then those that train, and methods, those of what has no
@@ -135,7 +141,7 @@ class Uncalled:
             return Surroundings(loops=(called.steps_of(function),), basis=Evidence.of(Ground.STEP))
         if function.name != "forward" or cls is None or cls in called.classes or not _trains(function):
             return NOTHING
-        if not cls.library_bases() & {*MODULE_BASES, "?"}:
+        if not builds_modules(cls) and "?" not in cls.library_bases():
             return NOTHING
         loss = is_class_of_losses(cls.name)
         trained = [one for one in (*called.losses, *called.unknown) if one.trains] if loss else []
@@ -157,9 +163,36 @@ class Uncalled:
         return Surroundings((*reversed(steps.outer), steps), conditions, basis=Evidence.of(Ground.HOOK))
 
     def _run_steps(self) -> None:
+        """Interprets what the loops of the program call of which nothing is known but a name, and each method of a
+        module that a step of a training calls, within the loop that it was met in."""
+        self._run_modules()
+        while call := self._machine.recorder.called.take_named():
+            for function in self._meant(call):
+                runs = self._runs_by_name.setdefault(function, set())
+                if len(runs) < _MOST_RUNS and call.around.loops[-1] not in runs:
+                    runs.add(call.around.loops[-1])
+                    self._machine.recorder.imported(call.document, function.document.path)
+                    around = replace(call.around, basis=call.around.basis | Evidence.of(Ground.CHOICE))
+                    self._run(function, around, again=True, arguments=call.arguments)
+            self._run_modules()
+
+    def _meant(self, call: NamedCall) -> list[Function]:
+        """The functions of the program that a call of something unknown may mean: those of that name that take what it
+        gives."""
+        if call.name in LIBRARY_METHODS:
+            return []
+        named = [one for one in self._machine.functions if one.name == call.name and one.scope.kind != "function"]
+        bound = [(one, one.owner is not None and Qualified("staticmethod") not in one.decorators) for one in named]
+        meant = [one for one, method in bound if takes(one, call.arguments, bound=method)]
+        return meant if len(meant) <= _MOST_MEANT else []
+
+    def _run_modules(self) -> None:
         """Interprets each method of a module that a step of a training calls, within the loop that it was met in."""
-        for entry in self._machine.recorder.called.take():
-            method = class_member(self._machine, entry.cls, entry.method) if entry.around.trains else None
+        recorder = self._machine.recorder
+        epochs = not any(one.loops for one in (*recorder.loaders, *recorder.evident_loaders))
+        for entry in recorder.called.take():
+            trains = entry.around.in_training(epochs=epochs)
+            method = class_member(self._machine, entry.cls, entry.method) if trains else None
             again = entry.followed and method not in self._entered
             if isinstance(method, Function) and (again or self._is_left(method)):
                 self._entered.add(method)
@@ -178,14 +211,20 @@ class Uncalled:
                     bound[name] = part if isinstance(known, Unknown) else join(known, part)
         return bound
 
-    def _run(self, function: Function, around: Surroundings = NOTHING, *, again: bool = False) -> None:
-        self._guarded(function.document.path, partial(self._run_alone, function, around, again=again))
+    def _run(
+        self,
+        function: Function,
+        around: Surroundings = NOTHING,
+        *,
+        again: bool = False,
+        arguments: Arguments = _UNKNOWN_ARGUMENTS,
+    ) -> None:
+        path = function.document.path
+        self._guarded(path, partial(self._run_alone, function, around, again=again, arguments=arguments))
 
-    def _run_alone(self, function: Function, around: Surroundings, *, again: bool) -> None:
-        """Interprets one function with unknown arguments; a method, on an object that was built with unknown
-        arguments."""
+    def _run_alone(self, function: Function, around: Surroundings, *, again: bool, arguments: Arguments) -> None:
+        """Interprets one function; a method, on an object that was built with unknown arguments."""
         machine = self._machine
-        unknown = Arguments(None, open=True, starred=True)
         receiver: Value | None = None
         if function.owner is not None:
             receiver = machine.recorder.called.handed_out.get(function)
@@ -199,7 +238,7 @@ class Uncalled:
                 machine.store.set(receiver, BUILT, Constant(True))
         if again or self._is_left(function):
             with machine.at_home(function.scope.globals, around):
-                bound = bind_parameters(machine, function, unknown, receiver)
+                bound = bind_parameters(machine, function, arguments, receiver)
                 if isinstance(receiver, Module) and function.name == "forward":
                     for name, annotated in _inputs(function):
                         place = place_of_input(function.node, name)
@@ -251,7 +290,7 @@ def _trains(forward: Function) -> bool:
 
 def _sample(machine: Interpreter, cls: Class) -> Instance | Module:
     """An object of a class that nothing in the project builds."""
-    if cls.library_bases() & MODULE_BASES:
+    if builds_modules(cls):
         module = Module(cls.document, cls.node.name, f"project:{cls.name}", cls)
         machine.move(module, WITH_MODEL)
         return module

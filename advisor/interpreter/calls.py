@@ -27,7 +27,7 @@ from accel_advisor.interpreter.parameters import (
     takes,
     takes_what_it_is_given,
 )
-from accel_advisor.interpreter.resolution import class_member, inherited_member, member_of
+from accel_advisor.interpreter.resolution import builds_modules, class_member, inherited_member, member_of
 from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import CallSite
 from accel_advisor.records.loaders import loader_of
@@ -36,7 +36,7 @@ from accel_advisor.syntax.model_names import is_named_as_loss, is_named_as_model
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import DATASET_WRAPPERS
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
-from accel_advisor.tables.torch_modules import MODULE_BASES, OUTPUTS
+from accel_advisor.tables.torch_modules import OUTPUTS
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE, is_host, union_of
 from accel_advisor.values.store import ESCAPED
@@ -325,7 +325,7 @@ def instantiate(machine: Machine, cls: Class, arguments: Arguments, node: cst.Ca
     loader = next((CONSTRUCTORS[base] for base in sorted(bases) if base in CONSTRUCTORS), None)
     if loader is not None:
         return build_subclass(machine, cls, loader, arguments, node)
-    if bases & MODULE_BASES or any(base.startswith("torch.nn.") for base in bases):
+    if builds_modules(cls):
         module = Module(machine.document, node, f"project:{cls.name}", cls)
         machine.recorder.called.built.setdefault(cls, {})[node] = arguments
         if "torch.nn.DataParallel" in map(canonical, bases):

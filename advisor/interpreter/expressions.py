@@ -12,7 +12,15 @@ import libcst as cst
 
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call
-from accel_advisor.interpreter.iteration import concatenated, element_at, element_of, holds_modules, mask_of, selected
+from accel_advisor.interpreter.iteration import (
+    concatenated,
+    data_of_loss,
+    element_at,
+    element_of,
+    mask_of,
+    selected,
+    some_of,
+)
 from accel_advisor.interpreter.library.dicts import merged_mapping, update_mapping
 from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.external_settings import settings_in
@@ -22,7 +30,6 @@ from accel_advisor.interpreter.parameters import parameter_defaults
 from accel_advisor.records.actions import Act, Reads
 from accel_advisor.records.clock import Moment
 from accel_advisor.syntax.shapes import dotted, self_attribute
-from accel_advisor.tables.known_datasets import TENSOR_DATASET
 from accel_advisor.tables.python_functions import COMPUTES_NUMBERS
 from accel_advisor.values.composed_texts import added, formatted, is_text
 from accel_advisor.values.evidence import Evidence, Ground
@@ -117,13 +124,6 @@ def _dict(machine: Machine, node: cst.Dict) -> Value:
     return mapping
 
 
-def _some_of(owner: Value) -> Value:
-    """What a slice of something is."""
-    if isinstance(owner, Opaque) and owner.name == TENSOR_DATASET:
-        return Iterated(join_all(owner.arguments))  # a part of each of its tensors
-    return owner if isinstance(owner, (Iterated, Tensor)) or holds_modules(owner) else UNKNOWN
-
-
 def _subscript(machine: Machine, node: cst.Subscript) -> Value:
     owner = machine.evaluate(node.value)
     for one in node.slice:
@@ -143,9 +143,9 @@ def _subscript(machine: Machine, node: cst.Subscript) -> Value:
         return element_at(machine, owner, ...)
     slice_ = node.slice[0].slice
     if not isinstance(slice_, cst.Index):
-        return join_all(_some_of(one) for one in options_of(owner))
+        return join_all(some_of(one) for one in options_of(owner))
     key = machine.evaluate(slice_.value)
-    machine.recorder.index(machine.frame, node, key, owner)
+    machine.recorder.index(machine.frame, node, key, data_of_loss(machine, node.value, owner))
     if isinstance(owner, Qualified) and owner.name == "sys.modules" and dotted(slice_.value) == "__name__":
         return SourceModule(machine.scope.globals)
     mask = mask_of(owner, key, slice_.value)

@@ -285,6 +285,16 @@ class Entry:
     followed: bool
 
 
+@dataclass(frozen=True, slots=True)
+class NamedCall:
+    """A call, in a loop, of something that nothing is known of but its name: ``model.optimize(batch)``."""
+
+    document: Document
+    name: str
+    arguments: Arguments
+    around: Surroundings
+
+
 @dataclass(slots=True)
 class CalledModules:
     """The modules that were called.
@@ -305,6 +315,8 @@ class CalledModules:
     handed_out: dict[Function, Value] = field(default_factory=dict)
     unknown: list[Surroundings] = field(default_factory=list)
     losses: list[Surroundings] = field(default_factory=list)
+    _named: dict[tuple[str, Loop], NamedCall] = field(default_factory=dict)
+    _unfollowed: list[NamedCall] = field(default_factory=list)
     _recorded: deque[Entry] = field(default_factory=deque)
     _unrecorded: deque[Entry] = field(default_factory=deque)
     _seen: set[tuple[Module | Class, str, bool, Loop, bool]] = field(default_factory=set)
@@ -353,6 +365,18 @@ class CalledModules:
         found = self.losses if loss else self.unknown
         if frame.loop is not None and frame.graphs and all(one.loops[-1] is not frame.loop for one in found):
             found.append(frame.surroundings)
+
+    def note_named(self, frame: Frame, name: str, arguments: Arguments) -> None:
+        """Something is called of which only the name is known; a function of that name may hand its own call on."""
+        if frame.loop is not None and name not in frame.function_names and (name, frame.loop) not in self._named:
+            self._named[name, frame.loop] = call = NamedCall(frame.document, name, arguments, frame.surroundings)
+            self._unfollowed.append(call)
+
+    def take_named(self) -> NamedCall | None:
+        """The next of the calls in loops of which only the name is known: first those in a training."""
+        calls = self._unfollowed
+        at = min(range(len(calls)), key=lambda at: not any(one.learns for one in calls[at].around.loops), default=None)
+        return calls.pop(at) if at is not None else None
 
 
 def may_stop_autograd(value: Value) -> bool:

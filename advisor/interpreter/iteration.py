@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -10,6 +11,8 @@ from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.library.unknown_code import escape
 from accel_advisor.interpreter.resolution import any_member_of, defined_in, member_of, module_attribute
 from accel_advisor.records.loaders import loader_of
+from accel_advisor.syntax.shapes import dotted
+from accel_advisor.tables.known_datasets import TENSOR_DATASET
 from accel_advisor.tables.torch_modules import CONTAINERS, PARAMETER_GROUP
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import HOST, SOMEWHERE, is_host
@@ -78,11 +81,29 @@ def mask_of(owner: Value, index: Value, code: cst.BaseExpression) -> Tensor | No
     return index if masks and isinstance(index, Tensor) else None
 
 
+def data_of_loss(machine: Machine, code: cst.BaseExpression, value: Value) -> Value:
+    """A value; ``loss.data`` without dimensions where a loss is differentiated that is called so."""
+    if not isinstance(code, cst.Attribute) or code.attr.value != "data" or not isinstance(value, (Tensor, Unknown)):
+        return value
+    function = machine.frame.function
+    if dotted(code.value) not in machine.losses_in(function.node if function is not None else machine.document.tree):
+        return value
+    known = value if isinstance(value, Tensor) else Tensor(SOMEWHERE, basis=Evidence.of(Ground.METHOD))
+    return replace(known, scalar=True)
+
+
 def selected(owner: Value) -> Value:
     """What a mask leaves of what it indexes."""
     if not isinstance(owner, Tensor):
         return UNKNOWN
     return Tensor(owner.place, proven=owner.proven, grown=owner.grown, basis=owner.basis)
+
+
+def some_of(owner: Value) -> Value:
+    """What a slice of something is."""
+    if isinstance(owner, Opaque) and owner.name == TENSOR_DATASET:
+        return Iterated(join_all(owner.arguments))  # a part of each of its tensors
+    return owner if isinstance(owner, (Iterated, Tensor)) or holds_modules(owner) else UNKNOWN
 
 
 def holds_modules(value: Value) -> bool:

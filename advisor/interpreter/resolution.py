@@ -9,7 +9,7 @@ import libcst as cst
 
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import ANY_VISION_DATASET
-from accel_advisor.tables.torch_modules import ANY_VISION_MODEL
+from accel_advisor.tables.torch_modules import ANY_VISION_MODEL, MODULE_BASES
 from accel_advisor.values.values import (
     MOST_OPTIONS,
     UNKNOWN,
@@ -109,6 +109,12 @@ def class_member(machine: Machine, cls: Class | None, name: str) -> Value | None
         if stored is not None:
             return machine.settle(stored)
     return None
+
+
+def builds_modules(cls: Class) -> bool:
+    """Whether the objects of a class are modules: it derives from ``nn.Module``, or from a layer or loss of torch."""
+    bases = cls.library_bases()
+    return not bases.isdisjoint(MODULE_BASES) or any(one.startswith("torch.nn.") for one in bases)
 
 
 def bases_of(machine: Machine, arguments: Arguments) -> Opaque:

@@ -30,8 +30,12 @@ class Surroundings:
     @property
     def trains(self) -> bool:
         """Whether it happens in the steps of a training, under no condition that varies between or within them."""
+        return self.in_training()
+
+    def in_training(self, *, epochs: bool = False) -> bool:
+        """The same; with ``epochs``, an epoch is one step over all of the data, since no loader is there."""
         steps = next((one for one in reversed(self.loops) if one.learns and one.repeats), None)
-        if steps is None or steps.goes_over_epochs:
+        if steps is None or (steps.goes_over_epochs and not epochs):
             return False
         inside = self.loops[self.loops.index(steps) :]
         return not any(one.varies in inside and not one.ordinary for one in self.conditions)

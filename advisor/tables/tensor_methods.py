@@ -51,7 +51,10 @@ MASKS = frozenset(
 )
 """Methods of a tensor that give truth values."""
 
-KEEPS_VALUES = frozenset({"flatten", "expand", "expand_as", "view_as", "reshape_as", "repeat", "flip", "roll", "clone"})
+KEEPS_VALUES = frozenset(
+    {"flatten", "expand", "expand_as", "view_as", "reshape_as", "repeat", "flip", "roll", "clone", "narrow", "diag"}
+    | {"triu", "tril", "gather", "index_select", "repeat_interleave", "masked_fill"}
+)
 """Methods whose result holds nothing but what the tensor held."""
 
 SHAPES = frozenset({"size", "dim", "numel", "view", "unsqueeze", "reshape", "permute", "transpose", "contiguous"})

@@ -73,7 +73,7 @@ def transfer(machine: Machine, receiver: Value, name: str, arguments: Arguments,
         functions=machine.frame.function_names,
         guarded=machine.frame.guarded,
         seldom=machine.frame.seldom,
-        basis=_basis(receiver, target),
+        basis=_basis(receiver, target) | machine.frame.run.basis,
     )
     machine.recorder.transfer(machine.frame, node, name, device_node, non_blocking, context, arguments.open)
     machine.frame.run.clock.wait()
@@ -98,7 +98,7 @@ def copies_into(machine: Machine, buffer: Tensor, arguments: Arguments, node: cs
         functions=machine.frame.function_names,
         guarded=machine.frame.guarded,
         seldom=machine.frame.seldom,
-        basis=source.basis | buffer.basis,
+        basis=source.basis | buffer.basis | machine.frame.run.basis,
     )
     given = arguments.get("non_blocking", 1)
     machine.recorder.transfer(machine.frame, node, "copy_", None, given, context, arguments.open)

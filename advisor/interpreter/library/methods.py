@@ -53,6 +53,7 @@ from accel_advisor.values.values import (
     Qualified,
     Sequence,
     Tensor,
+    Unknown,
     Value,
     join_all,
     options_of,
@@ -136,12 +137,21 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
                 machine.recorder.operation(machine.frame, node, actions.Act.FORMATS, value)
         first = arguments.positional[0].value if arguments.positional else UNKNOWN
         return formatted(receiver.value, first) if isinstance(receiver.value, str) else UNKNOWN
+    if _is_unknown(receiver):
+        machine.recorder.called.note_named(machine.frame, name, arguments)
     made = call_unknown(machine, arguments.values(), node)
     if name == "get" and (decided := switch(arguments)) is not None:
         return decided
     if name in TELLTALE and made == UNKNOWN:
         return Tensor(SOMEWHERE, proven=False, basis=Evidence.of(Ground.METHOD))
     return made
+
+
+def _is_unknown(value: Value) -> bool:
+    """Whether nothing is known of a value, or of what it is an attribute of."""
+    while isinstance(value, Method):
+        value = value.receiver
+    return isinstance(value, Unknown)
 
 
 def _note_change(machine: Machine, node: cst.Call) -> None:

@@ -14,6 +14,7 @@ from accel_advisor.syntax.shapes import names_bound_in, names_read_in
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.torch_functions import AUTOCASTS
+from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.places import is_cuda_capable
 from accel_advisor.values.values import Module
 
@@ -95,6 +96,14 @@ def happens_often(facts: Facts, *operations: Operation) -> bool:
     outside = [one for one in contexts if "__init__" not in one.functions and one.period.absent]
     sides = (one.alternative_in(loop) for one in outside for loop in _busy(facts, one))
     return any(side is not None and not side.rare for side in sides)
+
+
+def basis_of_often(facts: Facts, *operations: Operation) -> Evidence:
+    """What shows that operations happen often, which do: a ``forward`` is called at each step, by whomever."""
+    contexts = [context for one in operations for context in one.contexts if runs_often(facts, context)]
+    if any("forward" in one.functions for one in contexts):
+        return PROVEN
+    return min((one.basis for one in contexts), key=lambda one: len(one.grounds), default=PROVEN)
 
 
 def runs_often(facts: Facts, context: OperationContext) -> bool:

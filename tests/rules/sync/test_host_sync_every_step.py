@@ -83,7 +83,7 @@ SILENT = {
     ),
     "LBFGS": "opt = torch.optim.LBFGS(model.parameters())\n"
     + REGRESSION_STEP
-    + "    a, b = loss.item(), out.max().item()\n",
+    + "    a, b = loss.item(), out.max().item()\n    def closure():\n        return loss\n    opt.step(closure)\n",
     "shapes": REGRESSION_STEP + "    a, b, c = out.size(), len(out), out.dim()\n",
 }
 
@@ -203,9 +203,11 @@ PAIRS_IN_OTHER_LOOPS: dict[str, tuple[str, ...]] = {
         ),
     ),
     "LBFGS": (
-        "o = torch.optim.LBFGS(model.parameters())\n" + BATCH + "    " + WAITS + "\n",
-        "torch.optim.LBFGS",
-        "torch.optim.SGD",
+        "o = torch.optim.LBFGS(model.parameters())\n"
+        + BATCH
+        + ("    " + WAITS + "\n    def closure():\n        return loss\n    o.step(closure)\n"),
+        "o.step(closure)",
+        "o.step()",
     ),
     "an environment of gym": (
         "import gym\nenv = gym.make('a')\n"

@@ -13,10 +13,10 @@ from accel_advisor.records.actions import Call, Method, calls, methods
 from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits
 from accel_advisor.records.queries.steps.literal_copies import OF_DATA, OF_LISTS, is_all_that_happens, is_literal
 from accel_advisor.records.queries.steps.training_steps import happens_apart
-from accel_advisor.records.queries.training_loops import happens_often
+from accel_advisor.records.queries.training_loops import basis_of_often, happens_often
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.values.evidence import PROVEN, Evidence, Ground
+from accel_advisor.values.evidence import Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
@@ -128,7 +128,8 @@ def _made(facts: Facts) -> dict[cst.CSTNode, Operation]:
 def _found(
     facts: Facts, node: cst.Call, fills: list[Operation], move: Operation | None, device: str, keywords: str
 ) -> FilledThenMoved:
-    often, basis = happens_often(facts, *fills, *([] if move is None else [move])), PROVEN
+    all_of_it = [*fills, *([] if move is None else [move])]
+    often, basis = happens_often(facts, *all_of_it), basis_of_often(facts, *all_of_it)
     if not often and _helps(facts, fills[0]):
         often, basis = True, Evidence.of(Ground.HELPER)
     assert isinstance(fills[0].node, cst.Call)

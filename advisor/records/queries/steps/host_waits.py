@@ -29,6 +29,7 @@ from accel_advisor.records.queries.steps.training_steps import (
     one_step_each,
     training_loop,
 )
+from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
@@ -152,9 +153,9 @@ class LoopWaits:
 
 def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     """Where a document makes each step of a training loop wait for the GPU; nothing where the loop steps an
-    environment, or the optimizer is LBFGS, which have to know the values."""
+    environment, or gives an optimizer a closure, as LBFGS needs, which have to know the values."""
     gpu = _gpu(facts)
-    if gpu is None or facts.does(Call("torch.optim.LBFGS")):
+    if gpu is None:
         return
     found: dict[Loop, list[Wait]] = {}
     for operation, loop, basis in _at_every_step(facts, gpu):
@@ -168,12 +169,19 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
             found[timed].append(Wait(operation, Need.IDLENESS, PROVEN, late=False, checks=False))
     acting = _acting_loops(facts) if found else set()
     for loop, waits in found.items():
-        if loop in acting or only_differentiates(facts, loop):
+        if loop in acting or only_differentiates(facts, loop) or _gives_closures(loop):
             continue
         waits.sort(key=partial(_order, facts.document, loop))
         told = LoopWaits(loop, tuple(_told_apart(loop, waits)))
         if told.count >= MANY or not loop.goes_over_epochs:
             yield told
+
+
+def _gives_closures(loop: Loop) -> bool:
+    """Whether a loop hands an optimizer a function that it defines, which computes the loss as often as that asks."""
+    defined = {one.name.value for one in descendants(loop.node, cst.FunctionDef)}
+    steps = [one for one in descendants(loop.node, cst.Call) if dotted(one.func).endswith(".step")]
+    return any(dotted(arg.value) in defined for one in steps for arg in one.args)
 
 
 def reads_in_each_pass(facts: Facts, loop: Loop) -> bool:
@@ -298,7 +306,7 @@ def _basis(facts: Facts, operation: Operation, context: OperationContext, gpu: E
             continue
         if Ground.INPUTS in one.basis.grounds and not operation.does(*_OF_TENSORS):
             continue  # what an unknown function returns may be a number
-        if not facts.inputs.is_tensor(one.place) and not operation.does(*_OF_TENSORS):
+        if not facts.inputs.is_tensor(one.place) and not operation.does(*_OF_TENSORS, Act.INDEXES_BY_MASK):
             continue  # so may what a `forward` is given
         if one.is_condition or not operation.does(Act.TRUTH):
             return one.basis | gpu
