@@ -57,8 +57,9 @@ class NoMixedPrecision(Rule):
         With models that are bound by launches, and where eight bits of mantissa are too few. The rule is silent with
         frameworks, complex numbers, Fourier transforms, gradients of gradients by weights, graphs and reinforcement
         learning, about models of a few layers and those of MNIST, in programs with words such as `amp` or `fp16`, and
-        says so where the project rules torch 1.10 out. It is silent, too, where autocast would break what is computed:
-        kernels of the project's own, the nearest points by `-2 * x @ y`, decompositions of matrices.
+        says so where the project rules torch 1.10 out. Where autocast would break a part of what is computed (kernels
+        of the project's own, the nearest points by `-2 * x @ y`, decompositions of matrices), it names that part, which
+        has to stay in float32.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#use-mixed-precision-and-amp
@@ -83,6 +84,8 @@ class NoMixedPrecision(Rule):
         )
         if training.twice is not None:
             message += ", but for the gradients that are a part of the loss"
+        if training.kept:
+            message += ", and leave in float32 what half precision breaks"
         related = [also_at(loop.document, loop.node, "the loop of the training")] if node is not loop.node else []
         if training.switch is not None:
             related.append(also_at(training.switch.document, training.switch.node, f"what `{option}` switches on"))
@@ -90,5 +93,7 @@ class NoMixedPrecision(Rule):
             related.append(also_at(loop.document, training.loss, "the loss is computed here"))
         if training.twice is not None:
             related.append(also_at(training.twice.document, training.twice.node, "these are best left in float32"))
+        keep = 'this stays in float32, under `torch.autocast("cuda", enabled=False)`'
+        related += [also_at(document, kept, keep) for document, kept in training.kept]
         related += [also_at(one.document, one.node, "this loop trains in float32, too") for one in training.others]
         yield self.finding(facts, node, message, related=related, basis=training.basis, since=SINCE)

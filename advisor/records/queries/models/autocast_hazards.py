@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -27,19 +28,27 @@ _PRODUCTS = frozenset({"matmul", "bmm", "mm", "einsum"})
 _NEAREST = frozenset({"topk", "sort", "argsort", "min", "argmin", "kthvalue"})
 
 
-def suffers_from_autocast(facts: Facts) -> bool:
-    """Whether a program computes what autocast would break: it calls kernels that know float32 only, takes the nearest
-    of points by distances that are differences of large products, or decomposes matrices."""
-    if facts.does(*_NEEDS_DIGITS):
-        return True
+def needing_float32(facts: Facts) -> Iterator[tuple[Document, cst.CSTNode]]:
+    """What of a program autocast would break: calls of kernels that know float32 only, distances that are differences
+    of large products, by which the nearest of points are taken, and decompositions of matrices; the first of each kind
+    in each document."""
+    for each in facts.program:
+        decomposes = each.operations_of(*_NEEDS_DIGITS)
+        if decomposes:
+            yield each.document, decomposes[0].node
     documents = [one.document for one in facts.program]
-    if not facts.does(*_CASTS) and any(map(_has_kernels, documents)):
-        return True
-    return any(map(_measures_by_products, documents))
+    casts = facts.does(*_CASTS)
+    for document in documents:
+        kernel = None if casts else _kernel(document)
+        if kernel is not None:
+            yield document, kernel
+        distances = _measured_by_products(document)
+        if distances is not None:
+            yield document, distances
 
 
-def _has_kernels(document: Document) -> bool:
-    """Whether a function of autograd hands tensors to what is imported and is no known library: a compiled module."""
+def _kernel(document: Document) -> cst.ClassDef | None:
+    """A function of autograd that hands tensors to what is imported and is no known library: a compiled module."""
     for cls in descendants(document.tree, cst.ClassDef):
         bases = [full_name(document.imported, one.value) for one in cls.bases]
         forward = methods_of(cls).get("forward")
@@ -47,14 +56,15 @@ def _has_kernels(document: Document) -> bool:
             continue
         names = (full_name(document.imported, one.func) for one in descendants(forward, cst.Call))
         if any(name and name.partition(".")[0] not in _KNOWN for name in names):
-            return True
-    return False
+            return cls
+    return None
 
 
-def _measures_by_products(document: Document) -> bool:
-    """Whether squared distances come of ``-2 * x @ y`` in a document, and what is nearest is picked by them."""
-    doubled = any(map(_is_doubled_product, descendants(document.tree, cst.BinaryOperation)))
-    return doubled and any(one.attr.value in _NEAREST for one in descendants(document.tree, cst.Attribute))
+def _measured_by_products(document: Document) -> cst.CSTNode | None:
+    """The squared distances of a document that come of ``-2 * x @ y``, where what is nearest is picked by some."""
+    doubled = next(filter(_is_doubled_product, descendants(document.tree, cst.BinaryOperation)), None)
+    picks = doubled is not None and any(one.attr.value in _NEAREST for one in descendants(document.tree, cst.Attribute))
+    return doubled if picks else None
 
 
 def _is_doubled_product(node: cst.BinaryOperation) -> bool:

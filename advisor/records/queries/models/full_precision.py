@@ -11,7 +11,7 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, AnySets, Call, calls, methods, within
 from accel_advisor.records.loaders import loaders_in
-from accel_advisor.records.queries.models.autocast_hazards import suffers_from_autocast
+from accel_advisor.records.queries.models.autocast_hazards import needing_float32
 from accel_advisor.records.queries.models.float32_products import moved_in_float32
 from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, speaks_of
 from accel_advisor.records.queries.training_loops import first_step, trainings
@@ -39,7 +39,7 @@ _SWITCHES = (
 _DECIDES = (
     *methods("Module", "double"),
     *methods("Tensor", "double"),
-    *calls("torch.set_default_dtype", "torch.view_as_complex", "torch.complex", "torch.optim.LBFGS"),
+    *calls("torch.set_default_dtype", "torch.view_as_complex", "torch.complex"),
     *within("torch.fft", "gym", "gymnasium", "stable_baselines3", "ray.rllib", "torchrl"),
 )
 _DIFFERENTIATES = (Call("torch.autograd.grad"), *methods("Tensor", "backward"), *methods("?", "backward"))
@@ -93,6 +93,7 @@ class FullPrecision:
         switch: what that option switches on.
         twice: what takes gradients of gradients in the loop, as a penalty of gradients does; None where nothing does.
         others: the first such loop of each other document of the program.
+        kept: what of the program has to be left in float32.
         basis: what shows that it trains such a model on a GPU.
     """
 
@@ -104,6 +105,7 @@ class FullPrecision:
     switch: Operation | None
     twice: Operation | None
     others: tuple[Loop, ...]
+    kept: tuple[tuple[Document, cst.CSTNode], ...]
     basis: Evidence
 
 
@@ -124,7 +126,7 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     option, switch = switched[0] if switched else ("", None)
     graphs = any(one.constructor.name.startswith(("torch_geometric.", "dgl.")) for one in loaders_in(first))
     twice = _differentiated_twice(facts, first)
-    bars = graphs or suffers_from_autocast(facts) or any(not _is_penalty(one) for one in twice)
+    bars = graphs or any(not _is_penalty(one) for one in twice)
     if bars or not _is_deep(facts) or moved_in_float32(facts) is not None:
         return None
     if facts.does(*_FACTORIES) and not (first.loaders or any(one.loaders for one in facts.program)):
@@ -136,7 +138,8 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     basis = PROVEN if proven else Evidence.of(Ground.GPU, Ground.LAYERS)
     basis |= Evidence.of(Ground.DEFAULT) if option else PROVEN
     loss, penalty = losses[-1] if losses else None, twice[0] if twice else None
-    return FullPrecision(first, document, node, loss, option, switch, penalty, tuple(_others(facts, first)), basis)
+    others, kept = tuple(_others(facts, first)), tuple(needing_float32(facts))
+    return FullPrecision(first, document, node, loss, option, switch, penalty, others, kept, basis)
 
 
 def _first(facts: Facts) -> Loop | None:
