@@ -73,6 +73,7 @@ class Uncalled:
         self._receivers: dict[int, Value] = {}
         self._overridden: set[tuple[Class, str]] = set()
         self._entered: set[Function] = set()
+        self._alone: set[Function] = set()
         self._runs_by_name: dict[Function, set[Loop]] = {}
 
     def interpret(self) -> None:
@@ -101,7 +102,10 @@ class Uncalled:
                 for way in self._ways_to(function):
                     self._run(way, again=True)
                 if self._is_left(function):
-                    self._run(function, self._around(function))
+                    around = self._around(function)
+                    self._run(function, around)
+                    if not around.loops:
+                        self._alone.add(function)
                 self._run_steps()
 
     def _is_left(self, function: Function) -> bool:
@@ -194,8 +198,10 @@ class Uncalled:
             trains = entry.around.in_training(epochs=epochs)
             method = class_member(self._machine, entry.cls, entry.method) if trains else None
             again = entry.followed and method not in self._entered
+            again |= method in self._alone
             if isinstance(method, Function) and (again or self._is_left(method)):
                 self._entered.add(method)
+                self._alone.discard(method)
                 self._run(method, entry.around, again=again)
 
     def _built_with(self, init: Function, cls: Class, receiver: Value) -> dict[str, Value]:

@@ -229,7 +229,8 @@ class Passes:
         if self.caller is None or not self.outer:
             return 0
         if self.call is None:
-            return self.outer
+            # who calls it is not in sight, but a flag is for a kind of call, and not for a step
+            return 0 if _is_flag(given, name) else self.outer
         positional = [one for one in self.call.args if one.keyword is None]
         for one in self.call.args:
             if one.keyword is not None and one.keyword.value == name:
@@ -238,6 +239,13 @@ class Passes:
         if any(one.star for one in self.call.args):
             return self.outer
         return self.caller.level(positional[at].value) if at < len(positional) else 0
+
+
+def _is_flag(params: cst.Parameters, name: str) -> bool:
+    """Whether a parameter is a word, or true or false, unless something else is given."""
+    given = (*params.posonly_params, *params.params, *params.kwonly_params)
+    default = next((one.default for one in given if one.name.value == name), None)
+    return isinstance(default, cst.SimpleString) or dotted(default) in ("True", "False", "None")
 
 
 def _mentions(node: cst.BaseExpression, name: str) -> bool:

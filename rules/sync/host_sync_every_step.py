@@ -115,6 +115,6 @@ class HostSyncEveryStep(Rule):
             return "check that the value is finite every few hundred steps"
         if first.late:
             return "read the value in the steps that use it, and keep it as a tensor (`.detach()`) until then"
-        if loop.goes_over_epochs:
+        if loop.goes_over_epochs and first.need in (Need.VALUES, Need.ANSWER, Need.NUMBER):
             return "each pass is one step here: read the values every ten or hundred passes"
         return _REMEDIES[first.need]

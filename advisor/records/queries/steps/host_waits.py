@@ -257,9 +257,9 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
     counted = paces(facts)
     epochs = one_step_each(facts)
     for operation in facts.operations_of(*_WAITING):
-        if operation.framework:
-            continue
         for context in operation.contexts:
+            if operation.framework and "forward" not in context.functions:
+                continue  # in the hooks of a framework, other rules look
             loop = training_loop(context, epochs=epochs)
             basis = _basis(facts, operation, context, gpu) if loop is not None else None
             if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
