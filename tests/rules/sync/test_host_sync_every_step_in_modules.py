@@ -139,3 +139,27 @@ def test_a_forward_without_gradients_inside_of_a_step_waits_too(tmp_path: Path) 
         quiet.replace("        print(out.sum())\n        return", "        self.shown(out)\n        return") + STEPS
     )
     assert len(findings_of("ACC208", source, tmp_path)) == 1
+
+
+MASKED = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+class Weighted(nn.SmoothL1Loss):
+    def forward(self, out, target):
+        loss = super().forward(out, target)
+        mask = target.tril() > 0
+        return loss[mask].mean()
+model, criterion = nn.Linear(8, 2).cuda(), Weighted(reduction="none")
+for x, y in DataLoader(data, pin_memory=True):
+    loss = criterion(model(x.cuda(non_blocking=True)), y.cuda(non_blocking=True))
+    loss.backward()
+"""
+SOME = (" > 0\n        return loss[mask]", "\n        return loss[(mask > 0).triu()]")
+
+
+@pytest.mark.parametrize("some", SOME)
+def test_a_loss_of_torch_is_a_module_whose_forward_each_step_runs(some: str, tmp_path: Path) -> None:
+    source = MASKED.replace(SOME[0], "\n        return loss * mask")
+    check_pair("ACC208", Pair(source, "\n        return loss * mask", some), tmp_path)

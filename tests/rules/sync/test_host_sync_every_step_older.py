@@ -26,3 +26,8 @@ for x, y in loader:
 @pytest.mark.parametrize("read", ["loss.data[0]", "loss[0]", "'%f' % loss.data[0]"])
 def test_an_index_of_what_has_no_dimensions_reads_it(read: str, tmp_path: Path) -> None:
     check_pair("ACC208", Pair(TRAINING.replace("READ", "loss.data"), "loss.data", read), tmp_path)
+
+
+def test_what_is_differentiated_has_none_whatever_computed_it(tmp_path: Path) -> None:
+    source = TRAINING.replace("criterion(", "conf.loss(").replace("model =", "import conf\nmodel =")
+    check_pair("ACC208", Pair(source.replace("READ", "x.data[0]"), "x.data[0]", "loss.data[0]"), tmp_path)

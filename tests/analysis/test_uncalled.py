@@ -1,0 +1,151 @@
+"""Functions of a program that nothing in sight calls, and where an expert takes them to run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..rules.checks import Pair, check_pair, findings_of
+
+HEAD = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+"""
+TRAINING = (
+    HEAD
+    + """
+def train(args, data, registry, net):
+    loader = DataLoader(data, pin_memory=True, num_workers=4, persistent_workers=True)
+    net = nn.Linear(3, 3).cuda()
+    chosen = registry[args.loss]
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    for x, y in loader:
+        loss = chosen.total_of(net(x.cuda(non_blocking=True)), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+)
+LOSS = """
+class Loss{at}:
+    def total_of(self, out, y):
+        return (out * torch.zeros(len(out)).cuda()).sum()
+"""
+
+
+def test_a_name_that_is_called_on_something_unknown_means_the_methods_of_that_name(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC205", TRAINING + LOSS.format(at=""), tmp_path)
+    assert "at every step" in found.message
+    assert "the program chooses among its own" in found.message
+    assert (str(found.severity), found.minor) == ("info", False)
+
+
+def test_another_name_means_nothing(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC205", TRAINING + LOSS.format(at="").replace("total_of", "sum_of"), tmp_path)
+    assert found.minor
+
+
+def test_a_name_that_libraries_use_means_nothing(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC205", (TRAINING + LOSS.format(at="")).replace("total_of", "update"), tmp_path)
+    assert found.minor
+
+
+def test_a_method_that_takes_other_arguments_is_not_meant(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC205", TRAINING + LOSS.format(at="").replace("out, y", "out"), tmp_path)
+    assert found.minor
+
+
+def test_a_name_of_many_methods_means_none_of_them(tmp_path: Path) -> None:
+    six = "".join(LOSS.format(at=at) for at in range(6))
+    assert not any(one.minor for one in findings_of("ACC205", TRAINING + six, tmp_path))
+    assert all(one.minor for one in findings_of("ACC205", TRAINING + six + LOSS.format(at=6), tmp_path))
+
+
+MODULES = (
+    HEAD
+    + """
+class Flow(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+    def forward(self, x):
+        return self.layer(x[x > 0])
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.flows = nn.ModuleList()
+        for _ in range(4):
+            self.flows.append(Flow())
+    def forward(self, x, reverse=False):
+        if not reverse:
+            for flow in self.flows:
+                x = flow(x)
+        return x
+def train(data):
+    net = Net().cuda()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    for x in DataLoader(data, pin_memory=True, num_workers=4):
+        loss = net(x.cuda(non_blocking=True)).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+)
+
+
+def test_a_flag_of_forward_is_for_a_kind_of_call_and_not_for_a_step(tmp_path: Path) -> None:
+    source = MODULES.replace("reverse=False", "reverse")
+    check_pair("ACC208", Pair(source, "self, x, reverse)", "self, x, reverse=False)"), tmp_path)
+
+
+LIGHTNING = """
+import torch
+from torch import nn
+import lightning
+
+class Net(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+    def forward(self, x, lengths):
+        return self.layer(x), lengths.tolist()
+    def training_step(self, batch, index):
+        x, lengths = batch
+        return self(x, lengths)[0].sum()
+"""
+
+
+def test_the_forward_that_a_step_of_a_framework_calls_is_a_part_of_it(tmp_path: Path) -> None:
+    assert findings_of("ACC208", LIGHTNING, tmp_path)
+    assert findings_of("ACC208", LIGHTNING.replace("training_step", "predict_step"), tmp_path) == []
+
+
+GRAPH = (
+    HEAD
+    + """
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(3, 3))
+    def forward(self, x, edges):
+        assert not torch.isnan(x).any()
+        return x @ self.weight + edges.nonzero().sum() + (x > 0).nonzero().sum()
+net = Layer().cuda()
+x, edges = load().cuda(), load().cuda()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for epoch in range(100):
+    loss = net(x, edges).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+)
+
+
+def test_an_epoch_is_a_step_where_no_loader_is_there(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", GRAPH, tmp_path)
+    assert "3 times at every step" in found.message
+    fed = GRAPH.replace(
+        "    loss = net", "    for batch in DataLoader(data):\n        net(batch.cuda(), edges)\n    loss = net"
+    )
+    assert findings_of("ACC208", fed, tmp_path) == []
