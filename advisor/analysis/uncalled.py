@@ -101,6 +101,8 @@ class Uncalled:
             for function in sorted((*roots, *training, *methods, *rest), key=hooks.__contains__):
                 for way in self._ways_to(function):
                     self._run(way, again=True)
+                for way in self._ways_through_bases(function):
+                    self._run(way, again=True, cls=function.owner)
                 if self._is_left(function):
                     around = self._around(function)
                     self._run(function, around)
@@ -122,15 +124,22 @@ class Uncalled:
         if owner is None or not self._is_left(function) or (owner, function.name) not in self._overridden:
             return
         own = [one for one in self._machine.functions if one.owner is owner and not self._is_left(one)]
-        mentions = {one.name: _names_in(one) for one in own}
-        reached = {function.name}
-        while True:
-            more = {name for name, names in mentions.items() if name not in reached and not names.isdisjoint(reached)}
-            if not more:
-                break
-            reached |= more
-        inner = {name for one in reached if one in mentions for name in mentions[one]}
-        yield from (one for one in own if one.name in reached - inner)
+        roots = _roots_to(function.name, {one.name: _names_in(one) for one in own})
+        yield from (one for one in own if one.name in roots)
+
+    def _ways_through_bases(self, function: Function) -> Iterator[Function]:
+        """The methods of bases through which an object of a class that nothing builds reaches one of its own."""
+        owner = function.owner
+        bases = owner.lineage()[1:] if owner is not None else ()
+        if owner is None or not bases or not self._is_left(function) or function.name == "__init__":
+            return
+        lineage = (owner, *bases)
+        known = [one for one in self._machine.functions if one.owner in lineage and one.name != "__init__"]
+        known.sort(key=lambda one: lineage.index(one.owner) if one.owner is not None else 0)
+        methods = {one.name: one for one in reversed(known)}
+        for name in _roots_to(function.name, {one: _names_in(method) for one, method in methods.items()}):
+            if methods[name].owner is not owner:
+                yield methods[name]
 
     def _around(self, function: Function) -> Surroundings:
         """What is around a function that nothing calls: nothing that is known. But where a training calls a model of
@@ -224,23 +233,27 @@ class Uncalled:
         *,
         again: bool = False,
         arguments: Arguments = _UNKNOWN_ARGUMENTS,
+        cls: Class | None = None,
     ) -> None:
-        path = function.document.path
-        self._guarded(path, partial(self._run_alone, function, around, again=again, arguments=arguments))
+        """Interprets one function, unless something in the way cannot be."""
+        run = partial(self._run_alone, function, around, again=again, arguments=arguments, cls=cls or function.owner)
+        self._guarded(function.document.path, run)
 
-    def _run_alone(self, function: Function, around: Surroundings, *, again: bool, arguments: Arguments) -> None:
-        """Interprets one function; a method, on an object that was built with unknown arguments."""
+    def _run_alone(
+        self, function: Function, around: Surroundings, *, again: bool, arguments: Arguments, cls: Class | None
+    ) -> None:
+        """Interprets one function; a method, on an object of a class that was built with unknown arguments."""
         machine = self._machine
         receiver: Value | None = None
-        if function.owner is not None:
-            receiver = machine.recorder.called.handed_out.get(function)
-            receiver = receiver or self._receivers.get(id(function.owner.node))
+        if cls is not None:
+            receiver = machine.recorder.called.handed_out.get(function) if cls is function.owner else None
+            receiver = receiver or self._receivers.get(id(cls.node))
             if receiver is None:
-                receiver = self._receivers[id(function.owner.node)] = _sample(machine, function.owner)
-                init = class_member(machine, function.owner, "__init__")
+                receiver = self._receivers[id(cls.node)] = _sample(machine, cls)
+                init = class_member(machine, cls, "__init__")
                 if isinstance(init, Function):
                     with machine.at_home(init.scope.globals):
-                        machine.inline(init, self._built_with(init, function.owner, receiver), None)
+                        machine.inline(init, self._built_with(init, cls, receiver), None)
                 machine.store.set(receiver, BUILT, Constant(True))
         if again or self._is_left(function):
             with machine.at_home(function.scope.globals, around):
@@ -252,6 +265,16 @@ class Uncalled:
                         if annotated:
                             machine.recorder.inputs.used_as_tensor(place)
                 machine.inline(function, bound, None)
+
+
+def _roots_to(name: str, mentions: dict[str, set[str]]) -> set[str]:
+    """The methods that lead to one of this name, each with the names that it mentions, and that none of these mentions
+    itself."""
+    reached = {name}
+    while more := {one for one, names in mentions.items() if one not in reached and not names.isdisjoint(reached)}:
+        reached |= more
+    inner = {each for one in reached if one in mentions for each in mentions[one]}
+    return (reached - inner) & mentions.keys()
 
 
 def _part(machine: Interpreter, value: Value) -> Value | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
+from accel_advisor.interpreter.iteration import parts_of
 from accel_advisor.interpreter.library.external_settings import switch
 from accel_advisor.interpreter.library.functions import call_library
 from accel_advisor.interpreter.library.loader_subclasses import (
@@ -36,7 +37,7 @@ from accel_advisor.syntax.model_names import is_named_as_loss, is_named_as_model
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import DATASET_WRAPPERS
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
-from accel_advisor.tables.torch_modules import OUTPUTS
+from accel_advisor.tables.torch_modules import OUTPUTS, WRAPPERS_THAT_MOVE_INPUTS
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE, is_host, union_of
 from accel_advisor.values.store import ESCAPED
@@ -98,6 +99,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
     if isinstance(owner, (Instance, Module)):
         if name == "_orig_mod" and isinstance(owner, Module) and owner.eager is not None:
             return owner.eager
+        if name == "module" and isinstance(owner, Module) and owner.kind in WRAPPERS_THAT_MOVE_INPUTS:
+            return join_all(parts_of(machine, owner))
         stored = machine.store.get(owner, name) if name != "place" else None
         if isinstance(stored, Unknown):
             return _device_of(machine, owner, name) or stored
