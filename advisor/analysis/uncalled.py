@@ -184,17 +184,19 @@ class Uncalled:
                 runs = self._runs_by_name.setdefault(function, set())
                 if len(runs) < _MOST_RUNS and call.around.loops[-1] not in runs:
                     runs.add(call.around.loops[-1])
-                    self._machine.recorder.imported(call.document, function.document.path)
                     around = replace(call.around, basis=call.around.basis | Evidence.of(Ground.CHOICE))
                     self._run(function, around, again=True, arguments=call.arguments)
+                    if any(one.learns for one in around.loops):
+                        self._machine.recorder.imported(call.document, function.document.path)
             self._run_modules()
 
     def _meant(self, call: NamedCall) -> list[Function]:
-        """The functions of the program that a call of something unknown may mean: those of that name that take what it
-        gives."""
-        if call.name in LIBRARY_METHODS:
+        """The functions of the program that a call of something unknown may mean in each pass of a loop: those of that
+        name that take what it gives."""
+        if call.name in LIBRARY_METHODS or not call.around.plain:
             return []
-        named = [one for one in self._machine.functions if one.name == call.name and one.scope.kind != "function"]
+        here = [one for one in self._machine.functions if one.document.path in self._wanted]
+        named = [one for one in here if one.name == call.name and one.scope.kind != "function"]
         bound = [(one, one.owner is not None and Qualified("staticmethod") not in one.decorators) for one in named]
         meant = [one for one, method in bound if takes(one, call.arguments, bound=method)]
         return meant if len(meant) <= _MOST_MEANT else []

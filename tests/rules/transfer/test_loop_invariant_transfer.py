@@ -164,6 +164,7 @@ SETTLED: dict[str, tuple[str, str]] = {
     "the copy is made once": ("k = self.kernel.type_as(x)", "self.kernel = k = self.kernel.type_as(x)"),
     "the list grows": ("m = torch", "self.map.append(1)\n        m = torch"),
     "the array is set again": ("w = torch", "self.table = conf.table\n        w = torch"),
+    "random numbers": ("w = torch.from_numpy(self.table)", "w = torch.from_numpy(np.random.randn(8))"),
     "the array is shuffled": ("w = torch", "np.random.shuffle(self.table)\n        w = torch"),
     "a parameter is given something else": ("take(self.table, x)", "take(conf.table(x), x)"),
     "on the host": ('device="cuda"', 'device="cpu"'),

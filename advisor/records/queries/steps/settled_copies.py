@@ -134,6 +134,7 @@ def _is_settled(facts: Facts, function: cst.CSTNode | None, node: cst.BaseExpres
         return (
             bool(node.args)
             and dotted(node.func).startswith(("np.", "numpy.", "math."))
+            and ".random." not in dotted(node.func)
             and all(_is_settled(facts, function, one.value, depth - 1) for one in node.args)
         )
     name = dotted(node)
