@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,35 @@ def outputs(folder: Path, *cells: str, timeout: int = 120) -> list[list[Any]]:
     return [cell.outputs for cell in notebook.cells]
 
 
+@dataclass(frozen=True)
+class Linted:
+    """What `%accel lint` showed in one kernel, by MIME type: before a cell that is no Python and the training, and
+    after both."""
+
+    folder: Path
+    silent: dict[str, str]
+    spoken: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
+    """What each of these cells of one notebook came to."""
+    return outputs(
+        tmp_path_factory.mktemp("words"),
+        "%load_ext accel_advisor",
+        "%accel lint --select NOPE",
+        "%accel mend",
+        "%accel lint --ignore ACC208",
+        "open('pyproject.toml', 'w').write('[tool.accel-advisor]\\nselekt = []\\n')",
+        "%accel lint",
+        "import os; os.remove('pyproject.toml')",
+        "%unload_ext accel_advisor",
+        "%accel lint",
+        "%load_ext accel_advisor",
+        "%accel lint",
+    )
+
+
 @pytest.fixture
 def kernel(tmp_path: Path) -> Iterator[BlockingKernelClient]:
     manager, client = start_new_kernel(cwd=str(tmp_path))
@@ -88,58 +118,49 @@ def found_by_lint(folder: Path, cells: Sequence[str]) -> list[tuple[str, int, in
     return [(one["code"], one["cell"], one["location"]["row"]) for one in json.loads(done.stdout)]
 
 
-def test_the_cells_run_so_far_are_linted_as_the_notebook_of_them_is(tmp_path: Path) -> None:
-    *_, silent, _, spoken = outputs(
-        tmp_path, IMPORTS, LOADER, "%load_ext accel_advisor", "%accel lint", TRAIN, "%accel lint"
-    )
-    assert silent[0]["data"]["text/plain"] == "Nothing found: 3 cells run so far"
-    text = spoken[0]["data"]["text/plain"]
-    expected = found_by_lint(tmp_path, [IMPORTS, LOADER, "", "", TRAIN])
+@pytest.fixture(scope="module")
+def linted(tmp_path_factory: pytest.TempPathFactory) -> Linted:
+    folder = tmp_path_factory.mktemp("linted")
+    cells = [IMPORTS, LOADER, "%load_ext accel_advisor", "%accel lint", "x = )", TRAIN, "%accel lint"]
+    *_, silent, _, _, spoken = outputs(folder, *cells)
+    return Linted(folder, silent[0]["data"], spoken[0]["data"])
+
+
+def test_the_cells_run_so_far_are_linted_as_the_notebook_of_them_is(linted: Linted) -> None:
+    assert linted.silent["text/plain"] == "Nothing found: 3 cells run so far"
+    text = linted.spoken["text/plain"]
+    expected = found_by_lint(linted.folder, [IMPORTS, LOADER, "", "", "", TRAIN])
     assert expected
     said = [line for line in text.splitlines() if line.startswith("In [")]
     assert [line.split(":")[0] for line in said] == [f"In [{cell}], line {row}" for _, cell, row in expected]
     assert [line.split(": ")[1].split()[0] for line in said] == [code for code, _, _ in expected]
     assert "    print(loss.item())" in text
-    markup = spoken[0]["data"]["text/html"]
+    markup = linted.spoken["text/html"]
     assert "<pre>print(loss.item())</pre>" in markup
     assert "<a href" not in markup  # nbclient does not say which cell it runs
 
 
-def test_a_cell_that_python_cannot_read_was_not_run(tmp_path: Path) -> None:
-    *_, spoken = outputs(tmp_path, IMPORTS, "x = )", LOADER, TRAIN, "%load_ext accel_advisor\n%accel lint")
-    assert "ACC001" not in spoken[0]["data"]["text/plain"]
-    assert "In [4], line 9: ACC208" in spoken[0]["data"]["text/plain"]
+def test_a_cell_that_python_cannot_read_was_not_run(linted: Linted) -> None:
+    assert "ACC001" not in linted.spoken["text/plain"]
+    assert "In [6], line 9: ACC208" in linted.spoken["text/plain"]
 
 
-def test_wrong_words_are_answered_with_a_sentence(tmp_path: Path) -> None:
-    _, selector, command, chosen = outputs(
-        tmp_path, "%load_ext accel_advisor", "%accel lint --select NOPE", "%accel mend", "%accel lint --ignore ACC208"
-    )
-    (said,) = selector
+def test_wrong_words_are_answered_with_a_sentence(words: list[list[Any]]) -> None:
+    (said,) = words[1]
     assert said["text"].startswith("UsageError: select: no rule is called 'NOPE'")
-    (said,) = command
+    (said,) = words[2]
     assert said["text"].startswith("UsageError: argument command: invalid choice: 'mend'")
-    assert chosen[0]["data"]["text/plain"] == "Nothing found: 3 cells run so far"
+    assert words[3][0]["data"]["text/plain"] == "Nothing found: 3 cells run so far"
 
 
-def test_a_configuration_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.accel-advisor]\nselekt = []\n", encoding="utf-8")
-    *_, spoken = outputs(tmp_path, "%load_ext accel_advisor", "%accel lint")
-    assert spoken[0]["text"].startswith("UsageError: ")
-    assert "selekt" in spoken[0]["text"]
+def test_a_configuration_that_cannot_be_used_is_named(words: list[list[Any]]) -> None:
+    assert words[5][0]["text"].startswith("UsageError: ")
+    assert "selekt" in words[5][0]["text"]
 
 
-def test_the_extension_is_taken_out_whole(tmp_path: Path) -> None:
-    *_, gone, _, again = outputs(
-        tmp_path,
-        "%load_ext accel_advisor",
-        "%unload_ext accel_advisor",
-        "%accel lint",
-        "%load_ext accel_advisor",
-        "%accel lint",
-    )
-    assert "UsageError: Line magic function `%accel` not found" in gone[0]["text"]
-    assert again[0]["data"]["text/plain"] == "Nothing found: 4 cells run so far"
+def test_the_extension_is_taken_out_whole(words: list[list[Any]]) -> None:
+    assert "UsageError: Line magic function `%accel` not found" in words[8][0]["text"]
+    assert words[10][0]["data"]["text/plain"] == "Nothing found: 10 cells run so far"
 
 
 def test_findings_link_to_cells_that_have_an_identity_and_follow_what_was_run_last(
