@@ -8,6 +8,10 @@ there already is gone on with.
     python benchmarks/null/false_wins.py --truth --runs 60 --json benchmarks/results/false_wins.json
     python benchmarks/null/false_wins.py --truth --load --runs 60 --json benchmarks/results/false_wins.json
 
+``--fixes`` races the loops against themselves instead, as fixes of lint are: one side has a comment more.
+
+    python benchmarks/null/false_wins.py --fixes --runs 24 --json benchmarks/results/false_wins.json
+
 Exits with 1 where a quiet run was a false win, or more than one in twenty of those under load.
 """
 
@@ -16,6 +20,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -30,7 +35,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.machine import inspect_machine
+from accel_advisor.tuning.knobs.raced_fixes import RaceVerdict, verdict_of_race
+from accel_advisor.tuning.knobs.whole_runs import AS_IT_IS, WholeRuns
+from accel_advisor.tuning.search.statistics import WORTH
 from accel_advisor.tuning.target.command import Command
+from accel_advisor.tuning.trial.session import Session
+from accel_advisor.tuning.trial.timeline import START
 from accel_advisor.tuning.tuner import Options, tune
 from accel_advisor.tuning.wording.kept_text import kept_text
 from benchmarks.recording import machine
@@ -109,6 +119,37 @@ def one_run(number: int, budget: float) -> dict[str, Any]:
     }
 
 
+def one_race(number: int, block: float) -> dict[str, Any]:
+    """What a race makes of a loop against itself."""
+    kind, workers = KINDS[number % len(KINDS)]
+    began = time.monotonic()
+    with project() as folder:
+        script = folder / "loop.py"
+        source = script.read_bytes()
+        command = Command(script, None, (kind, "--workers", str(workers), "--seed", str(number)), folder)
+        with Session(command, deadline=math.inf, start_timeout=120.0, restarts=1) as session:
+            gain, moved, _ = WholeRuns(session, memory=inspect_machine().memory_total, block=block).race(
+                AS_IT_IS,
+                alike=True,
+                before={script: source},
+                after={script: source + b"\n# Nothing else.\n"},
+                worth=WORTH,
+                beside=True,
+            )
+            starts = sum(one.what == START for one in session.timeline)
+    verdict = verdict_of_race(gain)
+    return {
+        "kind": kind,
+        "workers": workers,
+        "seed": number,
+        "seconds": round(time.monotonic() - began, 1),
+        "starts": starts,
+        "recommended": verdict if verdict is RaceVerdict.PAYS else None,
+        "gain": {key: round(value, 4) for key, value in asdict(gain).items()},
+        "kept": moved.reason or verdict,
+    }
+
+
 def truth(kind: str) -> dict[str, float]:
     """Seconds a batch by the number of workers, in long runs without a trial."""
     seconds = {}
@@ -128,6 +169,8 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--budget", type=float, default=10.0, help="seconds of each search")
     parser.add_argument("--load", action="store_true", help="beside a neighbour that burns every core in bursts")
+    parser.add_argument("--fixes", action="store_true", help="race each loop against itself, as a fix is")
+    parser.add_argument("--block", type=float, default=0.5, help="seconds of a block of such a race")
     parser.add_argument("--truth", action="store_true", help="run each kind by itself first")
     parser.add_argument("--json", type=Path, help="where to record the result, and to go on with it")
     options = parser.parse_args()
@@ -137,7 +180,8 @@ def main() -> int:
         if options.json is not None:
             write_atomically(options.json, (json.dumps(record, indent=1) + "\n").encode())
 
-    part = record.setdefault("loaded" if options.load else "quiet", {"runs": []})
+    name = "loaded" if options.load else "quiet"
+    part = record.setdefault(f"fixes {name}" if options.fixes else name, {"runs": []})
     if options.truth:
         known = part.setdefault("seconds_a_batch_by_workers", {})
         for kind in dict(KINDS):
@@ -153,11 +197,11 @@ def main() -> int:
             continue
         began = time.monotonic()
         with neighbour(number) if options.load else contextlib.nullcontext():
-            run = one_run(number, options.budget)
+            run = one_race(number, options.block) if options.fixes else one_run(number, options.budget)
         part["runs"].append(run)
         part.update(
             machine=machine(),
-            budget=options.budget,
+            **({"block": options.block} if options.fixes else {"budget": options.budget}),
             false_wins=sum(run["recommended"] is not None for run in part["runs"]),
             seconds=round(part.get("seconds", 0.0) + time.monotonic() - began, 1),
         )
