@@ -66,7 +66,7 @@ SHARED = data.mnist("data")
 TUTORIAL_DATA = data.mnist("tutorials/data")
 SCRIPTS = (
     Script(TUTORIAL, "tutorials/01-basics/feedforward_neural_network/main.py", TUTORIAL_DATA),
-    Script(GAN, "implementations/softmax_gan/softmax_gan.py", data.mnist("data/mnist")),
+    Script(GAN, "implementations/gan/gan.py", data.mnist("data/mnist")),
     Script(EXAMPLES, "vae/main.py", SHARED),
     Script(TUTORIAL, "tutorials/03-advanced/variational_autoencoder/main.py", TUTORIAL_DATA),
     Script(TUTORIAL, "tutorials/03-advanced/generative_adversarial_network/main.py", TUTORIAL_DATA),

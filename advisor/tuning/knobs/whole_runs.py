@@ -30,8 +30,9 @@ from accel_advisor.tuning.wording.figures import percent
 
 BLOCKS = 3
 """Blocks of a run that count; one more goes before them."""
-BLOCKS_BESIDE = 4
-"""The same of a run beside another, where as many of them come before their neighbours as behind."""
+BLOCKS_BESIDE = (4, 12)
+"""The least and the most of a run beside another, where as many come before their neighbours as behind: as many as take
+as long as its start."""
 STARTS = 8
 """Blocks of a run may take so many times as long as a start, in which there are some steps, too."""
 STARTS_A_KNOB = 24
@@ -75,9 +76,12 @@ class _Started:
     start: float
     times: list[float] = field(default_factory=list)
 
-    def block(self, seconds: float) -> None:
+    def block(self, seconds: float) -> float:
+        """Measures one more block; seconds that it took with all there is to it."""
+        began = time.monotonic()
         block = self.session.block(Request(BASELINE, 8, seconds, False, Purpose.TRAINING_KNOB))
         self.times.append(block.seconds / block.samples)
+        return time.monotonic() - began
 
     def ended(self, watched: Block | None = None) -> WholeRun:
         """What it came to. Its first block is what went before those that count."""
@@ -163,7 +167,7 @@ class WholeRuns:
             for new in pair:
                 runs[new].append(ran[new])
                 paired.add(new, ran[new].times)
-            found, settled = paired.settled(worth)
+            found, settled = paired.settled(worth, beside=beside)
             moved = moved_by(base, runs, alike=alike)
             if settled or moved.reason:
                 break
@@ -194,7 +198,10 @@ class WholeRuns:
         sessions = dict(zip(pair, (self._session, self._beside), strict=True))
         with ExitStack() as stack:
             both = {new: stack.enter_context(self._started(sessions[new], *sides[new])) for new in pair}
-            for number in range(BLOCKS_BESIDE + 1):
+            took = sum(one.block(self._block) for one in both.values())
+            least, most = BLOCKS_BESIDE
+            wanted = int(sum(one.start for one in both.values()) / took)
+            for number in range(min(max(wanted - wanted % 2, least), most)):
                 for new in pair if number % 2 else reversed(pair):
                     both[new].block(self._block)
         return {new: one.ended() for new, one in both.items()}

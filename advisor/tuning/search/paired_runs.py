@@ -20,6 +20,8 @@ _PLAIN = 1.1  # in every pair of runs
 _AGAIN = 1.48
 """Once :data:`ORDER` is over a gain has had its chance. One that is looked for still longer is to clear 1 by an
 interval that is wider by so much: one of 99 % for one of 95 %."""
+_BESIDE = 1.6
+"""The same of runs beside each other, at both looks: only the ratios of their pairs stand for what runs differ by."""
 
 
 class PairedRuns:
@@ -46,12 +48,14 @@ class PairedRuns:
         """How many times as fast the new side is; at least one pair is complete."""
         return gain_of_runs(self._times[False], self._times[True])
 
-    def settled(self, worth: float | None = None) -> tuple[Interval, bool]:
+    def settled(self, worth: float | None = None, *, beside: bool = False) -> tuple[Interval, bool]:
         """The gain, and whether it is settled without a limit on time.
 
         Args:
             worth: with it, what is settled as no gain is to rule out one as large, by what runs differ in, too, unless
                 a single pair shows that there is none, and more pairs may be run than :data:`ORDER` has.
+            beside: whether the runs of each pair were under way at once, block by block. What the machine does is the
+                same for both then, however it changes from pair to pair.
 
         Blocks of one run have their process in common, and with it luck that blocks do not show. A loss can be seen in
         one pair of runs; a gain in two where it is plain in both, and in all of :data:`ORDER` otherwise, by whichever
@@ -65,11 +69,20 @@ class PairedRuns:
             return found, True
         if self.pairs < 2:
             return found, False
+        last = self.pairs >= (len(ORDER) if worth is None else MOST_PAIRS)
+        if beside and self.pairs >= len(ORDER):
+            between = interval(ratios)
+            low, high = min(blocks.low, between.low), max(blocks.high, between.high)
+            found = Interval(blocks.ratio, low, high, blocks.pairs)
+            if worth is not None and found.high < worth:
+                return found, True
+            found = found.widened(_BESIDE)
+            return found, last or (found.wins and self.pairs == len(ORDER))
         found = min(found, interval(ratios), key=attrgetter("low"))
         if self.pairs > len(ORDER):
             found = found.widened(_AGAIN)
         plain = found.wins and (min(ratios) > _PLAIN or self.pairs == len(ORDER))
-        return found, plain or self.pairs >= (len(ORDER) if worth is None else MOST_PAIRS)
+        return found, plain or last
 
 
 def no_gain(found: Interval) -> str:

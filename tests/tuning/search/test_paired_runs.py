@@ -24,14 +24,14 @@ def test_as_many_blocks_of_a_pair_count_as_both_runs_have() -> None:
     assert (paired.pairs, paired.gain.pairs, paired.gain.ratio) == (1, 2, pytest.approx(2.0))
 
 
-@pytest.mark.parametrize(("worth", "blocks"), [(None, 3), (WORTH, 4)])
+@pytest.mark.parametrize(("worth", "blocks", "beside"), [(None, 3, False), (WORTH, 4, False), (WORTH, 8, True)])
 @pytest.mark.parametrize(
     ("process", "block", "most"),
     [(own, within, 0.02) for own in (0.0, 0.01, 0.03) for within in (0.005, 0.05)]
     + [(own, within, 0.03) for own in (0.1, 0.3, 0.6) for within in (0.05, 0.3)],
 )
 def test_luck_of_a_process_is_no_gain(
-    process: float, block: float, most: float, worth: float | None, blocks: int
+    process: float, block: float, most: float, worth: float | None, blocks: int, beside: bool
 ) -> None:
     """Where nothing is to be gained, runs whose processes differ by some per cent win in no more than 2 % of cases, and
     in 3 % where they differ by any amount, as those of threads do that wait for each other beside a neighbour; also
@@ -44,7 +44,7 @@ def test_luck_of_a_process_is_no_gain(
             pair = [[random.gauss(0, process)] * blocks for _ in range(2)]
             for new, run in enumerate(pair):
                 paired.add(bool(new), [math.exp(offset + random.gauss(0, block)) for offset in run])
-            found, settled = paired.settled(worth)
+            found, settled = paired.settled(worth, beside=beside)
         wins += found.wins
     assert wins <= 1000 * most
 
@@ -95,3 +95,21 @@ def test_what_is_worth_having_is_told_from_nothing_in_more_pairs() -> None:
             left[worth] += not found.wins and found.high >= WORTH
     assert left[None] > 300 * 0.2
     assert left[WORTH] < 300 * 0.05
+
+
+@pytest.mark.parametrize(("gain", "wins"), [(1.0, 0), (1.1, 270)])
+def test_what_a_machine_does_to_both_sides_of_a_pair_hides_no_gain(gain: float, wins: int) -> None:
+    """Where it is slower by a tenth now and then, runs beside each other tell what runs in turns do not."""
+    random, settled_ones, won = Random(5), 0, 0
+    for _ in range(300):
+        paired, settled = PairedRuns(), False
+        while not settled:
+            machine = random.gauss(0, 0.1)
+            for new in (True, False):
+                own = machine + random.gauss(0, 0.02) - (math.log(gain) if new else 0)
+                paired.add(new, [math.exp(own + random.gauss(0, 0.03)) for _ in range(8)])
+            found, settled = paired.settled(WORTH, beside=True)
+        settled_ones += found.wins or found.high < WORTH
+        won += found.wins
+    assert settled_ones >= 270
+    assert won >= wins if wins else won <= 6
