@@ -16,7 +16,7 @@ _Kind = tuple[str, str, Severity, str, Confidence, Applicability | None]
 def joined(findings: Iterable[Finding]) -> list[Finding]:
     """Findings in their order, with those of one rule that are only ``info`` and about what happens once, or that share
     a group, joined to the first of their file, which has the others as related places; and what is worth less than
-    others of its rule joined to the nearest of them.
+    others of its rule joined to the nearest of them, or to the first of its kind.
 
     This comes last, so that comments, baselines and fixes hold for each place. What is joined is known alike, and has
     a fix that is as safe; the fix of the whole is all of theirs.
@@ -24,7 +24,12 @@ def joined(findings: Iterable[Finding]) -> list[Finding]:
     findings = list(findings)
     root = _root(findings)
     weighty = _Near(root, (one for one in findings if not one.aside))
-    less = [one for one in findings if one.aside and weighty.to(one) is not None]
+    less: list[Finding] = []
+    for one in findings:
+        if one.aside and weighty.to(one) is not None:
+            less.append(one)
+        elif one.aside:
+            weighty.add(len(findings), one)  # where none is worth more, the first of them stands for the others
     below = {id(one) for one in less}
     kept: dict[_Kind | int, list[Finding]] = {}
     for at, one in enumerate(findings):
@@ -48,11 +53,15 @@ class _Near:
         self._root = root
         self._at: dict[tuple[str, ...], int] = {}
         for at, one in enumerate(findings):
-            folders = _folders(one)[root:]
-            self._at.setdefault((one.code, "file", one.filename), at)
-            self._at.setdefault((one.code, "in", *folders), at)
-            for count in range(len(folders) + 1):
-                self._at.setdefault((one.code, "below", *folders[:count]), at)
+            self.add(at, one)
+
+    def add(self, at: int, finding: Finding) -> None:
+        """One more of them."""
+        code, folders = finding.code, _folders(finding)[self._root :]
+        self._at.setdefault((code, "file", finding.filename), at)
+        self._at.setdefault((code, "in", *folders), at)
+        for count in range(len(folders) + 1):
+            self._at.setdefault((code, "below", *folders[:count]), at)
 
     def to(self, finding: Finding) -> int | None:
         """Where the nearest one stands among them; None where there is none."""
@@ -79,7 +88,9 @@ def _beside(finding: Finding, less: Finding) -> Finding:
     mine, other = finding.fix, less.fix
     alike = mine is not None and other is not None and mine.applicability is other.applicability
     fix = _fix([mine, other]) if mine is not None and other is not None and alike else mine
-    place = replace(_place(less), message=f"of less consequence: {less.remedy}")
+    place = _place(less)
+    if not finding.aside:
+        place = replace(place, message=f"of less consequence: {less.remedy}")
     return replace(finding, fix=fix, related=(*finding.related, place, *less.related))
 
 

@@ -47,12 +47,12 @@ class DataParallelModule(Rule):
         model = DistributedDataParallel(nn.Linear(8, 2).to(rank), device_ids=[rank])
 
     When to ignore it
-        For inference, or a quick look on a machine with two GPUs: in a notebook, and where nothing is trained, it is
-        reported as information; and so it is in a training that has a way of DistributedDataParallel, too. The rule is
-        silent where one GPU is named, where no CUDA device is in sight, and where the wrapper never runs: the model is
-        taken out of it again, as after loading the weights of a wrapped one, or only its state is saved. Where a
-        program that trains wraps another model for its evaluation, or one that the training calls under `no_grad`, it
-        is reported only if this rule is selected by its code or name.
+        For inference, or a quick look on a machine with two GPUs: in a notebook, and where nothing is trained,
+        it is reported as information. The rule is silent where one GPU is named, where no CUDA device is in
+        sight, and where the wrapper never runs: the model is taken out of it again, as after loading the
+        weights of a wrapped one, or only its state is saved. Where a program that trains has a way of
+        DistributedDataParallel, too, wraps another model for its evaluation, or one that the training calls
+        under `no_grad`, it is reported only if this rule is selected by its code or name.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-nn-ddp-instead
@@ -80,7 +80,7 @@ class DataParallelModule(Rule):
                 message += "use DistributedDataParallel with a process for each GPU"
             lasting = facts.trains and facts.document.notebook is None and not beside
             severity = Severity.WARNING if lasting else Severity.INFO
-            minor, group = never_learns(facts, operation), "beside" if beside else ""
+            minor, group = beside or never_learns(facts, operation), "beside" if beside else ""
             yield self.finding(facts, operation.node, message, severity=severity, minor=minor, group=group)
 
     def _has_one_device(self, operation: Operation) -> bool:

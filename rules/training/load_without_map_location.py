@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
@@ -40,7 +41,8 @@ class LoadWithoutMapLocation(Rule):
         Where the file is known to have been saved from the CPU: the rule is silent where the program saves it so
         (`torch.save(model.cpu().state_dict(), file)`), where nothing shows that a GPU is meant, where the file holds
         data or the state of a scheduler, and where the program replaces `torch.load`. Where a program runs in one
-        process, and always on its GPU, it is reported only if this rule is selected by its code or name.
+        process, and always on its GPU, it is reported only if this rule is selected by its code or name. Scripts that
+        train nothing are one finding together, or are named by that of a training.
 
     Fix safety
         Unsafe: the tensors pass through the memory of the host; `load_state_dict` copies them to the parameters'
@@ -73,12 +75,7 @@ class LoadWithoutMapLocation(Rule):
             f'pass `map_location="cpu"`{then}'
         )
         related = [also_at(document, one.operation.node, "loads likewise") for one in loads[1:]]
-        return self.finding(
-            facts,
-            first.operation.node,
-            message,
-            fix=fix,
-            related=related,
-            basis=basis,
-            minor=always_has_its_gpu(facts),
-        )
+        minor = always_has_its_gpu(facts)
+        known = self.finding(facts, first.operation.node, message, fix=fix, related=related, basis=basis, minor=minor)
+        learns = any(one.learns and one.document is document for one in facts.loops)
+        return replace(known, aside=not learns)

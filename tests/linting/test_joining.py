@@ -98,6 +98,12 @@ class TestWorthLess:
         (one,) = joined([advice(1, aside=True), advice(2, aside=True)])
         assert [place.message for place in one.related] == ["Do it"]
 
+    def test_is_joined_with_its_like_of_other_files(self) -> None:
+        files = [advice(1, filename=name, aside=True) for name in ("test_a.py", "test_b.py", "demo/c.py")]
+        (one,) = joined(files)
+        assert [place.filename for place in one.related] == ["test_b.py", "demo/c.py"]
+        assert len(joined([replace(one, aside=False) for one in files])) == 3
+
 
 ONCE = "import torch\n\na = torch.zeros(4).cuda()\nb = torch.ones(4).cuda()\n"
 COPIES = """\

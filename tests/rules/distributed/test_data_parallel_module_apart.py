@@ -46,3 +46,23 @@ def test_minor_in_a_function_that_evaluates_and_around_what_is_frozen(tmp_path: 
 def test_worth_a_warning_where_the_model_learns(tmp_path: Path) -> None:
     assert _minor(TRAINING.replace("with torch.no_grad():", "if True:"), tmp_path) == [True, False]
     assert _minor(TRAINING.replace("model.eval()", "model.train()"), tmp_path) == [False, True]
+
+
+BOTH = """
+import torch
+from torch import nn
+def main(args, loader):
+    model = nn.Linear(8, 2).cuda()
+    if args.distributed:
+        model = nn.parallel.DistributedDataParallel(model, device_ids=[args.rank])
+    else:
+        model = nn.DataParallel(model)
+    for x, y in loader:
+        model(x.cuda()).sum().backward()
+"""
+
+
+def test_minor_where_the_program_has_the_other_way_too(tmp_path: Path) -> None:
+    assert _minor(BOTH, tmp_path) == [True]
+    only = BOTH.replace("nn.parallel.DistributedDataParallel(model, device_ids=[args.rank])", "model.float()")
+    assert _minor(only, tmp_path) == [False]

@@ -220,3 +220,10 @@ def test_minor_where_an_option_only_says_which(move: str, tmp_path: Path) -> Non
     chosen = ONE_GPU.replace(".cuda()", f"\n{move}")
     (found,) = findings_of("ACC426", IMPORTS + OPTION + chosen, tmp_path)
     assert not found.minor
+
+
+def test_aside_where_nothing_is_trained(tmp_path: Path) -> None:
+    load = IMPORTS + LEARNER + "model.load_state_dict(torch.load('m.pt'))\n"
+    training = load + "for x, y in loader:\n    model(x.to(device)).sum().backward()\n"
+    assert [one.aside for one in findings_of("ACC426", load, tmp_path)] == [True]
+    assert [one.aside for one in findings_of("ACC426", training, tmp_path)] == [False]
