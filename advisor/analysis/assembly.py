@@ -74,11 +74,9 @@ def _programs(everything: list[Facts], imports: dict[str, set[str]]) -> Iterator
 
 
 def _reached(start: set[str], edges: dict[str, set[str]]) -> set[str]:
-    found: set[str] = set()
-    pending = list(start)
+    found, pending = set(start), set(start)
     while pending:
-        name = pending.pop()
-        if name not in found:
-            found.add(name)
-            pending += edges.get(name, ())
+        new = edges.get(pending.pop(), set()) - found
+        found |= new
+        pending |= new
     return found

@@ -14,6 +14,8 @@ from accel_advisor.tables.frameworks import LIBRARIES
 
 MOST_TEXTS = 500
 """Texts of which is kept what they import."""
+_PACKAGE_ENDS = (f"{os.sep}__init__.py",)
+_MODULE_ENDS = (".py", *_PACKAGE_ENDS)
 
 
 class ModuleFinder:
@@ -30,7 +32,7 @@ class ModuleFinder:
         self._unsaved = unsaved or {}
         self._source = os.path.join(root, "src")
         self._known: dict[tuple[str, int, str, tuple[str, ...]], str | None] = {}
-        self._files: dict[str, bool] = {}
+        self._files: dict[tuple[str, str], str | None] = {}
         self._adding: dict[str, dict[str, tuple[str, ...]]] = {}
         self._folders: dict[str, tuple[str, ...]] = {}
 
@@ -98,16 +100,22 @@ class ModuleFinder:
                 continue
             if package in LIBRARIES and base in of_libraries and not lies_in(folder, os.path.join(base, package)):
                 continue  # a script beside the sources of a library that the tables know better than its code shows
-            for end in (".py", os.sep + "__init__.py"):
-                candidate = os.path.join(base, target + end) if target else base + os.sep + "__init__.py"
-                if self._is_file(candidate):
-                    return candidate
+            found = self._in_folder(base, target)
+            if found is not None:
+                return found
         return None
 
+    def _in_folder(self, base: str, target: str) -> str | None:
+        """The file of a module, or of a package, by its path from a folder: many folders share those above them."""
+        key = (base, target)
+        if key not in self._files:
+            path = os.path.join(base, target) if target else base
+            candidates = (f"{path}{end}" for end in (_MODULE_ENDS if target else _PACKAGE_ENDS))
+            self._files[key] = next(filter(self._is_file, candidates), None)
+        return self._files[key]
+
     def _is_file(self, path: str) -> bool:
-        if path not in self._files:
-            self._files[path] = path in self._unsaved or os.path.isfile(path)
-        return self._files[path]
+        return path in self._unsaved or os.path.isfile(path)
 
     def _folders_of(self, filename: str) -> tuple[str, ...]:
         """The folders that a file of the project adds to `sys.path`."""
