@@ -239,7 +239,12 @@ class Uncalled:
     ) -> None:
         """Interprets one function, unless something in the way cannot be."""
         run = partial(self._run_alone, function, around, again=again, arguments=arguments, cls=cls or function.owner)
-        self._guarded(function.document.path, run)
+        if function.document.path in self._wanted:
+            self._guarded(function.document.path, run)
+            return
+        with self._machine.allowed_beside.strictly() as has_steps:
+            if has_steps:
+                self._guarded(function.document.path, run)
 
     def _run_alone(
         self, function: Function, around: Surroundings, *, again: bool, arguments: Arguments, cls: Class | None

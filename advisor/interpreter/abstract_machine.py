@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -34,6 +35,43 @@ if TYPE_CHECKING:
     from accel_advisor.syntax.exits import Left
 
 Statements = Iterable[cst.BaseStatement | cst.BaseSmallStatement]
+
+
+@dataclass(slots=True)
+class Allowance:
+    """Statements that may still be interpreted inside of calls.
+
+    Attributes:
+        steps: how many.
+        spare: how many of them in further ways of calling a function.
+        strict: whether no call is followed beyond them; else each function is, once more.
+        read: how many were interpreted in no call, of modules that are only imported.
+    """
+
+    steps: int
+    spare: int
+    strict: bool = False
+    read: int = 0
+
+    @contextmanager
+    def strictly(self) -> Iterator[bool]:
+        """For what is interpreted for its own sake: it ends with the steps, and the modules that it reads count.
+        Whether there are any left."""
+        strict, read, self.strict = self.strict, self.read, True
+        try:
+            yield self.steps > 0
+        finally:
+            self.strict = strict
+            self.steps -= self.read - read
+
+    @contextmanager
+    def loosely(self) -> Iterator[None]:
+        """For the code of a module, which is the same whoever imports it."""
+        strict, self.strict = self.strict, False
+        try:
+            yield
+        finally:
+            self.strict = strict
 
 
 class Machine(ABC):

@@ -259,15 +259,6 @@ class Frame:
         return self.place if self.place is not None else self.run.default_place
 
 
-@dataclass(slots=True)
-class Allowance:
-    """Statements that may still be interpreted inside of calls, and how many of them in further ways of calling a
-    function."""
-
-    steps: int
-    spare: int
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A method of a module that something else calls in a loop.

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.abstract_machine import Machine, Statements
+from accel_advisor.interpreter.abstract_machine import Allowance, Machine, Statements
 from accel_advisor.interpreter.arguments import Arguments, Joined
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call_function, call_value, instantiate
 from accel_advisor.interpreter.expressions import EVALUATE
-from accel_advisor.interpreter.frames import Allowance, Frame, Modules, Run
+from accel_advisor.interpreter.frames import Frame, Modules, Run
 from accel_advisor.interpreter.resolution import from_stars, module_attribute
 from accel_advisor.interpreter.statements import EXECUTE
 from accel_advisor.interpreter.unread_cells import forget, stretches
@@ -82,6 +82,7 @@ class Interpreter(Machine):
         called: the functions whose bodies were interpreted, by the identity of their nodes.
         truncated: those that were not interpreted in every call.
         scopes: the globals of the modules that were met, by filename.
+        allowed_beside: what is left for functions of files that are only imported.
     """
 
     def __init__(self, modules: Modules, describe: Callable[[Machine, Value], DatasetFacts]) -> None:
@@ -97,7 +98,7 @@ class Interpreter(Machine):
         self._settling: set[Pending] = set()
         self._allowed = Allowance(STEPS, STEPS)
         self._spare_beside = MOST_STEPS_BESIDE
-        self._allowed_beside = Allowance(STEPS_BESIDE, STEPS_BESIDE)
+        self.allowed_beside = Allowance(STEPS_BESIDE, STEPS_BESIDE)
         self._joined_beside: dict[int, Joined] = {}
         self._allowance = self._allowed
         self._describe = describe
@@ -126,13 +127,15 @@ class Interpreter(Machine):
         asked = filename in self.modules.program
         before, self._allowance = self._allowance, self._allowed if asked else Allowance(0, 0)
         with (
-            self._calling_others() if asked else nullcontext(),
+            self._calling_others() if asked else self.allowed_beside.loosely(),
             self._base(),
             self.entered(Frame(scope, self.store.level, run)),
         ):
             for names, statements in stretches(document):
                 forget(self, scope, names)
                 self.execute(statements)
+        if not asked:
+            self.allowed_beside.read -= self._allowance.steps
         self._allowance = before
         return scope
 
@@ -140,19 +143,19 @@ class Interpreter(Machine):
     def _calling_others(self) -> Iterator[None]:
         """What one file of the program gives to functions of files that are only imported is joined with nothing that
         another file gives them, as long as there are steps to spare."""
-        before = self._allowed_beside, self._joined_beside
+        before = self.allowed_beside, self._joined_beside
         steps = min(STEPS_BESIDE, self._spare_beside)
         if steps > 0:
-            self._allowed_beside, self._joined_beside = Allowance(steps, steps), {}
+            self.allowed_beside, self._joined_beside = Allowance(steps, steps), {}
         try:
             yield
         finally:
             if steps > 0:
-                self._spare_beside -= steps - self._allowed_beside.steps
-            self._allowed_beside, self._joined_beside = before
+                self._spare_beside -= steps - self.allowed_beside.steps
+            self.allowed_beside, self._joined_beside = before
 
     def _allowance_of(self, document: Document) -> Allowance:
-        return self._allowed if document.path in self.modules.program else self._allowed_beside
+        return self._allowed if document.path in self.modules.program else self.allowed_beside
 
     @contextmanager
     def _base(self) -> Iterator[None]:
@@ -301,10 +304,10 @@ class Interpreter(Machine):
             return self._inline_joined(function, bound, site)
         self._contexts[id(node)] = count + 1
         self._memo[key] = UNKNOWN
-        before = self._allowed.steps + self._allowed_beside.steps
+        before = self._allowed.steps + self.allowed_beside.steps
         result = self._memo[key] = self._enter(function, bound, site)
         if count >= FEW_CONTEXTS:
-            allowance.spare -= before - self._allowed.steps - self._allowed_beside.steps
+            allowance.spare -= before - self._allowed.steps - self.allowed_beside.steps
         return result
 
     def _inline_joined(self, function: Function, bound: dict[str, Value], site: CallSite) -> Value:
@@ -314,6 +317,8 @@ class Interpreter(Machine):
         known = self._joined_beside if beside else self._joined
         joined = known.get(id(function.node))
         if joined is None:
+            if beside and self.allowed_beside.strict and self.allowed_beside.steps < 0:
+                return self._leave_out(function.node, UNKNOWN)
             joined = known[id(function.node)] = Joined(bound, WIDENINGS_BESIDE if beside else WIDENINGS)
         else:
             wider = {name: join(joined.bound.get(name, value), value) for name, value in bound.items()}

@@ -153,3 +153,25 @@ def test_what_is_imported_takes_nothing_from_what_is_asked_for(tmp_path: Path) -
     called = busy(tmp_path, 60)
     beside = work(HEAD + called + own, tmp_path) - work(HEAD + called, tmp_path)
     assert beside > 0.8 * alone
+
+
+NETS = 24
+
+
+def nets(root: Path, calls: int, *, own: bool) -> str:
+    """Calls of modules with a long ``forward``, that of each reading a module of its own; they are defined here, or in
+    another file."""
+    for number in range(NETS):
+        (root / f"part{number}.py").write_text(lines("b$ = $", 50))
+    form = "class Net$(nn.Module):\n  def forward(self, x):\n    import part$\n    part$.b0\n"
+    defined = "from torch import nn\n" + lines(form + "".join(f"    a{i} = x\n" for i in range(100)), NETS)
+    (root / "nets.py").write_text("" if own else defined)
+    return (defined if own else "from nets import *\n") + lines("n$ = Net$()\nn$(torch.zeros(3))", calls)
+
+
+def test_modules_that_are_only_imported_are_followed_up_to_a_limit(tmp_path: Path) -> None:
+    work(HEAD + nets(tmp_path, NETS, own=False), tmp_path)  # from here on the trees are there
+    few, many = (work(HEAD + nets(tmp_path, calls, own=False), tmp_path) for calls in (8, NETS))
+    assert many < 2 * few
+    own = work(HEAD + nets(tmp_path, NETS, own=True), tmp_path)
+    assert own > 3 * many
