@@ -32,6 +32,7 @@ class ModuleFinder:
         self._unsaved = unsaved or {}
         self._source = os.path.join(root, "src")
         self._known: dict[tuple[str, int, str, tuple[str, ...]], str | None] = {}
+        self._bases: dict[str, list[str]] = {}
         self._files: dict[tuple[str, str], str | None] = {}
         self._adding: dict[str, dict[str, tuple[str, ...]]] = {}
         self._folders: dict[str, tuple[str, ...]] = {}
@@ -86,24 +87,30 @@ class ModuleFinder:
         return self._known[key]
 
     def _look_for(self, name: str, level: int, folder: str, added: tuple[str, ...]) -> str | None:
-        bases = list(added)
+        bases = [one for one in added if lies_in(one, self.root)]
         of_libraries = [self.root, self._source] if added else []
         if level:
-            bases = [os.path.normpath(os.path.join(folder, *[os.pardir] * (level - 1)))]
+            above = os.path.normpath(os.path.join(folder, *[os.pardir] * (level - 1)))
+            bases = [above] if lies_in(above, self.root) else []
         elif not added:
-            bases = [*_upwards(folder, self.root), self._source]
+            bases = self._bases_of(folder)
             of_libraries = [one for one in bases if one != folder]  # these may hold the sources of libraries
         target = name.replace(".", os.sep)
         package = name.partition(".")[0] if not level else ""
         for base in bases:
-            if not lies_in(base, self.root):
-                continue
             if package in LIBRARIES and base in of_libraries and not lies_in(folder, os.path.join(base, package)):
                 continue  # a script beside the sources of a library that the tables know better than its code shows
             found = self._in_folder(base, target)
             if found is not None:
                 return found
         return None
+
+    def _bases_of(self, folder: str) -> list[str]:
+        """The folders that the modules which a file of one imports are looked for in."""
+        if folder not in self._bases:
+            around = (*_upwards(folder, self.root), self._source)
+            self._bases[folder] = [one for one in around if lies_in(one, self.root)]
+        return self._bases[folder]
 
     def _in_folder(self, base: str, target: str) -> str | None:
         """The file of a module, or of a package, by its path from a folder: many folders share those above them."""

@@ -252,7 +252,7 @@ class Discoverer:
             name = entry.name
             path = os.path.join(prefix, name) if prefix else name
             try:
-                is_folder, is_link = entry.is_dir(), entry.is_symlink()
+                is_folder, is_link, is_file = entry.is_dir(), entry.is_symlink(), entry.is_file()
             except OSError:
                 continue
             if is_folder:
@@ -261,16 +261,16 @@ class Discoverer:
                 if patterns.excludes(path, folder=True):
                     continue
                 skip = not lifted and name in SKIPPED_FOLDERS
-                skip = skip or ignores.ignored(os.path.abspath(path), folder=True)
+                skip = skip or ignores.ignored(path, folder=True)
                 if skip and not patterns.includes_some:
                     continue
                 folders.append((path, only_included or skip))
-            elif name.endswith(SUFFIXES) and os.path.isfile(entry.path):
+            elif is_file and name.endswith(SUFFIXES):
                 if patterns.excludes(path):
                     continue
                 skip = only_included or name.startswith(".")
                 skip = skip or (not lifted and _is_skipped(name, entry.path))
-                skip = skip or ignores.ignored(os.path.abspath(path), folder=False)
+                skip = skip or ignores.ignored(path, folder=False)
                 if not skip or patterns.includes(path):
                     yield path
         for path, narrowed in folders:
