@@ -70,11 +70,11 @@ SCRIPTS = (
     Script(EXAMPLES, "vae/main.py", SHARED),
     Script(TUTORIAL, "tutorials/03-advanced/variational_autoencoder/main.py", TUTORIAL_DATA),
     Script(TUTORIAL, "tutorials/03-advanced/generative_adversarial_network/main.py", TUTORIAL_DATA),
-    Script("karpathy/minGPT", "projects/adder/adder.py", data.nothing, environment={"PYTHONPATH": "{root}"}),
+    Script(TUTORIAL, "tutorials/02-intermediate/convolutional_neural_network/main.py", TUTORIAL_DATA),
     Script(EXAMPLES, "mnist_rnn/main.py", SHARED),
     Script(EXAMPLES, "mnist/main.py", SHARED),
     Script(TUTORIAL, "tutorials/02-intermediate/bidirectional_recurrent_neural_network/main.py", TUTORIAL_DATA),
-    Script(GAN, "implementations/cluster_gan/clustergan.py", data.mnist("data/mnist")),
+    Script(GAN, "implementations/wgan/wgan.py", data.mnist("data/mnist")),
 )
 
 
