@@ -69,7 +69,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     cells = (code(lines(one), id=f"c{at}", outputs=saved) for at, one in enumerate((SETUP, DATA, LOADER, TRAIN, AFTER)))
     before = (json.dumps(notebook(*cells), indent=3) + "\n\n").encode()
     path.write_bytes(before)
-    tune = "%accel tune deep/train.ipynb --apply --budget 20 --knobs num_workers"
+    tune = "%accel tune deep/train.ipynb --apply --budget 40 --knobs num_workers"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", str(temporary))  # where trials of other tests have no lock
         *_, shown = outputs(folder, "%load_ext accel_advisor", tune, timeout=400)
