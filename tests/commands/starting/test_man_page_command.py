@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,10 @@ from ...conftest import Run
 PAGE = Path(__file__).parents[3] / "docs" / "accel-advisor.1"
 
 
-def test_the_page_that_is_shipped_is_that_of_the_commands(run: Run) -> None:
-    assert PAGE.read_text(encoding="utf-8") == run("man-page").out, (
-        "`accel-advisor man-page > docs/accel-advisor.1` writes it"
-    )
+def test_the_page_that_is_shipped_is_that_of_the_commands() -> None:
+    # In a process of its own: a command keeps the names of help that it is first given, and tests run some without -h.
+    done = subprocess.run([sys.executable, "-m", "accel_advisor", "man-page"], capture_output=True, check=True)
+    assert PAGE.read_bytes() == done.stdout, "`accel-advisor man-page > docs/accel-advisor.1` writes it"
 
 
 def test_every_command_and_its_options_are_in_it(run: Run) -> None:
