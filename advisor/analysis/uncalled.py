@@ -50,7 +50,7 @@ _OPTIMIZER = re.compile(r"opt(?!ion)|solver|scaler", re.IGNORECASE)
 _MOST_BUILDERS = 8
 """Places that build objects of one class, of which it is asked what with."""
 _UNKNOWN_ARGUMENTS = Arguments(None, open=True, starred=True)
-_MOST_MEANT, _MOST_RUNS = 6, 3
+_MOST_MEANT, _MOST_RUNS = 32, 3
 """Functions that a name may mean where it is called on something unknown, and loops in which each of them is run for
 that: a name that more of them have says nothing."""
 

@@ -359,8 +359,9 @@ class CalledModules:
 
     def note_named(self, frame: Frame, name: str, arguments: Arguments) -> None:
         """Something is called of which only the name is known; a function of that name may hand its own call on."""
-        if frame.loop is not None and name not in frame.function_names and (name, frame.loop) not in self._named:
-            self._named[name, frame.loop] = call = NamedCall(frame.document, name, arguments, frame.surroundings)
+        around = self.step_around(frame)
+        if around.loops and name not in frame.function_names and (name, around.loops[-1]) not in self._named:
+            self._named[name, around.loops[-1]] = call = NamedCall(frame.document, name, arguments, around)
             self._unfollowed.append(call)
 
     def take_named(self) -> NamedCall | None:

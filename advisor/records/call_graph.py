@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import libcst as cst
+import libcst as cst
 
+from accel_advisor.syntax.walking import descendants
+
+if TYPE_CHECKING:
     from accel_advisor.records.loaders import CallSite
     from accel_advisor.values.values import Function
 
@@ -16,10 +18,12 @@ class CallGraph:
 
     def __init__(self) -> None:
         self._callers: dict[int, dict[int, cst.CSTNode | None]] = {}
+        self._called: dict[int, dict[int, cst.CSTNode]] = {}
 
     def add(self, caller: Function | None, site: CallSite, called: cst.CSTNode) -> None:
         """A call of a function stands in another one, or at the top of a module."""
         self._callers.setdefault(id(called), {})[id(site.node)] = caller.node if caller is not None else None
+        self._called.setdefault(id(site.node), {})[id(called)] = called
 
     def is_called(self, function: cst.CSTNode) -> bool:
         """Whether a call of a function stands in the program."""
@@ -38,6 +42,19 @@ class CallGraph:
                     return False
                 pending.append(caller)
         return True
+
+    def leads_to(self, call: cst.CSTNode, node: cst.CSTNode) -> bool:
+        """Whether a call runs the code of a function in which a node stands, be it through others."""
+        seen, pending = set[int](), [call]
+        while pending:
+            for key, function in self._called.get(id(pending.pop()), {}).items():
+                if key not in seen:
+                    seen.add(key)
+                    calls = list(descendants(function, cst.Call))
+                    if any(one is node for one in calls):
+                        return True
+                    pending += calls
+        return False
 
     def reaches_once(self, outer: cst.CSTNode | None, inner: cst.CSTNode | None) -> bool:
         """Whether the code of one function reaches another, or itself, in a single place; None is the top of a

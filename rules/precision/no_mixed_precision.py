@@ -58,8 +58,8 @@ class NoMixedPrecision(Rule):
         frameworks, complex numbers, Fourier transforms, gradients of gradients by weights, graphs and reinforcement
         learning, about models of a few layers and those of MNIST, in programs with words such as `amp` or `fp16`, and
         says so where the project rules torch 1.10 out. Where autocast would break a part of what is computed (kernels
-        of the project's own, the nearest points by `-2 * x @ y`, decompositions of matrices), it names that part, which
-        has to stay in float32.
+        of the project's own, the nearest points by `-2 * x @ y`, decompositions of matrices, `BCELoss`), it names
+        that part, which has to stay in float32.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#use-mixed-precision-and-amp
@@ -87,6 +87,8 @@ class NoMixedPrecision(Rule):
         if training.kept:
             message += ", and leave in float32 what half precision breaks"
         related = [also_at(loop.document, loop.node, "the loop of the training")] if node is not loop.node else []
+        if training.way is not None:
+            related.append(also_at(loop.document, training.way, "each step goes to the model from here"))
         if training.switch is not None:
             related.append(also_at(training.switch.document, training.switch.node, f"what `{option}` switches on"))
         if training.loss is not None:

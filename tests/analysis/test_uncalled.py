@@ -56,9 +56,9 @@ def test_a_method_that_takes_other_arguments_is_not_meant(tmp_path: Path) -> Non
 
 
 def test_a_name_of_many_methods_means_none_of_them(tmp_path: Path) -> None:
-    six = "".join(LOSS.format(at=at) for at in range(6))
-    assert not any(one.minor for one in findings_of("ACC205", TRAINING + six, tmp_path))
-    assert all(one.minor for one in findings_of("ACC205", TRAINING + six + LOSS.format(at=6), tmp_path))
+    many = "".join(LOSS.format(at=at) for at in range(32))
+    assert not any(one.minor for one in findings_of("ACC205", TRAINING + many, tmp_path))
+    assert all(one.minor for one in findings_of("ACC205", TRAINING + many + LOSS.format(at=32), tmp_path))
 
 
 MODULES = (
@@ -149,3 +149,22 @@ def test_an_epoch_is_a_step_where_no_loader_is_there(tmp_path: Path) -> None:
         "    loss = net", "    for batch in DataLoader(data):\n        net(batch.cuda(), edges)\n    loss = net"
     )
     assert findings_of("ACC208", fed, tmp_path) == []
+
+
+STEP = """
+import torch
+import lightning
+class Experiment(lightning.LightningModule):
+    def __init__(self, model):
+        super().__init__()
+        self.chosen = model
+    def training_step(self, batch, index):
+        return self.chosen.total_of(self.chosen(batch), batch)
+"""
+
+
+def test_a_name_that_is_called_in_a_step_of_a_framework_means_a_part_of_it(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC205", STEP + LOSS.format(at=""), tmp_path)
+    assert not found.minor
+    (found,) = findings_of("ACC205", STEP.replace("training_step", "predict_step") + LOSS.format(at=""), tmp_path)
+    assert found.minor

@@ -128,7 +128,7 @@ def runs_often(facts: Facts, context: OperationContext) -> bool:
 def _busy(facts: Facts, context: OperationContext) -> list[Loop]:
     """The loops around it that take batches or train, and not only in one that they hold."""
     busy = [loop for one in facts.program for loop in one.loops if loop.loaders or loop.backward]
-    found = [loop for loop in context.loops if loop in busy]
+    found = [loop for loop in context.loops if loop.loaders or loop.backward]
     return [
         loop
         for loop in found

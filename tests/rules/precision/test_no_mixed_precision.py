@@ -202,7 +202,8 @@ for (x,) in loader:
 def test_reports_where_the_step_calls_the_model(forward: str, tmp_path: Path) -> None:
     (found,) = check_one("ACC417", IN_A_CLASS.format(forward=forward, mark=MARK), tmp_path)
     assert found.message.startswith("the training runs in float32")
-    assert [one.message for one in found.related] == ["the loop of the training"]
+    from_here = "each step goes to the model from here"
+    assert [one.message for one in found.related] == ["the loop of the training", from_here]
 
 
 def test_names_the_loss_that_belongs_under_autocast_too(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ HAZARDS = {
     "an operator": ("- 3 * torch.matmul(x, y.T)", "- 2.0 * (x @ y.T)"),
     "an operator without parentheses": ("- 3 * torch.matmul(x, y.T)", "+ -2 * x @ y.T"),
     "a number of another base": ("- 3 * torch", "- 0x2 * torch"),
+    "a loss that autocast refuses": ("net(x.cuda()).sum()", "nn.BCELoss()(net(x.cuda()).sigmoid(), y)"),
     "a decomposition": ("net(x.cuda()).sum()", "torch.linalg.svdvals(net(x.cuda())).sum()"),
 }
 

@@ -18,9 +18,18 @@ if TYPE_CHECKING:
 
 _NEEDS_DIGITS = (
     *within("torch.utils.cpp_extension", "torch.linalg"),
-    *calls("torch.svd", "torch.symeig", "torch.eig", "torch.cholesky", "torch.inverse", "torch.logdet"),
+    *calls(
+        "torch.nn.BCELoss",
+        "torch.nn.functional.binary_cross_entropy",
+        "torch.svd",
+        "torch.symeig",
+        "torch.eig",
+        "torch.cholesky",
+        "torch.inverse",
+        "torch.logdet",
+    ),
 )
-"""What knows no half precision, or kernels that are compiled for float32 alone."""
+"""What knows no half precision, raises under autocast, or kernels that are compiled for float32 alone."""
 _FUNCTIONS = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
 _KNOWN = ("torch", "numpy", "math", "typing", "functools", "itertools", "warnings", "einops")
 _CASTS = (AnyCall("custom_fwd"), AnyCall("amp_custom_fwd"))

@@ -17,6 +17,7 @@ from accel_advisor.records.queries.precision import COMPLEX, DOUBLES, HALVES, sp
 from accel_advisor.records.queries.training_loops import first_step, trainings
 from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import names_read_in
+from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
@@ -89,6 +90,7 @@ class FullPrecision:
         document, node: the first call of a model in its steps, outside of models, where one is seen; otherwise the
             loop.
         loss: the last call of a loss in the loop's own text.
+        way: the call in the loop's own text that leads to the model, where the model is called elsewhere.
         option: the option without which it does, where one lets the program compute in another precision; or empty.
         switch: what that option switches on.
         twice: what takes gradients of gradients in the loop, as a penalty of gradients does; None where nothing does.
@@ -101,6 +103,7 @@ class FullPrecision:
     document: Document
     node: cst.CSTNode
     loss: cst.Call | None
+    way: cst.Call | None
     option: str
     switch: Operation | None
     twice: Operation | None
@@ -139,7 +142,10 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     basis |= Evidence.of(Ground.DEFAULT) if option else PROVEN
     loss, penalty = losses[-1] if losses else None, twice[0] if twice else None
     others, kept = tuple(_others(facts, first)), tuple(needing_float32(facts))
-    return FullPrecision(first, document, node, loss, option, switch, penalty, others, kept, basis)
+    inside = first.holds(document, node)
+    calls = () if inside else descendants(first.node, cst.Call)
+    way = next((one for one in calls if facts.call_graph.leads_to(one, node)), None)
+    return FullPrecision(first, document, node, loss, way, option, switch, penalty, others, kept, basis)
 
 
 def _first(facts: Facts) -> Loop | None:
