@@ -65,10 +65,10 @@ class DataLoaderMissingPersistentWorkers(Rule):
                 model(x).sum().backward()
 
     When to ignore it
-        Where the data set is changed between epochs: workers that live on keep the copy that they began with. The rule
-        is silent where it sees that, where the loop over epochs names an unknown data set, where samples are in memory,
+        Where the data set changes between epochs: workers that live on keep the copy that they began with. The rule is
+        silent where it sees that, where the loop over epochs names an unknown data set, where samples are in memory,
         beside pipelines of torchrec, and where a loop makes many loaders. It has to be selected for loaders that only
-        evaluate, large data, epochs of more than 1000 batches, and few forked workers for data of unknown size.
+        evaluate, large data, and epochs of more than 1000 batches. Few forked workers for unknown data are one finding.
 
     Fix safety
         Unsafe: random generators and caches of the workers live on from one epoch to the next.

@@ -56,17 +56,19 @@ def test_minor_for_large_data_sets_of_torchvision(name: str, minor: bool, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("loader", "minor"),
+    ("loader", "weights"),
     [
-        ("DataLoader(photos, num_workers=8)", False),
-        ("DataLoader(photos, num_workers=4)", True),
-        ("DataLoader(photos, num_workers=os.cpu_count())", False),
-        ("DataLoader(photos, num_workers=4, multiprocessing_context='spawn')", False),
-        ("DataLoader(photos, num_workers=4)  # the photos of 'cifar'", False),
-        ("DataLoader(torchvision.datasets.MNIST('data'), 128, num_workers=2)", False),
-        ("DataLoader(torchvision.datasets.MNIST('data'), 32, num_workers=8)", True),
+        ("DataLoader(photos, num_workers=8)", (False, False)),
+        ("DataLoader(photos, num_workers=4)", (False, True)),
+        ("DataLoader(photos, num_workers=os.cpu_count())", (False, False)),
+        ("DataLoader(photos, num_workers=4, multiprocessing_context='spawn')", (False, False)),
+        ("DataLoader(photos, num_workers=4)  # the photos of 'cifar'", (False, False)),
+        ("DataLoader(torchvision.datasets.MNIST('data'), 128, num_workers=2)", (False, False)),
+        ("DataLoader(torchvision.datasets.MNIST('data'), 32, num_workers=8)", (True, False)),
     ],
 )
-def test_minor_where_the_restart_does_not_show(loader: str, minor: bool, tmp_path: Path) -> None:
+def test_minor_where_the_restart_does_not_show_and_aside_where_nobody_knows(
+    loader: str, weights: tuple[bool, bool], tmp_path: Path
+) -> None:
     source = "import os\nimport torchvision\n" + TRAINING.replace("DataLoader(photos, num_workers=8)", loader, 1)
-    assert _weights(source, tmp_path)[0] == (minor, False)
+    assert _weights(source, tmp_path)[0] == weights

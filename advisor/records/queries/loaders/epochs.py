@@ -56,22 +56,20 @@ def restarted_loaders(facts: Facts) -> Iterator[LoaderCall]:
 
 
 def weight_of(facts: Facts, loader: LoaderCall) -> tuple[bool, bool]:
-    """Whether the restart of a loader's workers is of little consequence, and whether it is beside that of others: no
-    loop that takes its batches trains."""
-    aside = bool(loader.loops) and not any(loop.backward for loop in loader.loops)
-    return aside or not _shows(facts, loader), aside
+    """Whether the restart of a loader's workers is of little consequence, since epochs are long or no loop that takes
+    its batches trains, and whether it is worth less than that of others, since nobody knows whether it shows."""
+    evaluates = bool(loader.loops) and not any(loop.backward for loop in loader.loops)
+    small = evaluates or _has_long_epochs(loader)
+    return small, evaluates or (not small and not _shows(facts, loader))
 
 
 def _shows(facts: Facts, loader: LoaderCall) -> bool:
     """Whether the start of a loader's workers takes something that can be seen of an epoch: they are not forked, or are
     many, or epochs are short, as far as their batches are known, or their data are named."""
-    if _has_long_epochs(loader):
-        return False
     if start_methods(facts, loader).fresh:
         return True
-    batches = loader.batches_of_a_pass
-    if batches is not None:
-        return batches <= _FEW_BATCHES
+    if loader.batches_of_a_pass is not None:
+        return True
     count = loader.fixed_workers or loader.default_count("num_workers") or 0
     many = count >= _MANY or loader.given("num_workers").made_by in _COUNTS_CORES
     return many or bool(_SMALL.search(loader.document.text))
@@ -79,7 +77,10 @@ def _shows(facts: Facts, loader: LoaderCall) -> bool:
 
 def _has_long_epochs(loader: LoaderCall) -> bool:
     """Whether a pass over a loader takes so long that the start of its workers does not show: its data set is a large
-    one of torchvision, or none of its small ones, and a text of the file names a large one alone."""
+    one of torchvision, or none of its small ones, and a text of the file names a large one alone; or it is known to
+    have that many batches."""
+    if (loader.batches_of_a_pass or 0) > _FEW_BATCHES:
+        return True
     made = loader.dataset.given.made_by if loader.dataset is not None else ""
     if made.startswith("torchvision.") and made.endswith(_LARGE_ONES):
         return True
