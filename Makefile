@@ -24,7 +24,7 @@ demo: $(VENV)/installed
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -m gpu $$(grep -rl --include='test_*.py' mark.gpu tests)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'alone and not gpu' $$(grep -rl --include='test_*.py' mark.alone tests)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'alone and not gpu' $$(grep -rl --include='test_*.py' mark.alone tests)
 	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile --no-loadscope-reorder -m 'not alone and not gpu'
 
 lint: $(VENV)/installed

@@ -34,6 +34,9 @@ Run = Callable[..., Done]
 RECORDED = Path(__file__).parents[1] / "docs" / "recorded" / "trial.json"
 """The record of a trial that the documentation shows."""
 LONGEST = (
+    "tuning/test_tuner.py",
+    "tuning/test_tuner_taken_back.py",
+    "tuning/plain/test_plain_story.py",
     "tuning/knobs/test_knob_trials.py",
     "tuning/trial/test_trial_hostile.py",
     "tuning/racing/test_fix_races.py",
@@ -84,9 +87,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """What is collected is needed to the end: no garbage collection looks through it, meanwhile or afterwards."""
+    gc.disable()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """What was collected is needed to the end: no garbage collection looks through it again."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 

@@ -24,14 +24,14 @@ class MissingMainGuard(Rule):
     Example
         from torch.utils.data import DataLoader
 
-        loader = DataLoader([1, 2, 3], num_workers=2, multiprocessing_context="spawn")
+        loader = DataLoader([1, 2, 3], num_workers=1, multiprocessing_context="spawn")
         for x in loader:
             print(x)
 
     Use instead
         from torch.utils.data import DataLoader
 
-        loader = DataLoader([1, 2, 3], num_workers=2, multiprocessing_context="spawn")
+        loader = DataLoader([1, 2, 3], num_workers=1, multiprocessing_context="spawn")
         if __name__ == "__main__":
             for x in loader:
                 print(x)
