@@ -11,6 +11,7 @@ from accel_advisor.datasets.worker_code import worker_issues
 from accel_advisor.records.facts import Facts, Program
 from accel_advisor.records.layers import Layers
 from accel_advisor.records.loaders import loader_of
+from accel_advisor.tables.frameworks import LEAVES_BATCHES
 from accel_advisor.tables.loader_libraries import DELIVERS_ON_DEVICE
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def assemble(machine: Interpreter, consulted: frozenset[str]) -> None:
             loader.feeds_gpu = any(recorder.facts[one.filename].names_gpu for one in documents)
     for loader in recorder.evident_loaders:
         facts = recorder.facts[loader.document.filename]
-        if loader.moved_by is None and (facts.frameworks or facts.packages & DELIVERS_ON_DEVICE):
+        if loader.moved_by is None and (facts.frameworks - LEAVES_BATCHES or facts.packages & DELIVERS_ON_DEVICE):
             loader.moved_by = "a framework"  # perhaps: which one, and whether it was given this loader, is not known
 
 

@@ -12,16 +12,14 @@ import libcst as cst
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.frames import NamedCall, may_stop_autograd
 from accel_advisor.interpreter.interpreter import Interpreter
-from accel_advisor.interpreter.iteration import parts_of
 from accel_advisor.interpreter.parameters import bind_parameters, takes
-from accel_advisor.interpreter.resolution import builds_modules, class_member
+from accel_advisor.interpreter.resolution import builds_modules, class_member, parts_of
 from accel_advisor.records.around import NOTHING, Surroundings
 from accel_advisor.records.conditions import Condition
 from accel_advisor.records.loops import Loop
 from accel_advisor.syntax.model_names import is_class_of_losses
 from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.tables.library_methods import LIBRARY_METHODS
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE, WITH_MODEL, place_of_input
@@ -50,9 +48,9 @@ _OPTIMIZER = re.compile(r"opt(?!ion)|solver|scaler", re.IGNORECASE)
 _MOST_BUILDERS = 8
 """Places that build objects of one class, of which it is asked what with."""
 _UNKNOWN_ARGUMENTS = Arguments(None, open=True, starred=True)
-_MOST_MEANT, _MOST_RUNS = 32, 3
-"""Functions that a name may mean where it is called on something unknown, and loops in which each of them is run for
-that: a name that more of them have says nothing."""
+_MOST_MEANT, _MOST_OF_ONE_BASE, _MOST_RUNS = 8, 32, 3
+"""Functions that a name may mean where it is called on something unknown, methods that it may mean where all are of
+classes with one base, and loops in which each of them is run for that: a name that more of them have says nothing."""
 
 
 class Uncalled:
@@ -72,9 +70,13 @@ class Uncalled:
         self._guarded = guarded
         self._receivers: dict[int, Value] = {}
         self._overridden: set[tuple[Class, str]] = set()
-        self._entered: set[Function] = set()
+        self._entered: set[tuple[Function, Class]] = set()
         self._alone: set[Function] = set()
         self._runs_by_name: dict[Function, set[Loop]] = {}
+        self._indexed = 0
+        self._named: dict[str, list[Function]] = {}
+        self._methods: dict[Class, dict[str, Function]] = {}
+        self._mentions: dict[Function, set[str]] = {}
 
     def interpret(self) -> None:
         """First those that no other one of them mentions; then those that train, and methods, those of what has no
@@ -110,6 +112,16 @@ class Uncalled:
                         self._alone.add(function)
                 self._run_steps()
 
+    def _index(self) -> None:
+        """Brings the indexes of functions by their names, and of methods by their classes, up to date."""
+        functions = self._machine.functions
+        for one in functions[self._indexed :]:
+            if one.document.path in self._wanted and one.scope.kind != "function":
+                self._named.setdefault(one.name, []).append(one)
+            if one.owner is not None and one.name != "__init__":
+                self._methods.setdefault(one.owner, {})[one.name] = one
+        self._indexed = len(functions)
+
     def _is_left(self, function: Function) -> bool:
         return id(function.node) not in self._machine.called or id(function.node) in self._machine.truncated
 
@@ -133,13 +145,15 @@ class Uncalled:
         bases = owner.lineage()[1:] if owner is not None else ()
         if owner is None or not bases or not self._is_left(function) or function.name == "__init__":
             return
-        lineage = (owner, *bases)
-        known = [one for one in self._machine.functions if one.owner in lineage and one.name != "__init__"]
-        known.sort(key=lambda one: lineage.index(one.owner) if one.owner is not None else 0)
-        methods = {one.name: one for one in reversed(known)}
-        for name in _roots_to(function.name, {one: _names_in(method) for one, method in methods.items()}):
-            if methods[name].owner is not owner:
-                yield methods[name]
+        self._index()
+        methods: dict[str, Function] = {}
+        for cls in (*reversed(bases), owner):
+            methods |= self._methods.get(cls, {})
+        for method in methods.values():
+            if method not in self._mentions:
+                self._mentions[method] = _names_in(method)
+        roots = _roots_to(function.name, {name: self._mentions[method] for name, method in methods.items()})
+        yield from (method for name, method in methods.items() if name in roots and method.owner is not owner)
 
     def _around(self, function: Function) -> Surroundings:
         """What is around a function that nothing calls: nothing that is known. But where a training calls a model of
@@ -193,13 +207,14 @@ class Uncalled:
     def _meant(self, call: NamedCall) -> list[Function]:
         """The functions of the program that a call of something unknown may mean in each pass of a loop: those of that
         name that take what it gives."""
-        if call.name in LIBRARY_METHODS or not call.around.plain:
+        if not call.around.plain:
             return []
-        here = [one for one in self._machine.functions if one.document.path in self._wanted]
-        named = [one for one in here if one.name == call.name and one.scope.kind != "function"]
+        self._index()
+        named = self._named.get(call.name, ())
         bound = [(one, one.owner is not None and Qualified("staticmethod") not in one.decorators) for one in named]
         meant = [one for one, method in bound if takes(one, call.arguments, bound=method)]
-        return meant if len(meant) <= _MOST_MEANT else []
+        of_one_base = len({one if one.owner is None else one.owner.lineage()[-1] for one in meant}) == 1
+        return meant if len(meant) <= (_MOST_OF_ONE_BASE if of_one_base else _MOST_MEANT) else []
 
     def _run_modules(self) -> None:
         """Interprets each method of a module that a step of a training calls, within the loop that it was met in."""
@@ -208,12 +223,20 @@ class Uncalled:
         for entry in recorder.called.take():
             trains = entry.around.in_training(epochs=epochs)
             method = class_member(self._machine, entry.cls, entry.method) if trains else None
-            again = entry.followed and method not in self._entered
+            if not isinstance(method, Function):
+                held = self._receiver_of(entry.cls) if trains and entry.method == "forward" else UNKNOWN
+                for part in parts_of(self._machine, held) if isinstance(held, Module) else ():
+                    if isinstance(part, Module) and part.cls is not None:
+                        recorder.called.note(part.cls, "forward", entry.around, graphs=True)
+                continue
+            # what a base defines calls what each class below it overrides
+            inherited = method.owner is not entry.cls
+            again = (entry.followed or inherited) and (method, entry.cls) not in self._entered
             again |= method in self._alone
-            if isinstance(method, Function) and (again or self._is_left(method)):
-                self._entered.add(method)
+            if again or self._is_left(method):
+                self._entered.add((method, entry.cls))
                 self._alone.discard(method)
-                self._run(method, entry.around, again=again)
+                self._run(method, entry.around, again=again, cls=entry.cls)
 
     def _built_with(self, init: Function, cls: Class, receiver: Value) -> dict[str, Value]:
         """What the ``__init__`` of a class is given: the modules, classes and functions that the program builds its
@@ -227,6 +250,19 @@ class Uncalled:
                     known = bound.get(name, UNKNOWN)
                     bound[name] = part if isinstance(known, Unknown) else join(known, part)
         return bound
+
+    def _receiver_of(self, cls: Class) -> Value:
+        """An object of a class, built with what the program is seen to build such objects with."""
+        machine = self._machine
+        receiver = self._receivers.get(id(cls.node))
+        if receiver is None:
+            receiver = self._receivers[id(cls.node)] = _sample(machine, cls)
+            init = class_member(machine, cls, "__init__")
+            if isinstance(init, Function):
+                with machine.at_home(init.scope.globals):
+                    machine.inline(init, self._built_with(init, cls, receiver), None)
+            machine.store.set(receiver, BUILT, Constant(True))
+        return receiver
 
     def _run(
         self,
@@ -254,14 +290,7 @@ class Uncalled:
         receiver: Value | None = None
         if cls is not None:
             receiver = machine.recorder.called.handed_out.get(function) if cls is function.owner else None
-            receiver = receiver or self._receivers.get(id(cls.node))
-            if receiver is None:
-                receiver = self._receivers[id(cls.node)] = _sample(machine, cls)
-                init = class_member(machine, cls, "__init__")
-                if isinstance(init, Function):
-                    with machine.at_home(init.scope.globals):
-                        machine.inline(init, self._built_with(init, cls, receiver), None)
-                machine.store.set(receiver, BUILT, Constant(True))
+            receiver = receiver or self._receiver_of(cls)
         if again or self._is_left(function):
             with machine.at_home(function.scope.globals, around):
                 bound = bind_parameters(machine, function, arguments, receiver)

@@ -169,6 +169,11 @@ class Machine(ABC):
         """What a module's globals hold under a name; None where nothing defines it, Unknown where a star import may."""
 
     @abstractmethod
+    def module(self, filename: str) -> Scope | None:
+        """The globals of a project's module, interpreting it first where that was not done yet; None where it cannot
+        be read or parsed."""
+
+    @abstractmethod
     def settle(self, value: Value) -> Value:
         """A value whose import, if it is one, has been followed."""
 

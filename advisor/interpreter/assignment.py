@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.iteration import element_at, element_of, holds_modules, parts_of
+from accel_advisor.interpreter.iteration import element_at, element_of, holds_modules
 from accel_advisor.interpreter.library.evident_models import as_model
 from accel_advisor.interpreter.library.settings_classes import field_default
 from accel_advisor.interpreter.loader_batches import loaders_of, may_rewrite, mutates_in_place, refills
+from accel_advisor.interpreter.resolution import take_in
 from accel_advisor.records.actions import Act, Sets, SetsItem
 from accel_advisor.tables.torch_modules import PARAMETERS
 from accel_advisor.values.devices import device_kinds
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 from accel_advisor.values.places import HOST, SOMEWHERE, WITH_MODEL, Place, is_host
-from accel_advisor.values.store import ANY, ESCAPED, OPEN, PARTS
+from accel_advisor.values.store import ANY, ESCAPED, OPEN
 from accel_advisor.values.values import (
     ABSENT,
     Choice,
@@ -143,15 +143,6 @@ def adopt(machine: Machine, value: Value, place: Place) -> None:
                 adopt(machine, item, SOMEWHERE)
         elif isinstance(one, Iterated):
             adopt(machine, one.element, SOMEWHERE)
-
-
-def take_in(machine: Machine, container: Module, values: Iterable[Value]) -> None:
-    """A container of modules holds these as well from now on; they live where it does."""
-    added: list[Value] = []
-    for value in values:
-        one = element_of(machine, value) if isinstance(value, (Sequence, Iterated)) else value
-        added += [each for each in options_of(one) if isinstance(each, Module)]
-    machine.store.set(container, PARTS, Sequence(tuple(dict.fromkeys((*parts_of(machine, container), *added)))))
 
 
 def of_module(machine: Machine, module: Module, value: Value) -> Value:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.iteration import parts_of
 from accel_advisor.interpreter.library.external_settings import switch
 from accel_advisor.interpreter.library.functions import call_library
 from accel_advisor.interpreter.library.loader_subclasses import (
@@ -28,7 +27,7 @@ from accel_advisor.interpreter.parameters import (
     takes,
     takes_what_it_is_given,
 )
-from accel_advisor.interpreter.resolution import builds_modules, class_member, inherited_member, member_of
+from accel_advisor.interpreter.resolution import builds_modules, class_member, inherited_member, member_of, parts_of
 from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import CallSite
 from accel_advisor.records.loaders import loader_of

@@ -15,6 +15,7 @@ from accel_advisor.records.conditions import Condition
 from accel_advisor.records.loops import Loop
 from accel_advisor.syntax.variation import Passes
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES, TRAINING_STEPS
+from accel_advisor.tables.library_methods import LIBRARY_METHODS
 from accel_advisor.tables.wrappers import LEAVES_AUTOGRAD, STOPS_AUTOGRAD
 from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.places import HOST, Place
@@ -358,9 +359,12 @@ class CalledModules:
             found.append(frame.surroundings)
 
     def note_named(self, frame: Frame, name: str, arguments: Arguments) -> None:
-        """Something is called of which only the name is known; a function of that name may hand its own call on."""
+        """Something is called of which only the name is known, unless what libraries make has such methods; a function
+        of that name may hand its own call on."""
+        if name in LIBRARY_METHODS or name in frame.function_names:
+            return
         around = self.step_around(frame)
-        if around.loops and name not in frame.function_names and (name, around.loops[-1]) not in self._named:
+        if around.loops and (name, around.loops[-1]) not in self._named:
             self._named[name, around.loops[-1]] = call = NamedCall(frame.document, name, arguments, around)
             self._unfollowed.append(call)
 

@@ -19,7 +19,7 @@ from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call_function, call_value, instantiate
 from accel_advisor.interpreter.expressions import EVALUATE
 from accel_advisor.interpreter.frames import Frame, Modules, Run
-from accel_advisor.interpreter.resolution import from_stars, module_attribute
+from accel_advisor.interpreter.resolution import brought_before, from_stars, module_attribute
 from accel_advisor.interpreter.statements import EXECUTE
 from accel_advisor.interpreter.unread_cells import forget, stretches
 from accel_advisor.records.around import NOTHING, Surroundings
@@ -95,6 +95,7 @@ class Interpreter(Machine):
         self._memo: dict[tuple[object, ...], Value] = {}
         self._contexts: dict[int, int] = {}
         self._joined: dict[int, Joined] = {}
+        self._settling_again: set[Pending] = set()
         self._settling: set[Pending] = set()
         self._allowed = Allowance(STEPS, STEPS)
         self._spare_beside = MOST_STEPS_BESIDE
@@ -107,8 +108,7 @@ class Interpreter(Machine):
     # -- modules
 
     def module(self, filename: str) -> Scope | None:
-        """The globals of a project's module, interpreting it first where that was not done yet; None where it cannot
-        be read or parsed."""
+        """The globals of a project's module."""
         known = self.scopes.get(filename)
         if known is not None:
             return known
@@ -202,14 +202,15 @@ class Interpreter(Machine):
         """A value whose import, if it is one, has been followed."""
         if not isinstance(value, Pending):
             return value
-        if value in self._settling:
-            # modules that import a name from each other: nobody defines it
-            return UNKNOWN
-        self._settling.add(value)
+        again = value in self._settling
+        if again and (value in self._settling_again or value.name is None):
+            return UNKNOWN  # modules that import a name from each other: nobody defines it
+        settling = self._settling_again if again else self._settling
+        settling.add(value)
         try:
-            return self._follow(value)
+            return brought_before(self, value) if again else self._follow(value)
         finally:
-            self._settling.discard(value)
+            settling.discard(value)
 
     def _follow(self, value: Pending) -> Value:
         scope = self.module(value.filename)
@@ -336,7 +337,7 @@ class Interpreter(Machine):
     def _leave_out(self, node: cst.CSTNode, result: Value) -> Value:
         """A call is not followed: the function is read with unknown arguments too, at the end."""
         self.truncated.add(id(node))
-        self.frame.run.clock.wait()
+        self.frame.run.clock.wait(known=False)
         return result
 
     def _enter(self, function: Function, bound: dict[str, Value], site: CallSite | None) -> Value:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
 from accel_advisor.interpreter.library.unknown_code import escape
-from accel_advisor.interpreter.resolution import any_member_of, defined_in, member_of, module_attribute
+from accel_advisor.interpreter.resolution import any_member_of, defined_in, member_of, module_attribute, parts_of
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.tables.known_datasets import TENSOR_DATASET
@@ -17,7 +17,7 @@ from accel_advisor.tables.torch_modules import CONTAINERS, PARAMETER_GROUP
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import HOST, SOMEWHERE, is_host
 from accel_advisor.values.scope import Scope
-from accel_advisor.values.store import ANY, OPEN, PARTS
+from accel_advisor.values.store import ANY, OPEN
 from accel_advisor.values.values import (
     ABSENT,
     UNKNOWN,
@@ -69,6 +69,9 @@ def element_of(machine: Machine, value: Value) -> Value:
         return _iterate_instance(machine, value)
     if isinstance(value, Method) and value.name == "param_groups":
         return Opaque(PARAMETER_GROUP)
+    if isinstance(value, Opaque) and value.name in ("module.children", "module.modules", "module.named_children"):
+        part = join_all(parts_of(machine, value.arguments[0])) if isinstance(value.arguments[0], Module) else UNKNOWN
+        return Sequence((UNKNOWN, part)) if value.name == "module.named_children" else part
     return part_of(machine, value) if isinstance(value, Module) else UNKNOWN
 
 
@@ -111,16 +114,8 @@ def holds_modules(value: Value) -> bool:
     return isinstance(value, Module) and value.kind in CONTAINERS
 
 
-def parts_of(machine: Machine, module: Module) -> tuple[Value, ...]:
-    """What a module of a library was given to hold."""
-    held = machine.store.get(module, PARTS)
-    return tuple([item for one in options_of(held or UNKNOWN) if isinstance(one, Sequence) for item in one.items])
-
-
 def part_of(machine: Machine, module: Module) -> Value:
     """One of the modules in a container of modules: it lives where that one was moved to."""
-    if not holds_modules(module):
-        return UNKNOWN
     parts, place = parts_of(machine, module), machine.place_of(module)
     for one in parts if place not in (HOST, SOMEWHERE) else ():
         if isinstance(one, Module):

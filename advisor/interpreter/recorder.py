@@ -314,7 +314,7 @@ class Recorder:
         value: Value | None = None,
     ) -> None:
         """The program does something with a library, in one more way; ``value`` is what an assignment gives."""
-        frame.run.clock.operation(what)
+        frame.run.clock.operation(what, frame.loops)
         given: list[tuple[str | int, Argument]] = []
         if arguments is not None:
             given += list(enumerate(arguments.positional))

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import ANY_VISION_DATASET
-from accel_advisor.tables.torch_modules import ANY_VISION_MODEL, MODULE_BASES
+from accel_advisor.tables.torch_modules import ANY_VISION_MODEL, CLASSES_OF_MODULES, MODULE_BASES
+from accel_advisor.values.store import PARTS
 from accel_advisor.values.values import (
     MOST_OPTIONS,
     UNKNOWN,
     Class,
+    Constant,
     Function,
+    Iterated,
     Method,
+    Module,
     Namespace,
     Opaque,
     Pending,
     Qualified,
+    Sequence,
     SourceModule,
     Unknown,
     Value,
     named,
+    options_of,
 )
 
 if TYPE_CHECKING:
@@ -112,9 +119,10 @@ def class_member(machine: Machine, cls: Class | None, name: str) -> Value | None
 
 
 def builds_modules(cls: Class) -> bool:
-    """Whether the objects of a class are modules: it derives from ``nn.Module``, or from a layer or loss of torch."""
+    """Whether the objects of a class are modules: it derives from ``nn.Module``, or from a layer, loss or model of a
+    library."""
     bases = cls.library_bases()
-    return not bases.isdisjoint(MODULE_BASES) or any(one.startswith("torch.nn.") for one in bases)
+    return not bases.isdisjoint(MODULE_BASES) or any(map(CLASSES_OF_MODULES.fullmatch, bases))
 
 
 def bases_of(machine: Machine, arguments: Arguments) -> Opaque:
@@ -168,18 +176,61 @@ def _is_defined_in(value: Value, scope: Scope) -> bool:
     return isinstance(value, Function) and value.scope is scope
 
 
-def from_stars(machine: Machine, scope: Scope, name: str, seen: set[int]) -> Value | None:
-    """What star imports bring under a name: None where they bring nothing, Unknown where a library's may."""
-    seen.add(id(scope))
+def from_stars(machine: Machine, scope: Scope, name: str, seen: set[str], *, first: bool = False) -> Value | None:
+    """What star imports bring under a name, the last of them or the first: None where they bring nothing, Unknown where
+    a library's may."""
+    seen.add(scope.document.path)
     uncertain = False
-    for star in reversed(scope.stars):
+    for star in scope.stars if first else reversed(scope.stars):
         source = machine.settle(star)
         if not isinstance(source, SourceModule):
             uncertain = True
-        elif id(source.scope) not in seen:
+        elif source.scope.document.path not in seen:
             held = machine.store.get(source.scope, name)
+            if isinstance(held, Pending) and held.name == name and held.filename in seen:
+                continue  # imported from where it is looked for, as modules of a package do from the package
             found = machine.settle(held) if held is not None else from_stars(machine, source.scope, name, seen)
             if held is not None or not (found is None or isinstance(found, Unknown)):
                 return found
             uncertain |= found is not None
     return UNKNOWN if uncertain else None
+
+
+def brought_before(machine: Machine, value: Pending) -> Value:
+    """A name that a module of a package imports from the package, which imports that module by a star: one of the stars
+    before it brings the name."""
+    scope = machine.module(value.filename)
+    found = from_stars(machine, scope, value.name or "", set(), first=True) if scope is not None else None
+    return UNKNOWN if found is None else found
+
+
+# -- parts of modules
+
+
+def parts_of(machine: Machine, module: Module) -> tuple[Value, ...]:
+    """What a module of a library was given to hold."""
+    held = machine.store.get(module, PARTS)
+    return tuple([item for one in options_of(held or UNKNOWN) if isinstance(one, Sequence) for item in one.items])
+
+
+def take_in(machine: Machine, container: Module, values: Iterable[Value]) -> None:
+    """A container of modules holds these as well from now on; they live where it does."""
+    added: list[Value] = []
+    for value in values:
+        inner = (
+            value.items if isinstance(value, Sequence) else (value.element if isinstance(value, Iterated) else value,)
+        )
+        added += [each for one in inner for each in options_of(one) if isinstance(each, Module)]
+    machine.store.set(container, PARTS, Sequence(tuple(dict.fromkeys((*parts_of(machine, container), *added)))))
+
+
+def is_part(value: Value | None) -> bool:
+    """Whether a value is a module, or one of several."""
+    return any(isinstance(one, Module) for one in options_of(value or UNKNOWN))
+
+
+def hold(machine: Machine, module: Module, name: Value | None, part: Value) -> None:
+    """A module has a part from now on under a name, which may not be known."""
+    take_in(machine, module, (part,))
+    if isinstance(name, Constant) and isinstance(name.value, str):
+        machine.store.set(module, name.value, part)

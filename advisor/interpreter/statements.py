@@ -207,7 +207,7 @@ def _for(machine: Machine, node: cst.For) -> bool:
         loop.rows_of = _rows_of(machine, node.iter)
         machine.recorder.go_over(machine.frame, loop, element)
         if not loop.counts:
-            machine.frame.run.clock.go_over()
+            machine.frame.run.clock.go_over(data=bool(loop.loaders))
         machine.repeat(node.body.body, element, node.target)
     if node.orelse is not None:
         return machine.execute(node.orelse.body.body)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from accel_advisor.records.actions import Act, Action, AnyCall, any_calls, calls
-from accel_advisor.values.places import Place, is_cuda_capable
+from accel_advisor.values.places import Place, is_cuda_capable, is_host
 from accel_advisor.values.values import Value
 
 if TYPE_CHECKING:
@@ -37,8 +37,10 @@ class Moment(Value):
         loops: the loops around it, by their identity, outermost first.
         now: how many events there were.
         worked: the last event that gave the GPU work, and worked_in: the loops around that.
-        waited: the last event that may have waited for the GPU, or of which nothing is known.
-        passed: the last event that began to go over data, or trained.
+        waited: the last event that may have waited for the GPU, or of which nothing is known, and halted: of which
+            something is known.
+        passed: the last event that began a loop, or trained; gone: that began to go over the batches of a loader.
+        busy: the last event that gave the GPU work, as far as is seen, and busy_in: the loops around that.
         clock: what counted the events; readings of two clocks say nothing about each other.
     """
 
@@ -48,7 +50,11 @@ class Moment(Value):
     worked: int = field(default=0, compare=False)
     worked_in: tuple[object, ...] = field(default=(), compare=False)
     waited: int = field(default=0, compare=False)
+    halted: int = field(default=0, compare=False)
     passed: int = field(default=0, compare=False)
+    gone: int = field(default=0, compare=False)
+    busy: int = field(default=0, compare=False)
+    busy_in: tuple[object, ...] = field(default=(), compare=False)
     clock: Clock | None = field(default=None, compare=False, repr=False)
 
     def misses(self, end: Moment) -> bool:
@@ -63,37 +69,59 @@ class Moment(Value):
             return False
         return end.waited <= self.now or not (self.loops or end.worked_in)
 
+    def misses_in_each_pass(self, end: Moment) -> bool:
+        """Whether two readings in one pass of a loop leave out GPU work that began between them, as far as is seen:
+        what is not known is taken not to wait."""
+        if self.clock is not end.clock or self.loops != end.loops or not self.loops or end.gone > self.now:
+            return False
+        return end.busy > max(self.now, end.halted) and end.busy_in == self.loops
+
 
 class Clock:
     """Counts the events of one module's run, in the order in which the program would meet them."""
 
     def __init__(self) -> None:
-        self._now = self._worked = self._waited = self._passed = 0
+        self._now = self._worked = self._busy = 0
+        self._waited = self._halted = self._passed = self._gone = 0
         self._worked_in: tuple[object, ...] = ()
+        self._busy_in: tuple[object, ...] = ()
 
     def read(self, node: cst.Call, loops: tuple[object, ...]) -> Moment:
         """A reading of the clock."""
-        return Moment(node, loops, self._now, self._worked, self._worked_in, self._waited, self._passed, self)
+        waits = self._waited, self._halted, self._passed, self._gone
+        return Moment(node, loops, self._now, self._worked, self._worked_in, *waits, self._busy, self._busy_in, self)
 
     def work(self, place: Place, loops: tuple[object, ...]) -> None:
         """Something is computed at a place."""
+        if is_host(place):
+            return
+        self._now += 1
+        self._busy, self._busy_in = self._now, loops
         if place and is_cuda_capable(place):
-            self._now += 1
             self._worked, self._worked_in = self._now, loops
 
-    def wait(self) -> None:
-        """The host waits for the GPU, or may do so."""
+    def wait(self, *, known: bool = True) -> None:
+        """The host waits for the GPU, or may do so; nothing is known of what it does where that is not."""
         self._now += 1
         self._waited = self._now
+        if known:
+            self._halted = self._now
 
-    def go_over(self) -> None:
-        """The program begins to go over data, or trains."""
+    def go_over(self, *, data: bool = True) -> None:
+        """The program begins a loop, which goes over the batches of a loader, or may do so, where that is data."""
         self._now += 1
         self._passed = self._now
+        if data:
+            self._gone = self._now
 
-    def operation(self, what: Action) -> None:
+    def train(self, loops: tuple[object, ...]) -> None:
+        """The program begins a backward pass."""
+        self.go_over(data=False)
+        self._busy, self._busy_in = self._now, loops
+
+    def operation(self, what: Action, loops: tuple[object, ...]) -> None:
         """The program does something with a library."""
         if not what.answers.isdisjoint(_WAITING) or (what.owner.endswith("GradScaler") and what.name == "step"):
             self.wait()
         elif AnyCall("backward") in what.answers:
-            self.go_over()
+            self.train(loops)

@@ -195,7 +195,12 @@ class Given:
         """Whether, as the target of a move, it is certainly a device, and no dtype or tensor; where a command line
         decides, its default is."""
         one = self.default
-        return isinstance(one._value, Device) or one.attribute == "device" or isinstance(one.literal, (str, int))
+        options = options_of(one._value)
+        if any(isinstance(each, Device) for each in options):
+            named = [each.name for each in options if isinstance(each, Qualified)]
+            casts = any(isinstance(each, Tensor) for each in options)
+            return not casts and not any(name.startswith("torch.") for name in named)
+        return one.attribute == "device" or isinstance(one.literal, (str, int))
 
     @property
     def device_kinds(self) -> frozenset[str]:
@@ -214,6 +219,12 @@ class Given:
         """Whether both are readings of the clock, and the time from this one to the other certainly leaves out work
         that the GPU was given in between."""
         return isinstance(self._value, Moment) and isinstance(end._value, Moment) and self._value.misses(end._value)
+
+    def misses_work_in_each_pass_until(self, end: Given) -> bool:
+        """Whether both are readings of the clock in one pass of a loop, and the time between them evidently leaves out
+        work that the GPU was given there."""
+        start, stop = self._value, end._value
+        return isinstance(start, Moment) and isinstance(stop, Moment) and start.misses_in_each_pass(stop)
 
     # -- tensors
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS, SETTINGS
 
+LEAVES_BATCHES = frozenset({"deepspeed"})
+"""Frameworks whose loaders give batches on the host, for the program to copy."""
+
 FRAMEWORK_CLASSES = {
     "lightning.LightningModule": "lightning",
     "lightning.LightningDataModule": "lightning",

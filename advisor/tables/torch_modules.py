@@ -5,8 +5,17 @@ From the documentation of torch 2.13 (https://docs.pytorch.org/docs/stable/nn.ht
 
 from __future__ import annotations
 
+import re
+
 MODULE_BASES = frozenset({"torch.nn.Module", "lightning.LightningModule", "torch.jit.ScriptModule"})
 """Classes that modules inherit from."""
+
+CLASSES_OF_MODULES = re.compile(
+    r"(?:torch\.nn|torch_geometric\.nn|dgl\.nn|torchvision\.(?:models|ops)|timm\.(?:models|layers)|monai\.networks)\..+"
+    r"|(?:transformers|pytorch_transformers|pytorch_pretrained_bert|diffusers)\..*(?:Model|ModelMixin|For[A-Z]\w+)"
+)
+"""Full names of classes of libraries from which only modules inherit: all that these packages of layers and models
+have, and the models of transformers and of what it was called before."""
 
 OUTPUTS = frozenset(
     "loss losses logits sample preds predictions last_hidden_state pooler_output hidden_states image_embeds "
@@ -16,6 +25,9 @@ OUTPUTS = frozenset(
 
 MODULE_ALIASES = frozenset({"torch.compile", "torch.jit.script", "torch.nn.utils.spectral_norm"})
 """Callables that return a module which lives where their argument lives."""
+
+CHECKPOINTS = frozenset({"torch.utils.checkpoint.checkpoint", "deepspeed.checkpointing.checkpoint"})
+"""Functions that call their first argument with the others, and once more in the backward pass."""
 
 WRAPPERS_THAT_MOVE_INPUTS = frozenset(
     {

@@ -7,17 +7,17 @@ import re
 from accel_advisor.values.devices import device_text, formatted_device
 from accel_advisor.values.values import UNKNOWN, Constant, Text, Value
 
-_OF_MODULES = re.compile(r"\.*(?:[A-Za-z_]\w*\.)+\w*|\.+\w*")
-"""Beginnings of the full names of modules, with the name of a package in them."""
+_OF_NAMES = re.compile(r"\.*(?:[A-Za-z_]\w*\.)+\w*|\.+\w*|[A-Za-z_]\w*")
+"""Beginnings of the full names of modules, and of the names of attributes."""
 _HOLE = re.compile(r"\{[^{}]*\}|%[sd]")
 
 
 def composed(beginning: str, end: str = "") -> Value:
-    """A text that begins, and ends, like this: the name of a device or of a module, where it may be one."""
+    """A text that begins, and ends, like this: the name of a device, a module or an attribute, where it may be one."""
     device = device_text(beginning)
     known = (
         device == UNKNOWN
-        and _OF_MODULES.fullmatch(beginning) is not None
+        and _OF_NAMES.fullmatch(beginning) is not None
         and (not end or end.replace(".", "_").isidentifier() or end.isalnum())
     )
     return Text(beginning, end) if known else device

@@ -29,6 +29,7 @@ class Ground(Enum):
     KEPT = "what it was before an unknown call", "unknown calls hand back what they are given"
     USE = "what is done with it", "the file holds a checkpoint"
     CALLED = "what it is called", "the file holds a checkpoint"
+    QUEUE = "the work that the GPU was given before", "what is not known does not wait for the GPU"
     MODE = "its `eval()`", "what is put in evaluation mode is a model"
     HOOK = "its use as a hook", "the training registers this hook"
     HELPER = "the tensor that it goes with", "the steps call this function"

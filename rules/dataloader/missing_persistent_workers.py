@@ -89,13 +89,12 @@ class DataLoaderMissingPersistentWorkers(Rule):
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
         loop, turns = epochs_of(loader)[0], "every pass" if loader.epoch_loops else "some passes"
-        line, (minor, aside) = loop.document.span(loop.node).start.line, weight_of(facts, loader)
-        where = "" if loop.document is facts.document else f" of {loop.document.filename}"
-        starts, granted = start_methods(facts, loader), what_epochs_grant(loader)
+        (minor, aside), where = weight_of(facts, loader), f"{loop.document.span(loop.node).start.line}"
+        where += "" if loop.document is facts.document else f" of {loop.document.filename}"
+        starts, basis, keep = start_methods(facts, loader), evidence_of_workers(loader), where_workers(loader)
         cost = f", by {starts.fresh}, which imports torch in each of them" if starts.fresh else ""
-        basis, keep = evidence_of_workers(loader), where_workers(loader)
-        when = f"in {turns} of the loop in {line}{where}{cost}{granted}"
-        message = f"{_restarted(facts, loader)} started anew {when}; pass `persistent_workers={keep}`"
+        when = f"started anew in {turns} of the loop in {where}{cost}{what_epochs_grant(loader)}"
+        message = f"{_restarted(facts, loader)} {when}; pass `persistent_workers={keep}`"
         return self.finding(
             facts,
             loader.node,
@@ -105,16 +104,17 @@ class DataLoaderMissingPersistentWorkers(Rule):
             related=[also_at(loop.document, loop.node, "the loop over epochs")],
             basis=basis,
             since=workers_live_on_since(loader),
+            group="workers",
             minor=minor,
             aside=aside,
-            group="workers",
         )
 
 
 def _restarted(facts: Facts, loader: LoaderCall) -> str:
     """That workers are started again, with what decides their number."""
     count, spelled = loader.fixed_workers, spelled_workers(loader)
-    if count is not None or spelled is None:
-        return f"the worker of `{loader.label}` is" if count == 1 else f"the {count} workers of `{loader.label}` are"
-    default, code = loader.default_count("num_workers"), facts.document.code(spelled)
-    return f"the workers of `{loader.label}` (`{code}`{f', {default} by default' if default else ''}) are"
+    if count is not None:
+        return f"the {count} workers of `{loader.label}` are" if count > 1 else f"the worker of `{loader.label}` is"
+    default, code = loader.default_count("num_workers"), f"`{facts.document.code(spelled)}`" if spelled else ""
+    said = ", ".join(filter(None, (code, f"{default} by default" if default else "")))
+    return f"the workers of `{loader.label}` ({said}) are"

@@ -97,5 +97,5 @@ class NoMixedPrecision(Rule):
             related.append(also_at(training.twice.document, training.twice.node, "these are best left in float32"))
         keep = 'this stays in float32, under `torch.autocast("cuda", enabled=False)`'
         related += [also_at(document, kept, keep) for document, kept in training.kept]
-        related += [also_at(one.document, one.node, "this loop trains in float32, too") for one in training.others]
+        related += [also_at(document, step, "this loop trains in float32, too") for document, step in training.others]
         yield self.finding(facts, node, message, related=related, basis=training.basis, since=SINCE)

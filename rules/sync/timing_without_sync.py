@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.actions import Act, SetsItem
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.steps.early_reads import timed_launches
 from accel_advisor.rule import Rule
 
 
@@ -49,8 +49,9 @@ class TimingWithoutSync(Rule):
 
     When to ignore it
         Where the time to launch is what you want to know. The rule is silent where anything after the work waits for
-        the GPU (`.item()`, `.cpu()`, an event) or is not known, about whole epochs and steps of training, which are so
-        long that the last launches do not matter, and with `CUDA_LAUNCH_BLOCKING`.
+        the GPU (`.item()`, `.cpu()`, an event), about epochs and about steps that are timed from one to the next, in
+        which the last launches do not matter, and with `CUDA_LAUNCH_BLOCKING`. Outside of loops it is silent, too,
+        where anything after the work is not known.
 
     References
         - https://docs.pytorch.org/docs/stable/notes/cuda.html#asynchronous-execution
@@ -62,13 +63,10 @@ class TimingWithoutSync(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each difference once."""
-        if facts.does(SetsItem("os.environ", "CUDA_LAUNCH_BLOCKING")):
-            return
-        for operation in facts.operations_of(Act.ELAPSED):
-            if all(context.subject.misses_work_until(context.value) for context in operation.contexts):
-                message = (
-                    f"`{facts.document.code(operation.node)}` is over before the GPU has done what was launched, and "
-                    f"tells the time of the launches only; call `torch.cuda.synchronize()` before each reading of the "
-                    f"clock"
-                )
-                yield self.finding(facts, operation.node, message)
+        for operation, basis in timed_launches(facts):
+            message = (
+                f"`{facts.document.code(operation.node)}` is over before the GPU has done what was launched, and tells "
+                f"the time of the launches only{basis.clause}; call `torch.cuda.synchronize()` before each reading of "
+                f"the clock"
+            )
+            yield self.finding(facts, operation.node, message, basis=basis)

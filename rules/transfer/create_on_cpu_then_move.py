@@ -15,11 +15,11 @@ class CreateOnCpuThenMove(Rule):
 
     What it does
         Finds `torch.zeros(...).to(device)` and the like (`ones`, `full`, `empty`, `eye`, `arange`, `linspace`, `rand`,
-        `randn`, `randint`, `randperm`, `torch.FloatTensor(n, m)`) that are moved where they are made, or by their name
-        before anything else happens to them, be it only where another tensor is on the GPU, those that take the place
-        of another tensor (`type_as`, `to(x)`, `x.new_tensor`), and those that get a type of tensors on the GPU. What is
-        computed of them on the way, without other tensors, belongs to it: `(torch.arange(n) / n).to(device)`,
-        `torch.triu(torch.ones(n, n)).to(device)`.
+        `randn`, `randint`, `randperm`, `hann_window`, `torch.FloatTensor(n, m)`, `torch.LongTensor(range(n))`) that are
+        moved where they are made, or by their name before anything else happens to them (in a script, only in a loop),
+        be it only where another tensor is on the GPU, those that take the place of another tensor (`type_as`, `to(x)`,
+        `x.new_tensor`), and those that get a type of tensors on the GPU. What is computed of them on the way, without
+        other tensors, belongs to it: `(torch.arange(n) / n).to(device)`, `torch.triu(torch.ones(n, n)).to(device)`.
 
     Why it costs time
         The host fills the memory and the program waits while it is copied. The factory fills it on the device when it

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ..rules.checks import Pair, check_pair, findings_of
 
 HEAD = """
@@ -56,9 +58,24 @@ def test_a_method_that_takes_other_arguments_is_not_meant(tmp_path: Path) -> Non
 
 
 def test_a_name_of_many_methods_means_none_of_them(tmp_path: Path) -> None:
-    many = "".join(LOSS.format(at=at) for at in range(32))
+    many = "".join(LOSS.format(at=at) for at in range(8))
     assert not any(one.minor for one in findings_of("ACC205", TRAINING + many, tmp_path))
-    assert all(one.minor for one in findings_of("ACC205", TRAINING + many + LOSS.format(at=32), tmp_path))
+    assert all(one.minor for one in findings_of("ACC205", TRAINING + many + LOSS.format(at=8), tmp_path))
+
+
+def test_a_name_of_many_methods_of_one_base_means_all_of_them(tmp_path: Path) -> None:
+    many = "class Base:\n    pass\n" + "".join(LOSS.format(at=f"{at}(Base)") for at in range(9))
+    assert not any(one.minor for one in findings_of("ACC205", TRAINING + many, tmp_path))
+    assert all(one.minor for one in findings_of("ACC205", TRAINING + many.replace("8(Base)", "8"), tmp_path))
+
+
+def test_a_method_of_a_model_of_which_only_its_use_is_known_is_meant(tmp_path: Path) -> None:
+    source = TRAINING.replace(
+        "chosen = registry", "chosen = registry.pick(args).cuda()\n    chosen.train()\n    other = registry"
+    )
+    assert not any(one.minor for one in findings_of("ACC205", source + LOSS.format(at=""), tmp_path))
+    known = source.replace("registry.pick(args)", "nn.Linear(3, 3)")
+    assert all(one.minor for one in findings_of("ACC205", known + LOSS.format(at=""), tmp_path))
 
 
 MODULES = (
@@ -168,3 +185,42 @@ def test_a_name_that_is_called_in_a_step_of_a_framework_means_a_part_of_it(tmp_p
     assert not found.minor
     (found,) = findings_of("ACC205", STEP.replace("training_step", "predict_step") + LOSS.format(at=""), tmp_path)
     assert found.minor
+
+
+INHERITS = (
+    HEAD
+    + """
+class Base(nn.Module):
+    def forward(self, *args, **kwargs):
+        return CALL(*args)
+class Net(Base):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+    def _forward(self, x):
+        h = self.layer(x)
+        return h[h > 0]
+class Other(Base):
+    def _forward(self, x):
+        return x
+def train(data, mode):
+    loader = DataLoader(data, pin_memory=True, num_workers=4, persistent_workers=True)
+    net = nn.Sequential(Other(), Net()).cuda()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    for x, y in loader:
+        optimizer.zero_grad()
+        net(x.cuda(non_blocking=True)).sum().backward()
+        optimizer.step()
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "silent"),
+    [
+        ("self._forward", "self._backward"),
+        ("getattr(self, '_' + kwargs.get('mode', 'forward'))", "getattr(self, 'x_' + kwargs.get('mode', 'forward'))"),
+    ],
+)
+def test_a_forward_of_a_base_calls_what_each_class_overrides(call: str, silent: str, tmp_path: Path) -> None:
+    check_pair("ACC208", Pair(INHERITS.replace("CALL", silent), silent, call), tmp_path)

@@ -80,3 +80,27 @@ def test_a_module_that_is_no_package_has_no_modules_in_it(tmp_path: Path) -> Non
     source = TRAINING.replace("IMPORT", "import tool").replace("MAKE", "tool.loading.make_loader")
     others = {"loading.py": LOADING, "tool.py": "import torch\n"}
     check_one("ACC201", source.replace("# -> warning safe", "# -> info"), tmp_path, others)
+
+
+MADE_OF_A_BASE = """
+from torch.utils.data import DataLoader, TensorDataset
+from data import Base
+class KIND(Base):
+    pass
+"""
+BASE = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+class Base:
+    def make(self):
+        return DataLoader(TensorDataset(torch.zeros(8, 8), torch.zeros(8)), pin_memory=True)
+"""
+
+
+@pytest.mark.parametrize("first", ["from .base import *\n", "from .base import Base\n"])
+def test_follows_what_modules_of_a_package_import_from_it(first: str, tmp_path: Path) -> None:
+    source = TRAINING.replace("IMPORT", "from data import A, B, C").replace("MAKE", "B().make")
+    stars = "".join(f"from .{name} import *\n" for name in "abc")
+    kinds = {f"data/{name}.py": MADE_OF_A_BASE.replace("KIND", name.upper()) for name in "abc"}
+    others = {"data/__init__.py": first + stars, "data/base.py": BASE, **kinds}
+    check_one("ACC201", source, tmp_path, others)

@@ -272,10 +272,13 @@ engine, _, loader, _ = deepspeed.initialize(
 )
 for epoch in range(3):
     for x, y in loader:
-        loss = nn.functional.cross_entropy(engine(x.to(engine.device)), y.to(engine.device))
+        x, y = x.to(engine.device, non_blocking=True), y.to(engine.device, non_blocking=True)
+        loss = nn.functional.cross_entropy(engine(x), y)
         engine.backward(loss)
         engine.step()
-"""
+""",
+        ", non_blocking=True",
+        ("ACC201",),
     ),
     "Composer": Script(
         IMPORTS

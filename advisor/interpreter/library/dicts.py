@@ -42,8 +42,17 @@ def update_mapping(machine: Machine, mapping: Mapping, other: Value) -> None:
         for key in dict.fromkeys(key for table in tables for key in table):
             value = join_all(table.get(key, ABSENT) for table in tables)
             machine.store.set(mapping, key, _over(machine, mapping, key, value))
+    elif isinstance(other, Sequence) and all(_is_pair(one) for one in other.items):
+        for one in other.items:
+            if isinstance(one, Sequence) and isinstance(one.items[0], Constant):
+                machine.store.set(mapping, one.items[0].value, one.items[1])
     else:
         machine.store.set(mapping, OPEN, Constant(True))
+
+
+def _is_pair(value: Value) -> bool:
+    """Whether a value is a key, which is known, and what a dict has under it."""
+    return isinstance(value, Sequence) and len(value.items) == 2 and isinstance(value.items[0], Constant)
 
 
 def _maybe(value: Value) -> bool:

@@ -38,7 +38,7 @@ from accel_advisor.tables.torch_functions import (
     TENSOR_FACTORIES,
     TENSOR_FUNCTIONS,
 )
-from accel_advisor.tables.torch_modules import MODULE_ALIASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS
+from accel_advisor.tables.torch_modules import CHECKPOINTS, MODULE_ALIASES, STATELESS, WRAPPERS_THAT_MOVE_INPUTS
 from accel_advisor.values.devices import device_basis, device_kinds, is_first
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 from accel_advisor.values.fillings import filled_by
@@ -163,7 +163,8 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
         basis = PROVEN
         known = False
         for value in arguments.values():
-            for one in value.items if isinstance(value, Sequence) else (value,):
+            parts = (value.element,) if isinstance(value, Iterated) else (value,)
+            for one in value.items if isinstance(value, Sequence) else parts:
                 if isinstance(one, Tensor):
                     place |= one.place
                     grown |= one.grown
@@ -188,6 +189,9 @@ def _torch(machine: Machine, name: str, arguments: Arguments, node: cst.Call) ->
         given = arguments.get("parameters", 0)
         module = given.arguments[0] if isinstance(given, Opaque) and given.name == "module.parameters" else None
         return Tensor(machine.place_of(module) if isinstance(module, Module) else SOMEWHERE, scalar=True)
+    if name in CHECKPOINTS and arguments.positional:
+        function, *others = arguments.positional
+        return machine.call_value(function.value, Arguments(arguments.node, others, open=arguments.open), node)
     if name in MODULE_ALIASES and arguments.positional:
         given = arguments.positional[0].value
         if name == "torch.compile" and isinstance(given, Module):

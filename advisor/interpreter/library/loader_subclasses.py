@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.library.loader_construction import build_loader
-from accel_advisor.interpreter.resolution import class_member
+from accel_advisor.interpreter.resolution import class_member, take_in
 from accel_advisor.records.facts import CallSite
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS, Constructor
-from accel_advisor.values.values import UNKNOWN, Class, Function, Instance, Loader, Value
+from accel_advisor.tables.torch_modules import CONTAINERS
+from accel_advisor.values.values import UNKNOWN, Class, Function, Instance, Loader, Module, Value
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
@@ -39,16 +40,17 @@ def build_subclass(
 
 
 def build_base(machine: Machine, arguments: Arguments, node: cst.Call) -> None:
-    """``super().__init__(...)`` in the ``__init__`` of a subclass of a loader."""
+    """``super().__init__(...)`` in the ``__init__`` of a subclass of a loader, or of a container of modules."""
     function = machine.frame.function
     if function is None or function.owner is None or function.name != "__init__":
         return
+    bases, params = function.owner.library_bases(), function.node.params.params
+    receiver = machine.lookup(params[0].name.value) if params else UNKNOWN
+    if isinstance(receiver, Module) and not bases.isdisjoint(CONTAINERS):
+        take_in(machine, receiver, (*arguments.values(), *arguments.rest))
     if passes_arguments_on(machine, function.owner):
         return
-    bases = function.owner.library_bases()
     loader = next((CONSTRUCTORS[base] for base in sorted(bases) if base in CONSTRUCTORS), None)
-    params = function.node.params.params
-    receiver = machine.lookup(params[0].name.value) if params else UNKNOWN
     if loader is not None and isinstance(receiver, Instance):
         built = build_loader(machine, loader, arguments, node, cls=receiver.cls)
         machine.store.set(receiver, "\0loader", built)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.assignment import of_module, take_in
+from accel_advisor.interpreter.assignment import of_module
 from accel_advisor.interpreter.iteration import element_at, element_of, holds_modules
 from accel_advisor.interpreter.library.device_moves import arrives_later, copies_into, transfer
 from accel_advisor.interpreter.library.dicts import mapping_method
@@ -15,6 +15,7 @@ from accel_advisor.interpreter.library.external_settings import parser_method, s
 from accel_advisor.interpreter.library.opaque_methods import call_inherited_method, call_opaque_method
 from accel_advisor.interpreter.library.unknown_code import call_unknown
 from accel_advisor.interpreter.loader_batches import may_rewrite, mutates_in_place, part_named
+from accel_advisor.interpreter.resolution import hold, is_part, take_in
 from accel_advisor.records import actions
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.tables.tensor_methods import (
@@ -113,6 +114,9 @@ def call_method(machine: Machine, method: Method, arguments: Arguments, node: cs
         _note_change(machine, node)
     if isinstance(receiver, Mapping):
         return mapping_method(machine, receiver, name, arguments)
+    if isinstance(receiver, Method) and receiver.name == "_modules" and name in ("items", "values"):
+        part = element_of(machine, receiver.receiver)
+        return Iterated(Sequence((UNKNOWN, part)) if name == "items" else part)
     if isinstance(receiver, Method) and receiver.name == "__dict__" and name in ("items", "values"):
         element = element_at(machine, receiver, ...)
         return Iterated(Sequence((UNKNOWN, element)) if name == "items" else element)
@@ -283,6 +287,9 @@ def _module_method(machine: Machine, receiver: Module, name: str, arguments: Arg
     if name in ("values", "items") and holds_modules(receiver):
         part = element_of(machine, receiver)
         return Iterated(Sequence((UNKNOWN, part)) if name == "items" else part)
+    if name in ("add_module", "register_module") and is_part(arguments.get("module", 1)):
+        hold(machine, receiver, arguments.get("name", 0), arguments.get("module", 1) or UNKNOWN)
+        return Constant(None)
     if name in REGISTERS:
         _register(machine, receiver, arguments)
         return Constant(None)
@@ -295,6 +302,8 @@ def _module_method(machine: Machine, receiver: Module, name: str, arguments: Arg
         # DeepSpeed engines and the like train through the module
         machine.recorder.backward(machine.frame.loops)
         return UNKNOWN
+    if receiver.evident:
+        machine.recorder.called.note_named(machine.frame, name, arguments)
     machine.store.set(receiver, ESCAPED, Constant(True))
     return call_unknown(machine, arguments.values())
 

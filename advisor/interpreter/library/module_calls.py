@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.iteration import parts_of
 from accel_advisor.interpreter.loader_batches import may_be_batch
-from accel_advisor.interpreter.resolution import class_member
+from accel_advisor.interpreter.resolution import class_member, parts_of
 from accel_advisor.records.facts import ArgumentPlace, ModuleCallContext
 from accel_advisor.records.inputs import WEIGHTS
 from accel_advisor.syntax.shapes import makes_parts

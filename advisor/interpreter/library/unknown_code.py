@@ -10,7 +10,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.abstract_machine import Machine
 from accel_advisor.interpreter.loader_batches import may_be_batch, may_rewrite
-from accel_advisor.interpreter.resolution import any_member_of, defined_in
+from accel_advisor.interpreter.resolution import any_member_of, defined_in, hold, is_part, parts_of
 from accel_advisor.records.actions import Call
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import SOMEWHERE, is_cuda_capable
@@ -34,6 +34,7 @@ from accel_advisor.values.values import (
     Tensor,
     Text,
     Value,
+    join_all,
     named,
     options_of,
 )
@@ -53,7 +54,7 @@ def call_unknown(machine: Machine, values: list[Value], node: cst.Call | None = 
     Args:
         node: the call, where what it returns is of interest.
     """
-    machine.frame.run.clock.wait()
+    machine.frame.run.clock.wait(known=False)
     for value in values:
         escape(machine, value)
     if any(map(may_be_batch, values)):
@@ -119,6 +120,14 @@ def reflection(machine: Machine, name: str, arguments: Arguments, node: cst.Call
             return named(defined_in(machine, one.scope) for one in modules if isinstance(one, SourceModule))
         if isinstance(first, Qualified):
             return any_member_of(first)
+        if isinstance(first, Module) and parts_of(machine, first):
+            return join_all(parts_of(machine, first))
+        if isinstance(first, (Module, Instance)) and isinstance(key, Text) and key.beginning + key.end:
+            return _methods_named(machine, first, key)
+    if name == "setattr" and isinstance(first, Module) and is_part(arguments.get("", 2)):
+        machine.recorder.operation(machine.frame, node, Call(name), None, arguments)
+        hold(machine, first, key, arguments.get("", 2) or UNKNOWN)
+        return Constant(None)
     if name in ("getattr", "setattr") and first is not None:
         # any of its attributes may be taken out, moved, or replaced
         escape(machine, first)
@@ -131,10 +140,18 @@ def reflection(machine: Machine, name: str, arguments: Arguments, node: cst.Call
     return UNKNOWN
 
 
+def _methods_named(machine: Machine, owner: Module | Instance, name: Text) -> Value:
+    """The methods of an object that a text may name of which the beginning or the end is known."""
+    known = owner.cls.method_names() if owner.cls is not None else ()
+    found = sorted(one for one in known if one.startswith(name.beginning) and one.endswith(name.end))
+    meant = [one for one in found if not one.startswith("__")]
+    return named(machine.attribute(owner, one) for one in meant) if len(meant) <= MOST_OPTIONS else UNKNOWN
+
+
 def _module(machine: Machine, name: Value | None, package: Value | None) -> Value:
     """The module of the project that a text names, or those that it may name."""
     around = package.value if isinstance(package, Constant) and isinstance(package.value, str) else ""
-    if isinstance(name, Text):
+    if isinstance(name, Text) and "." in around + name.beginning:
         folder, _, beginning = (around + name.beginning).rpartition(".")
         inside = folder.lstrip(".")
         level = len(folder) - len(inside) + (name.beginning.startswith(".") and not around)

@@ -259,17 +259,23 @@ def _frozen_part(operation: Operation) -> str | None:
 
 def _is_learnt_from(facts: Facts, loop: Loop) -> bool:
     """Whether what the loop computes reaches a backward pass, or a ``forward`` differentiates by itself."""
-    computed = {call.node for call, _ in facts.program.calls_in.get(loop, ())}
+    computed = {call.node: call for call, _ in facts.program.calls_in.get(loop, ())}
+    own = {node for node, call in computed.items() if all(_is_inside(one.inner, loop) for one in call.contexts)}
     for operation in facts.program.operations_of(_BACKWARD, _GRAD):
         if operation.what is _GRAD and any("forward" in context.functions for context in operation.contexts):
             return True
         for context in operation.contexts:
             losses = _losses(operation, context)
-            if any(value.graph & computed for value in losses):
+            if any(value.graph & own for value in losses):
                 return True
-            if not any(_is_explained(facts, value) for value in losses) and _happens_around(context, loop):
-                return True
+            told = [one for one in losses if _is_explained(facts, one)]
+            if (not told or any(one.graph & computed.keys() for one in told)) and _happens_around(context, loop):
+                return True  # what other loops call as well may have computed the loss there
     return False
+
+
+def _is_inside(inner: Loop | None, loop: Loop) -> bool:
+    return inner is not None and (inner is loop or inner.is_within(loop))
 
 
 def _losses(operation: Operation, context: OperationContext) -> list[Given]:

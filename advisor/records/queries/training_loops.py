@@ -13,6 +13,7 @@ from accel_advisor.records.loaders import loaders_in
 from accel_advisor.syntax.shapes import names_bound_in, names_read_in
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.frameworks import TRAINING_STEPS
 from accel_advisor.tables.torch_functions import AUTOCASTS
 from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.places import is_cuda_capable
@@ -91,11 +92,17 @@ def happens_often(facts: Facts, *operations: Operation) -> bool:
     """Whether one of these operations happens in ``forward``, or in a loop that takes batches or trains at every step,
     or in one of the branches of which each step takes one, but for one that is taken every n steps."""
     contexts = [context for one in operations for context in one.contexts]
-    if any(runs_often(facts, one) for one in contexts):
+    if any(runs_often(facts, one) for one in contexts) or any(map(_is_of_a_step, operations)):
         return True
     outside = [one for one in contexts if "__init__" not in one.functions and one.period.absent]
     sides = (one.alternative_in(loop) for one in outside for loop in _busy(facts, one))
     return any(side is not None and not side.rare for side in sides)
+
+
+def _is_of_a_step(operation: Operation) -> bool:
+    """Whether it happens in a method that a framework calls at each step, which nothing skips."""
+    steps = [one for one in operation.contexts if not TRAINING_STEPS.isdisjoint(one.functions)]
+    return operation.framework is not None and any(not one.guarded for one in steps)
 
 
 def basis_of_often(facts: Facts, *operations: Operation) -> Evidence:

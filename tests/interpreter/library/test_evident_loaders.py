@@ -103,11 +103,18 @@ def test_one_record_for_a_name(tmp_path: Path) -> None:
     assert len(loader.loops) == 2
 
 
-@pytest.mark.parametrize("named", ["import fastai.vision.all", "import deepspeed\ndeepspeed.initialize()"])
-def test_what_moves_batches(named: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("named", "moves"),
+    [
+        ("import fastai.vision.all", True),
+        ("import accelerate\naccelerate.Accelerator()", True),
+        ("import deepspeed\ndeepspeed.initialize()", False),
+    ],
+)
+def test_what_moves_batches(named: str, *, moves: bool, tmp_path: Path) -> None:
     source = f"{MODEL}{named}\ndef train(loader):\n  for x, y in loader:\n    model(x.cuda()).sum().backward()\n"
     (loader,) = _loaders(source, tmp_path)
-    assert loader.moved_by is not None
+    assert (loader.moved_by is not None) is moves
 
 
 def test_a_loader_that_is_built_counts_alone(tmp_path: Path) -> None:

@@ -92,6 +92,16 @@ PAIRS = {
         "**dict(num_workers=conf.n)",
         "num_workers=conf.n",
     ),
+    "an option among keywords that is 0 by default": Pair(
+        FILES + OPTION.replace("2", "0") + LOADER.replace("num_workers=2", "**dict(num_workers=args.n)") + EPOCHS,
+        "default=0",
+        "default=2",
+    ),
+    "workers among keywords that are given on the CPU only": Pair(
+        FILES + "k = {} if conf.cuda else {'num_workers': 0}\n" + LOADER.replace("num_workers=2", "**k") + EPOCHS,
+        "{} if conf.cuda else {'num_workers': 0}",
+        "{'num_workers': 5} if conf.cuda else {}",
+    ),
     "given": Pair(FILES + LOADER.replace("2", "2, persistent_workers=False") + EPOCHS, ", persistent_workers=False"),
     "a setting": Pair(
         FILES + LOADER.replace("2", "2, persistent_workers=conf.p") + EPOCHS, ", persistent_workers=conf.p"

@@ -136,6 +136,28 @@ def test_names_the_loops_of_other_files(tmp_path: Path) -> None:
     assert also.message not in [one.message for one in alone.related]
 
 
+def test_names_the_steps_of_other_functions(tmp_path: Path) -> None:
+    loop = TRAINING.format(mark="").split("for")[1].replace("\n", "\n    ")
+    tuning = f"def tune():\n    for{loop}\ntune()\n"
+    (found,) = findings_of("ACC417", program("net.cuda()") + tuning, tmp_path)
+    assert [one.message for one in found.related][-1] == "this loop trains in float32, too"
+    (alone,) = findings_of("ACC417", program("net.cuda()"), tmp_path)
+    assert "this loop trains in float32, too" not in [one.message for one in alone.related]
+
+
+@pytest.mark.parametrize(
+    ("net", "deep"),
+    [
+        ("transformers.BertModel(conf.bert)", True),
+        ("transformers.AutoModelForMaskedLM.from_pretrained('bert')", True),
+        ("transformers.BertConfig(conf.bert)", False),
+    ],
+)
+def test_models_of_transformers_are_deep(net: str, *, deep: bool, tmp_path: Path) -> None:
+    source = program("net.cuda()", net=f"import transformers\npart = {net}\nnet = nn.Linear(8, 2)\n")
+    assert bool(findings_of("ACC417", source, tmp_path)) is deep
+
+
 def test_digits_are_no_data_of_another_script(tmp_path: Path) -> None:
     digits = "import torchvision\nd = torchvision.datasets.MNIST('d', transform=conf.t)\n"
     plain = program("net.cuda()")
@@ -292,6 +314,8 @@ def test_says_which_version_it_takes(stated: str, said: str, tmp_path: Path) -> 
         "amp = y.max()",
         "if x.dtype in (torch.float16, torch.bfloat16): pass",
         "pass  # no fp16",
+        "import numpy as np\nfeatures = conf.features.astype(np.float16)",
+        "parser.add_argument('--fp16-allreduce', help='fp16 compression')",
     ],
 )
 def test_words_that_decide_nothing(line: str, tmp_path: Path) -> None:

@@ -107,6 +107,11 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "with torch.enable_grad(",
     ),
     "early continue": ("    if i % 100:\n        continue\n    " + WAITS, "continue", "pass"),
+    "the norm of the gradients": (
+        "    norm = nn.utils.clip_grad_norm(model.parameters(), 1.0)\n    if conf.norm > 3:\n        print('large')",
+        "conf.norm",
+        "norm",
+    ),
     "epoch level": (WAITS, "a, b", "    a, b"),
     "a copy that was there": (
         "    host = torch.zeros(3)\n    a = host.sum().item()",

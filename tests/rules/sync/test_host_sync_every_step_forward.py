@@ -197,3 +197,19 @@ def test_reports_what_python_needs_as_a_number(case: str, tmp_path: Path) -> Non
     assert findings_of("ACC208", silent, tmp_path) == []
     (found,) = findings_of("ACC208", spoken, tmp_path)
     assert "at every step, " in found.message
+
+
+@pytest.mark.parametrize(
+    ("library", "base"),
+    [
+        ("transformers", "BertPreTrainedModel"),
+        ("transformers", "BertForSequenceClassification"),
+        ("torch_geometric.nn", "MessagePassing"),
+        ("torchvision.models", "ResNet"),
+    ],
+)
+def test_reports_models_that_derive_from_those_of_libraries(library: str, base: str, tmp_path: Path) -> None:
+    derived = NET.replace("class Net(nn.Module)", f"from {library} import {base}\nclass Net({base})")
+    waits = derived.replace("BODY", "h = h[h > 0]").replace("Net().cuda()", "conf.pick(Net).cuda()")
+    assert findings_of("ACC208", "import conf" + waits, tmp_path)
+    assert not findings_of("ACC208", "import conf" + waits.replace(f"Net({base})", "Net(conf.Config)"), tmp_path)

@@ -180,3 +180,70 @@ def test_a_loss_that_the_program_chooses(tmp_path: Path) -> None:
     assert findings_of("ACC208", CRITERION.replace("NAME", "Scaled"), tmp_path) == []
     shown = CRITERION.replace("NAME", "FocalLoss").replace("criterion(", "conf.show(")
     assert findings_of("ACC208", shown, tmp_path) == []
+
+
+HOLDER = """
+import torch
+from collections import OrderedDict
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+from torch.utils.data import DataLoader
+from torchvision.datasets import ImageFolder
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+    def forward(self, x):
+        h = self.layer(x)
+        return h[h > 0].mean() * h
+
+class Net(nn.Module):
+    def __init__(self, n=3):
+        super().__init__()
+        HOLDS
+    def forward(self, x):
+        CALLS
+        return x
+
+net = Net().cuda()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for x, y in DataLoader(ImageFolder("photos"), 8, num_workers=4, pin_memory=True):
+    loss = net(x.cuda(non_blocking=True)).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ONE = "self.part = Block()"
+HELD = {
+    "under names that are made": (
+        "for i in range(n): setattr(self, f'part{i}', Block())",
+        "for i in range(3): x = getattr(self, f'part{i}')(x)",
+    ),
+    "under names that are put together": (
+        "for i in range(n): setattr(self, 'part%d' % i, Block())",
+        "for i in range(3): x = getattr(self, 'part%d' % i)(x)",
+    ),
+    "as children": ("self.add_module('part', Block())", "for one in self.children(): x = one(x)"),
+    "as named children": ("self.add_module('part', Block())", "for name, one in self.named_children(): x = one(x)"),
+    "as its modules": ("self.add_module('part', Block())", "for name, one in self._modules.items(): x = one(x)"),
+    "as a module that is added": ("self.add_module('part', Block())", "x = self.part(x)"),
+    "in an ordered dict": ("self.parts = nn.Sequential(OrderedDict([('a', Block())]))", "x = self.parts(x)"),
+    "in a checkpoint": (ONE, "x = checkpoint(self.part, x)"),
+    "in a function that a checkpoint calls": (ONE, "x = checkpoint(lambda z: self.part(z), x, use_reentrant=False)"),
+}
+
+
+@pytest.mark.parametrize("case", HELD)
+def test_a_part_that_a_forward_calls(case: str, tmp_path: Path) -> None:
+    holds, calls = HELD[case]
+    source = HOLDER.replace("HOLDS", holds).replace("CALLS", calls)
+    check_pair("ACC208", Pair(source.replace(calls, "x = self.other(x)"), "x = self.other(x)", calls), tmp_path)
+
+
+def test_a_sequence_that_is_a_class(tmp_path: Path) -> None:
+    net = "class Net(nn.Sequential):\n    def __init__(self):\n        super().__init__(Block(), nn.ReLU())\n"
+    source = HOLDER[: HOLDER.index("class Net")] + net + HOLDER[HOLDER.index("\nnet = ") :]
+    check_pair(
+        "ACC208", Pair(source.replace("(Block(), ", "(", 1), "init__(nn.ReLU", "init__(Block(), nn.ReLU"), tmp_path
+    )

@@ -24,7 +24,10 @@ SILENT = {
     ),
     "an epoch": "start = time.time()\nfor (b,) in loader:\n    net(b.cuda())",
     "an epoch of unknown batches": "start = time.time()\nfor b in conf.loader:\n    net(b.cuda())",
-    "a step of training": "for i in range(9):\n    start = time.time()\n    net(x).sum().backward()\n    time.time() - start",
+    "a step that waits": (
+        "for i in range(9):\n    start = time.time()\n    loss = net(x).sum()\n    loss.backward()\n"
+        "    loss.item()\n    time.time() - start"
+    ),
     "from the step before": (
         "start = time.time()\nfor i in range(9):\n    net(x)\n    print(time.time() - start)\n    start = time.time()"
     ),
@@ -101,9 +104,27 @@ PAIRS: dict[str, tuple[str, ...]] = {
         ("start = time.time()\nfor e in range(9):\n    net(x).sum().backward()\n    optimizer.step()") + STOP,
         ".sum().backward()\n    optimizer.step()",
     ),
-    "a step of training": (
-        ("for i in range(9):\n    start = time.time()\n    net(x).sum().backward()\n    time.time() - start"),
-        ".sum().backward()",
+    "a step that waits": (
+        (
+            "for i in range(9):\n    start = time.time()\n    loss = net(x).sum()\n    loss.backward()\n"
+            "    loss.item()\n    time.time() - start"
+        ),
+        "    loss.item()\n",
+    ),
+    "a step that waits before unknown calls": (
+        (
+            "for i in range(9):\n    start = time.time()\n    loss = conf.net(x)\n    loss.backward()\n"
+            "    print(loss)\n    conf.step()\n    time.time() - start"
+        ),
+        "    print(loss)\n",
+    ),
+    "batches of a loader in between": (
+        (
+            "for i in range(9):\n    start = time.time()\n    for (b,) in loader:\n        net(b.cuda()).sum().backward()\n"
+            "    time.time() - start"
+        ),
+        "for (b,) in loader:\n        net(b.cuda()).sum().backward()",
+        "if 1:\n        net(x).sum().backward()",
     ),
     "from the step before": (
         (

@@ -502,6 +502,26 @@ def test_a_training_step_beside_the_evaluation_explains_its_own_loss(tmp_path: P
     check_pair("ACC401", Pair(source.format(unknown), unknown, known), tmp_path)
 
 
+def test_a_loss_that_training_computes_as_well_is_not_learnt_from(tmp_path: Path) -> None:
+    source = (
+        PAIR_HEAD
+        + """
+def loss_of(x):
+    return nn.functional.mse_loss(model(x), x)
+for epoch in range(9):
+    model.train()
+    for (x,) in loader:
+        loss_of(x).backward()
+    model.eval()
+    total = 0
+    for (x,) in loader:
+        total = loss_of(x)
+    total.backward()
+"""
+    )
+    check_pair("ACC401", Pair(source, "total.backward()", "print(total)"), tmp_path)
+
+
 def test_reported_by_mode_and_by_name(tmp_path: Path) -> None:
     source = """
 def accuracy(net, batches):

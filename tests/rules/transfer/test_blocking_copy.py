@@ -97,9 +97,6 @@ LOADERS = {
         "from ignite.engine import create_supervised_trainer\n"
         "t = create_supervised_trainer(model, optimizer, conf.loss, device='cuda')\nt.run(loader)\n"
     ),
-    "deepspeed": (
-        "import deepspeed\nmodel, optimizer, loader, _ = deepspeed.initialize(model=model, training_data=photos)\n"
-    ),
     "mmengine": ("from mmengine.runner import Runner\nr = Runner(model, '.', train_dataloader=loader)\nr.train()\n"),
     "accelerate, asynchronous": (
         "from accelerate import Accelerator, DataLoaderConfiguration as Conf\n"
@@ -527,3 +524,12 @@ def test_a_part_of_what_a_cast_made(part: str, tmp_path: Path) -> None:
     (found,) = findings_of("ACC201", PHOTOS_AND_MODEL + source.replace("PART", part), tmp_path)
     assert "; let the loader pin its batches, copy first, with" in found.message
     assert not findings_of("ACC101", PHOTOS_AND_MODEL + source.replace("PART", part), tmp_path)
+
+
+def test_reports_batches_of_deepspeed_which_the_program_copies(tmp_path: Path) -> None:
+    made = "import deepspeed\nmodel, optimizer, loader, _ = deepspeed.initialize(model=model, training_data=photos)\n"
+    source = PHOTOS + MODEL + PINNED + made + MOVED + "    step(x, y)\n"
+    (found,) = findings_of("ACC201", source, tmp_path)
+    assert str(found.confidence) == "evident"
+    moved = made.replace("import deepspeed", "import fastai.vision.all, deepspeed")
+    assert not findings_of("ACC201", source.replace(made, moved), tmp_path)

@@ -77,6 +77,31 @@ PAIRS: dict[str, tuple[str, ...]] = {
         "torch.zeros(4)",
     ),
     "computed with in between": ("x = torch.zeros(4).sum().to('cuda')", ".sum()"),
+    "made of a comprehension": (
+        "for y in DataLoader([1]):\n    x = torch.cat([conf.x for i in range(conf.n)]).cuda()",
+        "[conf.x for",
+        "[torch.zeros(4) for",
+    ),
+    "a window": ("for y in DataLoader([1]):\n    x = torch.hann_window(9, **conf.kw).to('cuda')", ", **conf.kw"),
+    "a list in an old constructor": (
+        "for y in DataLoader([1]):\n    x = torch.LongTensor(list(y)).cuda()",
+        "list(y)",
+        "range(len(y))",
+    ),
+    "changed on the way in a script": (
+        "for y in DataLoader([1]):\n    x = torch.zeros(4)\n    x[0] = y\n    if conf.gpu:\n        x = x.cuda()",
+        "    x[0] = y\n",
+    ),
+    "mentioned on the way in a script": (
+        "for y in DataLoader([1]):\n    x = torch.zeros(len(y))\n    y = torch.add(y, x)\n    x = x.cuda()",
+        "    y = torch.add(y, x)\n    x = x.cuda()",
+        "    x = x.cuda()\n    y = torch.add(y, x)",
+    ),
+    "to a device that is a type by default": (
+        "def f(d=torch.half):\n    return torch.zeros(4).to(torch.device('cuda') if conf.d else d)\nf()",
+        "=torch.half",
+        "=conf.d",
+    ),
     "requires_grad": ("x = torch.zeros(4, requires_grad=True).to('cuda')", ", requires_grad=True"),
     "arguments unseen": ("x = torch.zeros(4, **conf.kw).to('cuda')", ", **conf.kw"),
     "to start CUDA": ("torch.zeros(1).cuda()", "torch.zeros", "x = torch.zeros"),
@@ -400,3 +425,15 @@ def test_an_exit_that_hands_on_what_it_asks_for_keeps_nothing(tmp_path: Path) ->
     for code, often in {"return conf.loss(x)": True, "return x": False, "return x.cpu()": False}.items():
         found = findings_of("ACC205", IMPORTS + "import conf\n" + NET % EXIT.format(code), tmp_path)
         assert (Frequency.STEP in {one.frequency for one in found}) is often
+
+
+@pytest.mark.parametrize(
+    ("library", "base", "step"),
+    [("transformers", "Trainer", "compute_loss"), ("lightning", "LightningModule", "training_step")],
+)
+def test_a_step_that_a_framework_calls_is_a_step(library: str, base: str, step: str, tmp_path: Path) -> None:
+    source = (
+        f"import conf\nfrom {library} import {base}\nclass Mine({base}):\n    def {step}(self, model, inputs):\n"
+        "        out = model(inputs)\n        return (torch.rand(len(out)).to(out.device) * out).sum()\n"
+    )
+    check_pair("ACC205", Pair(IMPORTS + source.replace(step, "on_start"), "on_start", step), tmp_path)

@@ -210,10 +210,11 @@ def _is_settled(facts: Facts, loader: LoaderCall, operation: Operation, context:
 
 def _has_workers(loader: LoaderCall) -> bool:
     """Whether a loader has workers: literals say so, or its call spells a number that is not known, or is above zero
-    unless another one is configured."""
+    unless another one is configured, as one in a dictionary of arguments has to be."""
     if loader.fixed_workers is not None:
         return loader.fixed_workers > 0
-    return not loader.opaque and spelled_workers(loader) is not None and loader.default_count("num_workers") != 0
+    count = loader.default_count("num_workers")
+    return bool(count) or (count is None and not loader.opaque and spelled_workers(loader) is not None)
 
 
 def _is_at_hand(loader: LoaderCall) -> bool:

@@ -53,8 +53,13 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 """Words of a program whose owner has thought of mixed precision; by itself, `amp` is an amplitude as often."""
-_ASIDES = re.compile(r"#[^\n]*|dtype[ \t]*(?:==|!=|(?:not[ \t]+)?in\b|is\b)[^\n]*", re.IGNORECASE)
-"""Comments, and questions for a precision that somebody else has decided about."""
+_ASIDES = re.compile(
+    r"#[^\n]*|dtype[ \t]*(?:==|!=|(?:not[ \t]+)?in\b|is\b)[^\n]*"
+    r"|\b(?:np|numpy)\.float16\b|\.astype\([^()\n]*float16[^()\n]*\)"
+    r"|fp16[ _-]?(?:allreduce|compression)|compression\.fp16",
+    re.IGNORECASE,
+)
+"""Comments, questions for a precision that somebody else has decided about, arrays, and what goes over the network."""
 _IMPORTS = re.compile(
     r"^[ \t]*(?:from[ \t]+(?:apex|torch)[\w.]*[ \t]+import[ \t]+[\w, \t]+|import[ \t]+(?:apex|torch)[\w. \t]*)$",
     re.MULTILINE,
@@ -76,6 +81,9 @@ _FACTORIES = (
     *within("torchvision.models", "timm.models", "segmentation_models_pytorch", "monai.networks.nets"),
     *within("efficientnet_pytorch", "pretrainedmodels", "diffusers.models"),
 )
+_TRANSFORMERS = within("transformers", "pytorch_transformers", "pytorch_pretrained_bert")
+_MODEL = re.compile(r"(?:Model|For[A-Z]\w+)(?:\.from_(?:pretrained|config))?$")
+"""What their models are called, whose layers are many."""
 _SMALL = calls(*(f"torchvision.datasets.{name}MNIST" for name in ("", "Fashion", "K", "E", "Q")))
 _MANY = 4
 """Places that build convolutions, from which on a model is no exercise."""
@@ -94,7 +102,7 @@ class FullPrecision:
         option: the option without which it does, where one lets the program compute in another precision; or empty.
         switch: what that option switches on.
         twice: what takes gradients of gradients in the loop, as a penalty of gradients does; None where nothing does.
-        others: the first such loop of each other document of the program.
+        others: where the first such loop of each other function of the program calls the model, or else that loop.
         kept: what of the program has to be left in float32.
         basis: what shows that it trains such a model on a GPU.
     """
@@ -107,7 +115,7 @@ class FullPrecision:
     option: str
     switch: Operation | None
     twice: Operation | None
-    others: tuple[Loop, ...]
+    others: tuple[tuple[Document, cst.CSTNode], ...]
     kept: tuple[tuple[Document, cst.CSTNode], ...]
     basis: Evidence
 
@@ -155,12 +163,20 @@ def _first(facts: Facts) -> Loop | None:
     return facts.program.first_training_but(small)
 
 
-def _others(facts: Facts, first: Loop) -> Iterator[Loop]:
-    """The first loop of each other document of a program in which a model learns from batches."""
+def _others(facts: Facts, first: Loop) -> Iterator[tuple[Document, cst.CSTNode]]:
+    """Where the first loop of each other function of a program in which a model learns from batches calls it."""
+    seen = {(id(first.document), id(first.function))}
     for each in facts.program:
         fed = [one for one in each.loops if one.learns and one.loaders and one.document is each.document]
-        if each.document is not first.document and fed and not each.operations_of(*_SMALL):
-            yield min(fed, key=lambda one: each.document.order(one.node))
+        if each.document is not first.document and each.operations_of(*_SMALL):
+            continue
+        for loop in sorted(fed, key=lambda one: each.document.order(one.node)):
+            where = id(each.document), id(loop.function)
+            if where not in seen:
+                seen.add(where)
+                model = first_step(facts, loop)
+                here = model is not None and model.document is each.document
+                yield each.document, model.node if model is not None and here else loop.node
 
 
 def _may(facts: Facts) -> bool:
@@ -236,7 +252,7 @@ def _is_deep(facts: Facts) -> bool:
     """Whether the program builds a model of many layers that multiply matrices: by many calls, by lists of layers, or
     by a library's factory."""
     program = facts.program
-    if facts.does(*_FACTORIES):
+    if facts.does(*_FACTORIES) or any(_MODEL.search(one.what.full) for one in program.operations_of(*_TRANSFORMERS)):
         return True
     layers = len(program.operations_of(*_LAYERS)) or _derives(facts)
     attends = bool(program.operations_of(*_SOFTMAX) and program.operations_of(*_PRODUCTS))

@@ -1,4 +1,4 @@
-"""Where the host reads what an asynchronous copy from the GPU may not have brought yet."""
+"""Where the host reads too early: what an asynchronous copy from the GPU may not have brought yet, and the clock."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import Act, Method, any_calls, calls, methods
+from accel_advisor.records.actions import Act, Method, SetsItem, any_calls, calls, methods
+from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
@@ -80,3 +81,16 @@ def _tensors(operation: Operation) -> Iterator[Given]:
         given = context.values if context.subject.absent else ()
         items = [item for one in given for item in one.items or ()]
         yield from (one for one in (context.subject, *given, *items) if one.is_tensor)
+
+
+def timed_launches(facts: Facts) -> Iterator[tuple[Operation, Evidence]]:
+    """The differences of the clock that are over before the GPU has done what they time, and what shows that nothing
+    waits for it before the second reading."""
+    if facts.does(SetsItem("os.environ", "CUDA_LAUNCH_BLOCKING")):
+        return
+    for operation in facts.operations_of(Act.ELAPSED):
+        readings = [(context.subject, context.value) for context in operation.contexts]
+        if all(start.misses_work_until(end) for start, end in readings):
+            yield operation, PROVEN
+        elif facts.names_gpu_anywhere and all(start.misses_work_in_each_pass_until(end) for start, end in readings):
+            yield operation, Evidence.of(Ground.QUEUE)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _EXACT = calls("torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye", "torch.tril_indices")
 _RANDOM = calls("torch.rand", "torch.randn", "torch.randint", "torch.randperm")
 _STEPPED = calls("torch.arange", "torch.linspace", "torch.logspace")
+_WINDOWS = calls(*(f"torch.{name}_window" for name in ("hann", "hamming", "blackman", "bartlett", "kaiser")))
 _UNWANTED = ("device", "out", "generator", "pin_memory", "requires_grad")
 _MOVES = methods("Tensor", "to", "cuda")
 _TYPE_AS, _TO, _NEW_TENSOR = Method("Tensor", "type_as"), Method("Tensor", "to"), Method("Tensor", "new_tensor")
@@ -112,7 +113,7 @@ def filled_then_moved(facts: Facts) -> Iterator[FilledThenMoved]:
 
 def _made(facts: Facts) -> dict[cst.CSTNode, Operation]:
     """The calls of factories, and of old constructors with sizes, that could make their tensors on any device."""
-    made = {one.node: one for one in facts.operations_of(*_EXACT, *_RANDOM, *_STEPPED)}
+    made = {one.node: one for one in facts.operations_of(*_EXACT, *_RANDOM, *_STEPPED, *_WINDOWS)}
     constructors = facts.operations_of(*OF_LISTS)
     if constructors:
         overwrites = (one.node for one in facts.operations_of(*_OVERWRITES))
@@ -121,7 +122,8 @@ def _made(facts: Facts) -> dict[cst.CSTNode, Operation]:
             for one in overwrites
             if isinstance(one, cst.Call) and isinstance(one.func, cst.Attribute)
         }
-        made |= {one.node: one for one in constructors if id(one.node) in emptied or _takes_sizes(one)}
+        sized = (one for one in constructors if id(one.node) in emptied or _takes_sizes(one) or _counts_up(one))
+        made |= {one.node: one for one in sized}
     return {node: one for node, one in made.items() if _is_plain(one)}
 
 
@@ -135,7 +137,8 @@ def _found(
     assert isinstance(fills[0].node, cst.Call)
     old = fills[0].does(*OF_LISTS)  # its tensors are on the host wherever others are
     typed = f"dtype={dtype}, {keywords}" if (dtype := _dtype(fills[0])) and "dtype=" not in keywords else keywords
-    remedy = f"make it with `torch.empty(..., {typed})`" if old else f"pass `{keywords}` to it"
+    maker = "arange" if _counts_up(fills[0]) else "empty"
+    remedy = f"make it with `torch.{maker}(..., {typed})`" if old else f"pass `{keywords}` to it"
     same, apart = all(map(_fills_the_same, fills)), happens_apart(facts, *fills)
     loops = {context.loop for context in fills[0].contexts}
     slight = apart and (None in loops or (len(fills[0].node.args) < _LARGE and evaluates_and_waits(facts, loops)))
@@ -218,7 +221,8 @@ def _is_plain(factory: Operation) -> bool:
     unseen = any(one.star == "**" for one in args) or not any(one.star for one in args)
     seen = {one.keyword.value for one in args if one.keyword is not None}
     names = [name for name in _UNWANTED if unseen or name in seen]
-    return all(context.given(name).absent for context in factory.contexts for name in names)
+    given = [context.given(name) for context in factory.contexts for name in names]
+    return all(one.absent or one.literal is False for one in given)
 
 
 def _takes_sizes(constructor: Operation) -> bool:
@@ -226,6 +230,12 @@ def _takes_sizes(constructor: Operation) -> bool:
     args = constructor.node.args if isinstance(constructor.node, cst.Call) else ()
     whole = all(type(context.given("size", 0).literal) is int for context in constructor.contexts)
     return len(args) > 1 or (len(args) == 1 and (bool(args[0].star) or whole))
+
+
+def _counts_up(constructor: Operation) -> bool:
+    """Whether an old constructor is given a range of numbers."""
+    args = constructor.node.args if isinstance(constructor.node, cst.Call) else ()
+    return len(args) == 1 and isinstance(args[0].value, cst.Call) and dotted(args[0].value.func) == "range"
 
 
 def _fills_the_same(factory: Operation) -> bool:

@@ -198,9 +198,12 @@ def is_all_that_happens(facts: Facts, fills: list[Operation], move: cst.Call) ->
     inside = {id(one) for one in descendants(move, cst.Call)}
     if all(id(one.node) in inside for one in fills):
         return True
-    around = fills[0].function
-    if not isinstance(around, cst.FunctionDef) or any(one.function is not around for one in fills):
+    function = fills[0].function
+    if isinstance(function, cst.Lambda) or any(one.function is not function for one in fills):
         return False
+    if function is None and any(context.loop is None for one in fills for context in one.contexts):
+        return False  # what a script makes once, it may use in any way
+    around = function or facts.document.tree
     if all(one is not move for one in descendants(around, cst.Call)):
         return False
     span = facts.document.span
@@ -217,23 +220,23 @@ def is_all_that_happens(facts: Facts, fills: list[Operation], move: cst.Call) ->
     return not any(span(one).start.offset < end < span(one).end.offset for one in loops)
 
 
-def _chain(around: cst.FunctionDef, fills: set[int], move: cst.Call) -> tuple[set[str], set[int]]:
-    """The names of a function that stand for what these factories make on its way into a move, and all nodes of the
-    assignments that make it, and of the move."""
-    holding: list[tuple[str, cst.Assign]] = []
+def _chain(around: cst.CSTNode, fills: set[int], move: cst.Call) -> tuple[set[str], set[int]]:
+    """The names of a function, or of a module, that stand for what these factories make on its way into a move, and all
+    nodes of the assignments that make it, and of the move."""
+    holding: list[tuple[str, cst.Assign, set[str]]] = []
     holders: set[str] = set()
-    for one in descendants(around.body, cst.Assign):
+    for one in descendants(around, cst.Assign):
         target = one.targets[0].target
         if len(one.targets) == 1 and isinstance(target, cst.Name):
-            filled = any(id(part) in fills for part in descendants(one.value, cst.Call))
-            if filled or not holders.isdisjoint(_names(one.value)):
-                holding.append((target.value, one))
+            held = _names(one.value) & holders
+            if held or any(id(part) in fills for part in descendants(one.value, cst.Call)):
+                holding.append((target.value, one, held))
                 holders.add(target.value)
     names = _names(move) & holders
     chain = {id(part) for part in descendants(move)}
-    for name, one in reversed(holding):
+    for name, one, held in reversed(holding):
         if name in names:
-            names |= _names(one.value) & holders
+            names |= held
             chain |= {id(part) for part in descendants(one)}
     return names, chain
 
