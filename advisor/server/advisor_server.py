@@ -80,6 +80,13 @@ class AdvisorServer(LanguageServer):
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
         file.published = set(file.uris)
         self._said = ""
+        self._forget_finished()
+
+    def _forget_finished(self) -> None:
+        """pygls (2.1) keeps for ever what became of each notification: some kilobytes for each key."""
+        kept = getattr(self.protocol, "_request_futures", {})
+        for number in [number for number, future in kept.items() if future.done()]:
+            del kept[number]
 
     def withdraw(self, file: OpenFile) -> None:
         """Takes the findings of a closed file away."""
@@ -184,6 +191,7 @@ class AdvisorServer(LanguageServer):
             self._running.pop(script, None)
             if progress:
                 self.work_done_progress.end(token, types.WorkDoneProgressEnd())
+                self.work_done_progress.tokens.pop(token, None)
         last = lines.splitlines()[-1] if lines else ""
         measured = self.trials.of(script, root, [str(trial.record)]) if status in (0, 1) else None
         text = measured.text if measured is not None else last or f"tune ended with status {status}"
