@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 from accel_advisor import lint
+from accel_advisor.linting.cache import FOLDER
 from accel_advisor.tuning.trial.project_snapshot import Tree
 
 
@@ -23,6 +26,51 @@ def test_the_files_that_the_command_prints_to_are_no_change(tmp_path: Path) -> N
     with (tmp_path / "tune.log").open("wb") as log:
         subprocess.run([sys.executable, "-c", code], cwd=tmp_path, stdout=log, stderr=log, check=True, timeout=60)
     assert (tmp_path / "tune.log").read_text() == "more\n('./other.txt',)\n"
+
+
+TRAINS_LONG = """\
+import time
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Waits(Dataset):
+    def __len__(self):
+        return 100_000
+
+    def __getitem__(self, index):
+        time.sleep(0.001)
+        return torch.zeros(8)
+
+
+model = torch.nn.Linear(8, 1)
+for batch in DataLoader(Waits(), batch_size=8):
+    model(batch).sum().backward()
+"""
+
+
+def test_what_runs_beside_a_real_trial(tmp_path: Path, temporary: Path) -> None:
+    """Lints, as an editor has them made, are no change of the project; what somebody else writes there is one."""
+    project, record = tmp_path / "project", tmp_path / "trial.json"
+    project.mkdir()
+    (project / "train.py").write_text(TRAINS_LONG)
+    (project / "pyproject.toml").write_text("[project]\nname = 'a'\nversion = '1'\n")
+    own = [sys.executable, "-m", "accel_advisor"]
+    environment = {**os.environ, "TMPDIR": str(temporary), "OMP_NUM_THREADS": "1"}
+    words = ["tune", "train.py", "--budget", "5", "--knobs", "pin_memory", "--json", str(record)]
+    tune = subprocess.Popen([*own, *words], cwd=project, env=environment, stdout=subprocess.DEVNULL)
+    lints = 0
+    while tune.poll() is None:
+        started = any(temporary.iterdir())
+        lint_once = [*own, "lint", "train.py", "--exit-zero"]
+        subprocess.run(lint_once, cwd=project, stdout=subprocess.DEVNULL, check=True)
+        if started:  # before that the trial looks at the project
+            lints += 1
+            (project / "notes.txt").write_text("notes")
+    assert tune.returncode == 0
+    assert lints > 1
+    assert (project / FOLDER / "lint.json").exists()
+    assert json.loads(record.read_bytes())["leaked"] == ["notes.txt"]
 
 
 def test_a_lint_beside_the_trial_is_no_change(tmp_path: Path) -> None:
