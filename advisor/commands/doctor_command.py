@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import sys
 import textwrap
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -70,7 +71,8 @@ def _plain(
 
 
 def _build() -> tuple[Build, tuple[Accelerator, ...]]:
-    import torch
+    with warnings.catch_warnings(action="ignore"):  # such as of a NumPy that is not there: the report is the answer
+        import torch
 
     devices = accelerators()
     hip = getattr(torch.version, "hip", None)

@@ -167,7 +167,12 @@ def lint(
     configurations = Configurations(change)
     if place is not None:
         if paths:
-            raise click.UsageError("--why names its own file: leave out the paths")
+            said = (
+                f": say `--why {paths[0]}:{place}`"
+                if place.isdecimal()
+                else ", such as train.py:42: leave out the paths"
+            )
+            raise click.UsageError(f"--why names file and line{said}")
         print_why(place, configurations)
         return 0
     named = (stdin_filename or ".",) if STDIN in paths else paths or (".",)

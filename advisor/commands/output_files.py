@@ -87,6 +87,11 @@ class Outputs:
             raise Failure("; ".join(failures))
         return found
 
+    @property
+    def replaced(self) -> list[str]:
+        """The names of the files that :meth:`write` writes anew."""
+        return [str(path) for option, path in self._files() if option != "--history"]
+
     def _files(self) -> Iterator[tuple[str, Path]]:
         for option, path in (
             ("--json", self.json),

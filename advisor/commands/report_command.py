@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="report")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, metavar="FILE...", type=click.Path(path_type=Path))
 @click.option(
     "--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a page, too: one file."
 )
@@ -26,6 +26,8 @@ def report(files: tuple[Path, ...], html: Path | None) -> None:
     One FILE is shown as tune shows it; several are compared, each with the first one. A history, as `tune --history`
     writes it, is drawn.
     """
+    if not files:
+        raise Failure("name what `accel-advisor tune --json FILE` or `--history FILE` recorded")
     if html is not None:
         _check_page(html, files)
     names = [str(path) for path in files]

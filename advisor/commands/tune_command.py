@@ -276,6 +276,8 @@ def _finish(ctx: click.Context, outcome: Outcome, console: Console, outputs: Out
 
     print_report(outcome, console)
     standing = outputs.write(outcome)
+    if outputs.replaced:
+        click.echo(f"Wrote {' and '.join(outputs.replaced)}.", err=True)
     if standing is not None:
         click.echo(standing_text(standing))
     if outcome.interrupted:

@@ -73,7 +73,7 @@ def render(report: Report, screen: Screen) -> str:
 
 def summary(report: Report) -> str:
     """One line: how much was found, and how much of it can be fixed."""
-    done = f"Fixed {count_of(len(report.fixed), 'finding')}. " if report.fixed else ""
+    done = f"Made {len(report.fixed):,} fix{'' if len(report.fixed) == 1 else 'es'}. " if report.fixed else ""
     held = [f"{count_of(report.hidden, 'finding')} in the baseline"] if report.hidden else []
     held += [f"{count_of(report.unchanged, 'finding')} on lines that did not change"] if report.unchanged else []
     end = "; ".join(["", *held]) + "."

@@ -35,7 +35,7 @@ from accel_advisor.tuning.search.readings import Loop, Readings
 from accel_advisor.tuning.search.search import BaselineError, Request, Search, block_seconds
 from accel_advisor.tuning.search.settings import KNOBS, TRAINING_KNOB_NAMES, Limits, describe, fix_rules
 from accel_advisor.tuning.search.statistics import Interval, interval
-from accel_advisor.tuning.search.stops import Stop
+from accel_advisor.tuning.search.stops import Stop, Verdict, verdict_of
 from accel_advisor.tuning.showing.explain import STARVED, explain
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.interrupts import Interrupts
@@ -196,10 +196,9 @@ def tune(
         outcome.notes += not_tried(info.settings, objections)
     noise = search.readings.noise()
     if noise > _NOISY:
-        outcome.notes.append(
-            f"readings of the same settings differed by about {percent(noise)}, so that small gains cannot be seen: "
-            "a quiet machine or a longer --budget helps"
-        )
+        said = f"readings of the same settings differed by about {percent(noise)}, so that small gains cannot be seen"
+        undecided = outcome.kept is not None and verdict_of(outcome.kept) is Verdict.UNDECIDED  # which says what helps
+        outcome.notes.append(said if undecided else f"{said}: a quiet machine or a longer --budget helps")
     _close(outcome, session)
     if options.knobs & set(TRAINING_KNOB_NAMES) and not interrupts.heard:
         _turn(command, options, outcome, machine, watch, interrupts)

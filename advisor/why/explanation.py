@@ -164,6 +164,8 @@ def _split(place: str) -> tuple[str, int | None, int]:
     number = cell.removeprefix("cell ").strip()
     if before and cell.startswith("cell ") and number.isdecimal():
         return before, int(number), int(line)
+    if is_notebook(before) and cell.isdecimal():
+        raise WhyError(f"{before} is a notebook: say '{before}:cell {cell}:{line}'")
     if not os.path.isfile(head):
         raise WhyError(f"{head}: there is no such file")
     return head, None, int(line)
@@ -180,6 +182,7 @@ def _row(document: Document, filename: str, cell: int | None, line: int) -> int:
         if at is not None and (at.number, at.row) == (cell, line):
             return row
     if cell is not None or not 1 <= line <= rows:
-        where = f"cell {cell}" if cell is not None else filename
-        raise WhyError(f"{where} has no line {line}")
+        if cell is not None:
+            raise WhyError(f"cell {cell} has no line {line}")
+        raise WhyError(f"{filename} has no line {line}: it has {rows}")
     return line

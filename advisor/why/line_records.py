@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from accel_advisor.records.actions import Act, Action, Decorates, Method, Reads, Sets, SetsItem
 from accel_advisor.records.facts import DeviceName, Facts
 from accel_advisor.records.loaders import LoaderCall
 from accel_advisor.records.loops import Loop
@@ -14,6 +15,23 @@ from accel_advisor.records.transfers import ModuleCall, Transfer
 
 LineRecord = LoaderCall | Transfer | Loop | ModuleCall | Operation | DeviceName
 _LONGEST = 60
+_ACTS = {
+    Act.ADDS: "an addition to something that autograd follows",
+    Act.AUGMENTS: "changes a value in place, as `+=` does",
+    Act.COMPUTES_UNARRIVED: "the host computes with what is still being copied to it",
+    Act.ELAPSED: "the time between two readings of the clock",
+    Act.EXITS_BY_DEVICE: "a test of a kind of device, after which nothing else runs",
+    Act.FORMATS: "a tensor becomes a part of a string",
+    Act.INDEXES_BY_MASK: "a tensor is indexed with a mask",
+    Act.INDEXES_BY_NUMBER: "a tensor is used as a number, for an index or the end of a slice",
+    Act.MIXES_PLACES: "an operator between tensors in different places",
+    Act.READS_FIRST: "reads a tensor without dimensions, as torch did until 0.4",
+    Act.SAVES_STATE: "saves the state of a module",
+    Act.SETS_MODULE_ATTRIBUTE: "sets an attribute of a module",
+    Act.SETS_TENSOR_ITEM: "sets items of a tensor",
+    Act.TAKES_FIRST_BATCH: "takes the first batch of a loader, which begins again",
+    Act.TRUTH: "the truth of a tensor decides what happens next",
+}
 
 
 def records_at(facts: Facts, row: int) -> list[LineRecord]:
@@ -67,9 +85,25 @@ def _known(facts: Facts, record: LineRecord) -> Iterator[str]:
             else:
                 yield "on a device that is not known"
         case Operation():
-            yield f"an operation: {record.what}"
+            yield _done(record.what)
         case DeviceName():
             yield f"a name of a device: {' or '.join(sorted(record.kinds))}"
+
+
+def _done(what: Action) -> str:
+    """What an operation does."""
+    match what:
+        case Act():
+            return _ACTS[what]
+        case Sets() | SetsItem():
+            return f"sets `{what.full}`"
+        case Reads():
+            return f"reads `{what.full}`"
+        case Decorates():
+            return f"decorates with `{what.full}`"
+        case Method(owner="?"):
+            return f"a call of `{what.name}` of something that is not known"
+    return f"a call of `{what.full}`"
 
 
 def _workers(loader: LoaderCall) -> str:

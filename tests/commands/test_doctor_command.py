@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import asdict
+from functools import partial
+from pathlib import Path
 
 import torch
 from click.testing import CliRunner
@@ -21,6 +26,14 @@ def test_doctor_on_this_machine() -> None:
     for word in ("Python", "Cores", "Memory", "torch", "Accelerator", f"{machine.logical_cores} in the machine"):
         assert word in result.output
     assert max(map(len, result.output.splitlines())) < 200
+
+
+def test_what_torch_warns_of_while_it_is_imported_is_no_part_of_the_answer(tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text("raise ModuleNotFoundError('No module named numpy')\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    run = partial(subprocess.run, env=environment, capture_output=True, text=True, check=True)
+    assert "numpy" in run([sys.executable, "-c", "import torch"]).stderr
+    assert run([sys.executable, "-m", "accel_advisor", "doctor", "--no-copies"]).stderr == ""
 
 
 def test_doctor_as_json() -> None:

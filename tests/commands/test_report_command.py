@@ -12,6 +12,7 @@ from ..tuning.outcomes import call
 
 
 def test_wrong_use(tmp_path: Path) -> None:
+    assert call()[2] == "Error: name what `accel-advisor tune --json FILE` or `--history FILE` recorded\n"
     assert "cannot be read: No such file" in call(tmp_path / "none.json")[2]
     assert "cannot be read: Is a directory" in call(tmp_path)[2]
     assert "this is what is to be read" in call(RECORDED, "--html", RECORDED)[2]

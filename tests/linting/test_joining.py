@@ -145,7 +145,7 @@ class TestTheCommand:
         done = run("lint", "train.py", "--select", "ACC205")
         assert done.out.startswith("train.py:4:5: ACC205")
         path.write_text(ONCE)
-        assert run("lint", "train.py", "--select", "ACC205", "--fix").out.startswith("Fixed 2 findings.")
+        assert run("lint", "train.py", "--select", "ACC205", "--fix").out.startswith("Made 2 fixes.")
         assert ".cuda()" not in path.read_text()
 
     def test_minor_advice_is_for_those_who_select_its_rule(self, run: Run, project: Path) -> None:

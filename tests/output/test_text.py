@@ -19,7 +19,7 @@ class TestText:
         two = [finding("f(a", ")"), finding("b,", ",")]
         assert (
             text.render(Report(checked=1234, asked=asked, fixed=two), Screen())
-            == "Fixed 2 findings. 1,234 files checked, nothing left.\n"
+            == "Made 2 fixes. 1,234 files checked, nothing left.\n"
         )
 
     def test_no_file_that_mentions_torch(self) -> None:
@@ -82,7 +82,7 @@ class TestText:
     def test_the_summary_counts(self) -> None:
         findings = [finding("f(a", ")", severity=one) for one in (Severity.INFO, Severity.ERROR, Severity.ERROR)]
         assert text.summary(replace(report(*findings), fixed=findings[:1])) == (
-            "Fixed 1 finding. 3 findings (2 errors, 1 info) in 1 of 3 files; 3 fixable with --fix."
+            "Made 1 fix. 3 findings (2 errors, 1 info) in 1 of 3 files; 3 fixable with --fix."
         )
 
     def test_what_to_do_first_stands_before_the_summary(self) -> None:

@@ -54,6 +54,22 @@ class TestReported:
         out = run("lint", "--why", "train.py:3").out
         assert "ACC309 hard-coded-cuda: it is off by default; `--extend-select ACC309` shows it: " in out
 
+    def test_what_is_done_with_a_library_in_words(self, run: Run, project: Path) -> None:
+        lines = ["import torch", "torch.backends.cudnn.benchmark = True", "total = torch.ones(3)", "total += 1"]
+        lines += ["if total.sum() > 3:", "    print(f'{total}')"]
+        (project / "train.py").write_text("\n".join(lines) + "\n")
+        seen = "".join(
+            section(run("lint", "--why", f"train.py:{row}").out, "What is known of it:") for row in range(2, 7)
+        )
+        for words in (
+            "sets `torch.backends.cudnn.benchmark`",
+            "a call of `torch.ones`",
+            "changes a value in place, as `+=` does",
+            "the truth of a tensor decides what happens next",
+            "a tensor becomes a part of a string",
+        ):
+            assert words in seen
+
 
 class TestStopped:
     def test_where_rules_stopped(self, run: Run, project: Path) -> None:
@@ -97,6 +113,8 @@ class TestNotebooks:
         out = run("lint", "--why", f"train.ipynb:cell 2:{LOADER}").out
         assert out.startswith(f"train.ipynb:cell 2:{LOADER}: loader = DataLoader(Photos")
         assert run("lint", "--why", "train.ipynb:3").err.endswith("train.ipynb is a notebook: say FILE:cell N:LINE\n")
+        said = run("lint", "--why", f"train.ipynb:2:{LOADER}").err
+        assert said == f"Error: --why: train.ipynb is a notebook: say 'train.ipynb:cell 2:{LOADER}'\n"
         assert run("lint", "--why", "train.ipynb:cell 2:999").err.endswith("cell 2 has no line 999\n")
 
 
@@ -106,10 +124,11 @@ class TestNotebooks:
         (("train.py",), "'train.py' is not FILE:LINE, such as train.py:42"),
         (("train.py:first",), "'train.py:first' is not FILE:LINE"),
         (("trian.py:1",), "trian.py: there is no such file"),
-        (("train.py:999",), "train.py has no line 999"),
+        (("train.py:999",), f"train.py has no line 999: it has {SLOW.count(chr(10)) + 1}"),
         (("train.py:0",), "train.py has no line 0"),
         (("train.py:cell 1:2",), "train.py is no notebook: say FILE:LINE"),
-        (("train.py:1", "train.py"), "--why names its own file: leave out the paths"),
+        (("train.py:1", "train.py"), "--why names file and line, such as train.py:42: leave out the paths"),
+        (("8", "train.py"), "--why names file and line: say `--why train.py:8`"),
     ],
 )
 def test_one_sentence_for_a_place_that_is_none(run: Run, project: Path, args: tuple[str, ...], sentence: str) -> None:

@@ -61,7 +61,10 @@ def remedy_of(failure: str, own: list[str], script: Path | None, cwd: Path) -> s
     """
     if _USAGE.search(failure) and "Traceback" not in failure:
         target = own[: own.index("--")] if "--" in own else own
-        return f"its own arguments stand behind `--`: `{tune_line(target)} -- ARGS`"
+        where = "its own arguments stand behind `--`"
+        if target != own:
+            where = "what stands behind `--` is for the script, and options of tune stand before it"
+        return f"{where}: `{tune_line(target)} -- ARGS`"
     if _RELATIVE in failure and script is not None:
         module = _module(script, cwd)
         words = ["-m", module, *own[1:]] if module else []

@@ -27,7 +27,7 @@ def checked_script(path: Path) -> Path:
             magics where IPython is not installed.
     """
     if path.is_dir():
-        raise TargetError(f"{path} is a folder: name the training script in it")
+        raise TargetError(f"{path} is a folder: name the training script in it{_such_as(path)}")
     if not path.exists():
         raise TargetError(f"{path} does not exist")
     try:
@@ -67,15 +67,23 @@ def only_script(folder: Path) -> Path:
     Raises:
         TargetError: there is none, or there are several.
     """
-    found = [
-        path for path in sorted(folder.glob("*.py")) if not _NOT_SCRIPTS.match(path.name) and is_training_script(path)
-    ]
+    found = _scripts_in(folder)
     if not found:
         raise TargetError("no training script was found here: name one, as in `accel-advisor tune train.py`")
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
         raise TargetError(f"several training scripts are here: name one of {names}")
     return checked_script(found[0])
+
+
+def _scripts_in(folder: Path) -> list[Path]:
+    python = (path for path in sorted(folder.glob("*.py")) if not _NOT_SCRIPTS.match(path.name))
+    return [path for path in python if is_training_script(path)]
+
+
+def _such_as(folder: Path) -> str:
+    found = _scripts_in(folder)
+    return f", such as {found[0]}" if found else ""
 
 
 def checked_module(name: str, folder: Path) -> str:

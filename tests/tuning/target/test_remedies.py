@@ -32,10 +32,16 @@ def test_where_the_words_do_not_tell_there_is_none(failure: str, script: str) ->
 
 
 @pytest.mark.parametrize("failure", [USAGE, CLICK])
-@pytest.mark.parametrize("args", [[], ["--", "--lr", "3"]])
-def test_arguments_of_the_script_stand_behind_dashes(failure: str, args: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("args", "where"),
+    [
+        ([], "its own arguments stand behind `--`"),
+        (["--", "--lr", "3"], "what stands behind `--` is for the script, and options of tune stand before it"),
+    ],
+)
+def test_arguments_of_the_script_stand_behind_dashes(failure: str, args: list[str], where: str) -> None:
     said = remedy_of(failure, ["train.py", *args], HERE / "train.py", HERE)
-    assert said == "its own arguments stand behind `--`: `accel-advisor tune train.py -- ARGS`"
+    assert said == f"{where}: `accel-advisor tune train.py -- ARGS`"
 
 
 def test_a_part_of_a_package_is_run_as_a_module() -> None:

@@ -38,13 +38,19 @@ def test_what_cannot_run_is_refused_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "null.py").write_bytes(b"x = '\0'\n")
     for name, words in (
         ("missing.py", "does not exist"),
-        ("", "is a folder"),
+        ("", "is a folder: name the training script in it$"),
         ("train.ipynb", "is no notebook: it has no list of cells"),
         ("broken.py", r"broken\.py:2: is not Python: "),
         ("null.py", "is not Python"),
     ):
         with pytest.raises(TargetError, match=words):
             checked_script(tmp_path / name)
+
+
+def test_the_script_of_a_folder_is_named(tmp_path: Path) -> None:
+    write(tmp_path, train=TRAINING)
+    with pytest.raises(TargetError, match=r"is a folder: name the training script in it, such as .*/train\.py$"):
+        checked_script(tmp_path)
 
 
 def test_modules_are_dotted_names(tmp_path: Path) -> None:
