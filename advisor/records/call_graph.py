@@ -29,6 +29,10 @@ class CallGraph:
         """Whether a call of a function stands in the program."""
         return id(function) in self._callers
 
+    def called_from(self, call: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
+        """The functions of the program that a call may run."""
+        return tuple(self._called.get(id(call), {}).values())
+
     def begins_unseen(self, function: cst.CSTNode) -> bool:
         """Whether nothing that a module runs is seen to lead to a function, be it through others."""
         seen, pending = set[int](), [function]

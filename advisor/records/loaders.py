@@ -85,6 +85,7 @@ class LoaderCall(BatchSource):
         passes: those of the loops that go over all of its batches.
         around: the loops around those in every turn of which a pass begins.
         now_and_then: the loops around those of which one turn in so many begins a pass.
+        renewed: the loops that take its batches one by one and begin another pass where they are used up.
         transfers: moves of its batches to a device.
         moved_by: the framework that moves its batches, if one does.
         mutated: the loops that change a batch in place while it is on the host; None where the loop is not known.
@@ -109,6 +110,7 @@ class LoaderCall(BatchSource):
     passes: list[Loop] = field(default_factory=list)
     around: list[Loop] = field(default_factory=list)
     now_and_then: list[Loop] = field(default_factory=list)
+    renewed: list[Loop] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
     moved_by: str | None = None
     mutated: set[Loop | None] = field(default_factory=set)

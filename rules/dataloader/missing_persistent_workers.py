@@ -13,6 +13,7 @@ from accel_advisor.records.queries.loaders.epochs import (
     spelled_workers,
     weight_of,
     what_epochs_grant,
+    when_restarted,
     where_workers,
     workers_live_on_since,
 )
@@ -24,8 +25,9 @@ class DataLoaderMissingPersistentWorkers(Rule):
     """A DataLoader starts its worker processes again in every epoch.
 
     What it does
-        Finds a DataLoader with workers but without `persistent_workers` that is iterated in every epoch, and beside it
-        those of some epochs. It is `info` where the number of workers is decided elsewhere, or the data are unknown.
+        Finds a DataLoader with workers but without `persistent_workers` that is iterated in every epoch, or begun again
+        where `next` has used it up, and beside it those of some epochs. It is `info` where the number of workers is
+        decided elsewhere, or the data are unknown.
 
     Why it costs time
         At the end of each epoch the workers end, and the next one starts others: each is a process that imports torch
@@ -88,12 +90,10 @@ class DataLoaderMissingPersistentWorkers(Rule):
         yield from (self._report(facts, one) for one in restarted_loaders(facts))
 
     def _report(self, facts: Facts, loader: LoaderCall) -> Finding:
-        loop, turns = epochs_of(loader)[0], "every pass" if loader.epoch_loops else "some passes"
-        (minor, aside), where = weight_of(facts, loader), f"{loop.document.span(loop.node).start.line}"
-        where += "" if loop.document is facts.document else f" of {loop.document.filename}"
+        loop, (minor, aside) = epochs_of(loader)[0], weight_of(facts, loader)
         starts, basis, keep = start_methods(facts, loader), evidence_of_workers(loader), where_workers(loader)
         cost = f", by {starts.fresh}, which imports torch in each of them" if starts.fresh else ""
-        when = f"started anew in {turns} of the loop in {where}{cost}{what_epochs_grant(loader)}"
+        when = f"started anew {when_restarted(facts, loader)}{cost}{what_epochs_grant(loader)}"
         message = f"{_restarted(facts, loader)} {when}; pass `persistent_workers={keep}`"
         return self.finding(
             facts,

@@ -14,7 +14,12 @@ from accel_advisor.interpreter.library.dicts import default_mapping, made_mappin
 from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.external_settings import call_configuration
 from accel_advisor.interpreter.library.loader_construction import build_loader, take_loaders
-from accel_advisor.interpreter.library.noted_calls import note_first_batch, note_saved_states, note_trainer
+from accel_advisor.interpreter.library.noted_calls import (
+    note_first_batch,
+    note_iterator,
+    note_saved_states,
+    note_trainer,
+)
 from accel_advisor.interpreter.library.unknown_code import REFLECTION, call_unknown, reflection
 from accel_advisor.interpreter.loader_batches import mutates_in_place
 from accel_advisor.interpreter.resolution import bases_of
@@ -105,6 +110,8 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
     configured = call_configuration(machine, name, arguments, node)
     if configured is not None:
         return configured
+    if name == "iter":
+        note_iterator(machine, arguments)
     if name in PASS_THROUGH:
         return _pass_through(machine, name, arguments)
     if name in ("enumerate", "zip"):

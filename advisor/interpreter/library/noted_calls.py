@@ -7,13 +7,44 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.iteration import entries
+from accel_advisor.interpreter.iteration import element_of, entries
+from accel_advisor.interpreter.loader_batches import loaders_of
 from accel_advisor.records.actions import Act, Call
 from accel_advisor.records.operations import Argument
+from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.values import Choice, Loader, Mapping, Opaque, Value
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.abstract_machine import Machine
+    from accel_advisor.records.conditions import Condition
+
+_ENDS = ("", "StopIteration", "Exception")
+"""What a handler catches that is there for the end of the batches, or for that as well."""
+
+
+def note_iterator(machine: Machine, arguments: Arguments) -> None:
+    """Records ``iter(loader)`` in a loop, which begins another pass over the batches: in each turn, or where those of
+    the pass before are used up."""
+    frame = machine.frame
+    if not (frame.loops and arguments.positional):
+        return
+    loop = frame.loops[-1]
+    guards = [one for one in frame.conditions if one.varies is loop and not one.ordinary]
+    for loader in loaders_of(element_of(machine, arguments.positional[0].value), whole=True):
+        begun = loader.around if not guards else loader.renewed
+        if loop not in begun and all(map(_is_at_the_end, guards)):
+            begun.append(loop)
+
+
+def _is_at_the_end(condition: Condition) -> bool:
+    """Whether a condition holds where the batches of a pass are used up: no further one comes, or as many were taken as
+    there are."""
+    if isinstance(condition.node, cst.ExceptHandler):
+        caught = condition.node.type
+        return (dotted(caught) if caught is not None else "") in _ENDS
+    test = condition.test
+    return test is not None and any(dotted(one.func) == "len" for one in descendants(test, cst.Call))
 
 
 def note_first_batch(machine: Machine, arguments: Arguments, node: cst.Call) -> None:

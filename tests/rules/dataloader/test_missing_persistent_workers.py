@@ -8,7 +8,7 @@ import pytest
 
 from accel_advisor.finding import Confidence
 
-from ..checks import Pair, check, check_one, check_pair, findings_in, fixed
+from ..checks import Pair, check, check_one, check_pair, findings_in, findings_of, fixed
 from ..programs import EPOCHS, FILES, STAGED_FILES
 
 LOADER = "loader = DataLoader(files, num_workers=2)"
@@ -458,3 +458,61 @@ def test_silent_where_workers_start_in_some_epochs_only(tmp_path: Path) -> None:
         "loader = DataLoader(files, num_workers=2)", "loader = conf"
     )
     check_one("ACC106", STAGED_FILES + alone, tmp_path)
+
+
+ENDLESS = """
+loader = DataLoader(files, num_workers=2)
+batches = iter(loader)
+for step in range(10_000):
+    try:
+        x = next(batches)
+    except StopIteration:
+        batches = iter(loader)
+        x = next(batches)
+    model(x).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "when"),
+    [
+        (ENDLESS, "whenever the loop in line"),
+        (ENDLESS.replace(" StopIteration", ""), "whenever the loop in line"),
+        (
+            """
+loader = DataLoader(files, num_workers=2)
+for step in range(10_000):
+    if step % len(loader) == 0:
+        batches = iter(loader)
+    model(next(batches)).sum().backward()
+""",
+            "whenever the loop in line",
+        ),
+        (
+            """
+loader = DataLoader(files, num_workers=2)
+for epoch in range(100):
+    batches = iter(loader)
+    for step in range(100):
+        model(next(batches)).sum().backward()
+""",
+            "in every pass of the loop in line",
+        ),
+    ],
+)
+def test_an_iterator_that_is_made_again_starts_the_workers_again(code: str, when: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC106", STAGED_FILES + code, tmp_path)
+    assert when in found.message
+
+
+@pytest.mark.parametrize(
+    ("again", "once"),
+    [
+        ("except StopIteration:\n        batches = iter(loader)\n        x", "except StopIteration:\n        x"),
+        ("    except StopIteration", "    except KeyError"),
+        ("num_workers=2", "num_workers=2, persistent_workers=True"),
+    ],
+)
+def test_silent_where_no_iterator_is_made_again(again: str, once: str, tmp_path: Path) -> None:
+    assert again in ENDLESS
+    check_pair("ACC106", Pair(STAGED_FILES + ENDLESS.replace(again, once), once, again), tmp_path)

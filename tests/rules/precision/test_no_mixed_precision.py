@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -391,6 +392,20 @@ def test_an_option_that_is_off_by_default_decides_nothing(how: str, test: str, o
     for one in found:
         assert one.confidence.value == "evident"
         assert one.message.startswith("mixed precision is decided by `--amp`, off by default, and without it this loop")
+
+
+def test_an_option_without_which_nothing_is_trained_decides_nothing(tmp_path: Path) -> None:
+    options = OPTION.format(how="action='store_true'").replace(
+        "args = ", "parser.add_argument('--train', action='store_true')\nargs = "
+    )
+    apex = APEX.format(test="args.amp")
+    whole = program("net.cuda()", apex, mark=MARK)
+    start = whole.index("net.cuda()")
+    inside = textwrap.indent(whole[start:], "    ")
+    (found,) = check_one("ACC417", f"{whole[:start]}{options}if args.train:\n{inside}", tmp_path)
+    assert "decided by `--amp`, off by default" in found.message
+    always = inside.replace("if args.amp:", "if True:").replace(MARK, "")
+    check_one("ACC417", f"{whole[:start]}{options}if args.train:\n{always}", tmp_path)
 
 
 def test_silent_where_one_of_two_regions_is_always_on(tmp_path: Path) -> None:

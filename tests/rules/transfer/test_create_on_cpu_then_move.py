@@ -165,6 +165,38 @@ def test_each_place_is_reported_that_every_step_comes_to(tmp_path: Path) -> None
     assert {one.frequency for one in found} == {Frequency.STEP}
 
 
+HANDED = """
+def to_gpu(x, grad=False):
+    if torch.cuda.is_available():
+        x = x.cuda()
+    return torch.autograd.Variable(x, requires_grad=grad)
+net = nn.Linear(4, 2).cuda()
+for x in DataLoader(TensorDataset(torch.zeros(8, 4)), 4):
+    noise = torch.randn(4)
+    net(noise).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("to", ["to_gpu(torch.randn(4))", "torch.randn(4)\n    noise = to_gpu(noise)"])
+def test_what_a_function_moves_for_its_callers_is_reported_where_it_is_made(to: str, tmp_path: Path) -> None:
+    (found,) = findings_of("ACC205", IMPORTS + HANDED.replace("torch.randn(4)", to), tmp_path)
+    assert "fills on the host" in found.message
+    assert found.related[-1].message == "a function moves it to the device here"
+
+
+@pytest.mark.parametrize(
+    ("moves", "leaves"),
+    [
+        ("x = x.cuda()", "x = (x + 1).cuda()"),
+        ("x = x.cuda()", "x = x.cpu()"),
+        ("noise = to_gpu(noise)", "print(noise)\n    noise = to_gpu(noise)"),
+    ],
+)
+def test_silent_where_a_function_does_more_or_no_move(moves: str, leaves: str, tmp_path: Path) -> None:
+    code = IMPORTS + HANDED.replace("torch.randn(4)", "torch.randn(4)\n    noise = to_gpu(noise)")
+    check_pair("ACC205", Pair(code.replace(moves, leaves), leaves, moves), tmp_path)
+
+
 def test_what_is_made_now_and_then_is_advice(tmp_path: Path) -> None:
     found = check(IMPORTS + NOW_AND_THEN, tmp_path)
     assert {one.frequency for one in found} == {Frequency.ONCE}

@@ -51,8 +51,18 @@ def restarted_loaders(facts: Facts) -> Iterator[LoaderCall]:
         for one in facts.loaders
         if epochs_of(one) and _starts_anew(facts, one) and facts.supports(workers_live_on_since(one))
     ]
-    if any(one.epoch_loops for one in found):
+    if any(one.epoch_loops or one.renewed for one in found):
         yield from found
+
+
+def when_restarted(facts: Facts, loader: LoaderCall) -> str:
+    """When the workers of a loader are started again, for a message."""
+    loop = epochs_of(loader)[0]
+    where = f"{loop.document.span(loop.node).start.line}"
+    where += "" if loop.document is facts.document else f" of {loop.document.filename}"
+    if not loader.epoch_loops and loader.renewed:
+        return f"whenever the loop in {where} has used up its batches"
+    return f"in {'every pass' if loader.epoch_loops else 'some passes'} of the loop in {where}"
 
 
 def weight_of(facts: Facts, loader: LoaderCall) -> tuple[bool, bool]:
@@ -90,12 +100,13 @@ def _has_long_epochs(loader: LoaderCall) -> bool:
 
 
 def epochs_of(loader: LoaderCall) -> list[Loop]:
-    """The loops in each turn of which the workers of a loader are started; those in some turns where there are none.
-    None where a loop that takes no batches builds loaders one after the other, as that over runs does not."""
+    """The loops in each turn of which the workers of a loader are started; where there are none, those that begin again
+    when its batches are used up, or those in some turns. None where a loop that takes no batches builds loaders one
+    after the other, as that over runs does not."""
     built = {id(loop) for context in loader.contexts for loop in context.loops}
     if not built <= {id(loop) for loop in (*loader.around, *loader.now_and_then)}:
         return []
-    return loader.epoch_loops or loader.periodic_loops
+    return loader.epoch_loops or loader.renewed or loader.periodic_loops
 
 
 def _starts_anew(facts: Facts, loader: LoaderCall) -> bool:

@@ -24,7 +24,7 @@ from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
-    from accel_advisor.records.operations import Operation
+    from accel_advisor.records.operations import Operation, OperationContext
     from accel_advisor.source.document import Document
 
 SINCE = (1, 10)
@@ -43,6 +43,7 @@ _DECIDES = (
     *calls("torch.set_default_dtype", "torch.view_as_complex", "torch.complex"),
     *within("torch.fft", "gym", "gymnasium", "stable_baselines3", "ray.rllib", "torchrl"),
 )
+_BACKWARD = AnyCall("backward")
 _DIFFERENTIATES = (Call("torch.autograd.grad"), *methods("Tensor", "backward"), *methods("?", "backward"))
 _WEIGHTS = re.compile(r"param|weight|theta|(?:^|_)(?:vars|net|model)(?:$|_)", re.IGNORECASE)
 """Names of what a network learns."""
@@ -131,7 +132,7 @@ def full_precision(facts: Facts) -> FullPrecision | None:
     document, node = (model.document, model.node) if model is not None else (first.document, first.node)
     if document is not facts.document or not _may(facts):
         return None
-    switched = _switched_by(facts)
+    switched = _switched_by(facts, first)
     if switched is None or (not switched and _speaks(facts, _SPEAKS)) or _speaks(facts, _DEEPSPEED):
         return None
     option, switch = switched[0] if switched else ("", None)
@@ -200,12 +201,20 @@ def _speaks(facts: Facts, words: re.Pattern[str]) -> bool:
     return False
 
 
-def _switched_by(facts: Facts) -> list[tuple[str, Operation]] | None:
-    """The options without which the program computes in float32, and what each switches on; empty where nothing lets it
-    do otherwise, and None where it does so anyway, or may."""
+def _switched_by(facts: Facts, loop: Loop) -> list[tuple[str, Operation]] | None:
+    """The options without which the training computes in float32, and what each switches on; empty where nothing lets
+    it do otherwise, and None where it does so anyway, or may. Options without which nothing is trained are none."""
+    learns = [context for one in facts.program.operations_of(_BACKWARD) for context in one.contexts]
+    needed = [{by.off_by for by in context.conditions} for context in learns if loop in context.loops]
+    trains = set.intersection(*needed) if needed else set()
     found = [(one, context) for one in facts.program.operations_of(*_SWITCHES) for context in one.contexts]
-    options = [(next((by.off_by for by in context.conditions if by.off_by), ""), one) for one, context in found]
+    options = [(_off_by(context, trains), one) for one, context in found]
     return options if all(option for option, _ in options) else None
+
+
+def _off_by(context: OperationContext, but: set[str]) -> str:
+    """The innermost option without which something does not happen, but for these."""
+    return next((by.off_by for by in reversed(context.conditions) if by.off_by and by.off_by not in but), "")
 
 
 def _changes_default(facts: Facts) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -66,6 +66,7 @@ class FilledThenMoved:
         slight: whether that is no step at all, or one that waits anyway, beside which the copy is small.
         basis: what shows that.
         same: whether the device would fill it with the same numbers.
+        helper: the move in a function of the program that ``node`` hands it to, if that moves it.
     """
 
     node: cst.Call
@@ -77,6 +78,7 @@ class FilledThenMoved:
     same: bool
     apart: bool
     slight: bool
+    helper: Transfer | None = None
 
 
 def filled_then_moved(facts: Facts) -> Iterator[FilledThenMoved]:
@@ -109,6 +111,34 @@ def filled_then_moved(facts: Facts) -> Iterator[FilledThenMoved]:
                 named = node.func.value if operation.does(_NEW_TENSOR) else node.args[0].value
                 other = facts.document.code(named)
                 yield _found(facts, node, fills, operation, "", f"device={other}.device, dtype={other}.dtype")
+    yield from _moved_by_helpers(facts, made)
+
+
+def _moved_by_helpers(facts: Facts, made: dict[cst.CSTNode, Operation]) -> Iterator[FilledThenMoved]:
+    """Those that a function of the program moves for its callers, at the calls that hand it what a factory makes."""
+    helpers: dict[cst.CSTNode, Transfer] = {}
+    for transfer in (transfer for one in facts.program for transfer in one.transfers):
+        if transfer.method not in ("to", "cuda") or transfer.discarded:
+            continue
+        for moved in (context.moved for context in transfer.contexts if _goes_to_device(context)):
+            helpers |= {node: transfer for node in moved.fills if len(moved.fills) == 1 and node in made}
+    for node, transfer in helpers.items():
+        factory = made[node]
+        for call in descendants(factory.function or facts.document.tree, cst.Call):
+            called = facts.call_graph.called_from(call)
+            handed = any(_moves_parameter(one, transfer.node) for one in called)
+            if handed and is_all_that_happens(facts, [factory], call):
+                yield replace(_found(facts, call, [factory], None, "", "device=..."), helper=transfer)
+                break
+
+
+def _moves_parameter(function: cst.CSTNode, move: cst.Call) -> bool:
+    """Whether a function moves what it is given as it is: ``def to_gpu(x): return x.cuda()``."""
+    if not isinstance(function, cst.FunctionDef) or not isinstance(move.func, cst.Attribute):
+        return False
+    given = {one.name.value for one in (*function.params.posonly_params, *function.params.params)}
+    inside = any(one is move for one in descendants(function, cst.Call))
+    return inside and isinstance(move.func.value, cst.Name) and move.func.value.value in given
 
 
 def _made(facts: Facts) -> dict[cst.CSTNode, Operation]:
@@ -194,9 +224,11 @@ def _moves(transfer: Transfer) -> bool:
         return False  # what is thrown away was made to start CUDA, or to measure it
     if transfer.method == "type":
         return all(context.from_host and _types_for_gpu(context) for context in transfer.contexts)
-    return all(
-        context.from_host and context.kinds != {"cpu"} and context.device.means_device for context in transfer.contexts
-    )
+    return all(map(_goes_to_device, transfer.contexts))
+
+
+def _goes_to_device(context: TransferContext) -> bool:
+    return context.from_host and context.kinds != {"cpu"} and context.device.means_device
 
 
 def _types_for_gpu(context: TransferContext) -> bool:
