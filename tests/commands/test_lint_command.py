@@ -232,7 +232,7 @@ class TestStandardInput:
         done = run("lint", "-", "--fix", "--unsafe-fixes")
         assert done.out.startswith(SLOW[: SLOW.index("batch_size")])
         assert "num_workers=" in done.out
-        assert "Fixed " in done.err
+        assert "Made " in done.err
 
     def test_without_findings_it_comes_back_as_it_was(
         self, run: Run, project: Path, monkeypatch: pytest.MonkeyPatch

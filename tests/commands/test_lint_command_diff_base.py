@@ -184,7 +184,7 @@ class TestBesideOtherOptions:
         after = (repository / "train.py").read_text()
         assert "other = DataLoader(Photos([]), batch_size=1)\n" in after
         assert "batch_size=4, " in after
-        assert "Fixed " in done.out
+        assert "Made " in done.out
         assert f"train.py:{LOADER}" not in places(done.out)
 
     def test_stdin(self, repository: Path) -> None:
