@@ -47,6 +47,10 @@ _OPTIMIZER = re.compile(r"opt(?!ion)|solver|scaler", re.IGNORECASE)
 
 _MOST_BUILDERS = 8
 """Places that build objects of one class, of which it is asked what with."""
+_ONLY_TENSORS = frozenset(
+    "view size unsqueeze squeeze expand expand_as permute contiguous masked_fill dim byte bool long float".split()
+)
+"""Methods that only tensors have among what a model is given."""
 _UNKNOWN_ARGUMENTS = Arguments(None, open=True, starred=True)
 _MOST_MEANT, _MOST_OF_ONE_BASE, _MOST_RUNS = 8, 32, 3
 """Functions that a name may mean where it is called on something unknown, methods that it may mean where all are of
@@ -295,9 +299,10 @@ class Uncalled:
             with machine.at_home(function.scope.globals, around):
                 bound = bind_parameters(machine, function, arguments, receiver)
                 if isinstance(receiver, Module) and function.name == "forward":
-                    for name, annotated in _inputs(function):
+                    for name, annotated, optional in _inputs(function):
                         place = place_of_input(function.node, name)
-                        bound[name] = Tensor(place, proven=False)
+                        tensor = Tensor(place, proven=False)
+                        bound[name] = join(Constant(None), tensor) if optional else tensor
                         if annotated:
                             machine.recorder.inputs.used_as_tensor(place)
                 machine.inline(function, bound, None)
@@ -362,13 +367,21 @@ def _sample(machine: Interpreter, cls: Class) -> Instance | Module:
     return Instance(cls)
 
 
-def _inputs(forward: Function) -> Iterator[tuple[str, bool]]:
-    """Parameters of a module's ``forward`` that may be tensors, and whether an annotation says that they are."""
+def _inputs(forward: Function) -> Iterator[tuple[str, bool, bool]]:
+    """Parameters of a module's ``forward`` that may be tensors, whether an annotation says that they are, and whether
+    they may be None: those are tensors that are used as such (``mask.view(-1)``)."""
+    used: set[str] | None = None
     for param in forward.node.params.params[1:]:
         annotation = param.annotation.annotation if param.annotation is not None else None
         plain = dotted(annotation) in TENSOR_CLASSES
         if param.default is None and (annotation is None or plain):
-            yield param.name.value, plain
+            yield param.name.value, plain, False
+        elif isinstance(param.default, cst.Name) and param.default.value == "None" and annotation is None:
+            if used is None:
+                parts = descendants(forward.node.body, cst.Attribute)
+                used = {dotted(one.value) for one in parts if one.attr.value in _ONLY_TENSORS}
+            if param.name.value in used:
+                yield param.name.value, False, True
 
 
 def _that_train(functions: list[Function], names: dict[Function, set[str]]) -> list[Function]:

@@ -16,7 +16,6 @@ _REMEDIES = {
     Need.COUNTS: "pass `output_size`",
     Need.ANSWER: "let the GPU decide, as `torch.where` does, or ask every few hundred steps",
     Need.NUMBER: "Python needs a number here: let tensors compute it (`torch.sqrt`, `index_select`, `torch.minimum`)",
-    Need.IDLENESS: "measure a few steps only, or with CUDA events",
 }
 
 

@@ -8,7 +8,8 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
 from accel_advisor.records.actions import AnyCall, any_calls, within
-from accel_advisor.records.facts import Facts
+from accel_advisor.records.facts import Facts, Loop
+from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.steps.host_waits import READINGS, SYNCHRONIZES
 from accel_advisor.records.queries.steps.training_steps import happens_in_each_step, loop_of_each_step
 from accel_advisor.rule import Rule, also_at, remove_statement
@@ -23,8 +24,8 @@ class SynchronizeInLoop(Rule):
     """A training or evaluation loop waits for the GPU at every step.
 
     What it does
-        Finds `torch.cuda.synchronize()` in the loop over a loader, or in that of a training, where the step itself
-        reads no clock, in a program that has no events and does not copy between streams.
+        Finds `torch.cuda.synchronize()` in the loop over a loader, or in that of a training, in a program that has no
+        events and does not copy between streams. Where a step reads the clock, only trainings over a loader count.
 
     Why it costs time
         The host stops until the GPU has done everything that was queued, and the GPU then has nothing to do until the
@@ -50,8 +51,9 @@ class SynchronizeInLoop(Rule):
             model(x.cuda(non_blocking=True)).sum().backward()
 
     When to ignore it
-        The rule is silent where each step reads the clock, where the program uses events, streams or a profiler or
-        copies to the host asynchronously, and where an option, or a condition that varies, decides about the call.
+        The rule is silent where each step of an evaluation, or of a loop without a loader, reads the clock, where the
+        program uses events, streams or a profiler or copies to the host asynchronously, and where an option, or a
+        condition that varies, decides about the call.
 
     Fix safety
         Unsafe: code that is not seen may rely on the wait.
@@ -71,21 +73,38 @@ class SynchronizeInLoop(Rule):
         ]
         if not found or self._needed(facts):
             return
+        timed: dict[Loop, list[Operation]] = {}
         for operation, loop in found:
-            if operation.chosen or happens_in_each_step(facts, loop, *READINGS):
+            if operation.chosen:
                 continue
-            message = (
-                f"`{facts.document.code(operation.node)}` lets the GPU run dry at every step; drop it, PyTorch keeps "
-                f"the order by itself"
-            )
-            edit = None
-            related: tuple[Related, ...] = ()
-            if not loop.holds(facts.document, operation.node):
-                related = (also_at(loop.document, loop.node, "the steps of this loop call it"),)
-            elif isinstance(loop.node, (cst.For, cst.While)):
-                edit = remove_statement(facts.document, operation.statement, loop.node.body)
-            fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
-            yield self.finding(facts, operation.node, message, fix=fix, related=related)
+            if not happens_in_each_step(facts, loop, *READINGS):
+                yield self._needless(facts, operation, loop)
+            elif loop.learns and loop.loaders:
+                timed.setdefault(loop, []).append(operation)
+        yield from (self._timed(facts, loop, operations) for loop, operations in timed.items())
+
+    def _needless(self, facts: Facts, operation: Operation, loop: Loop) -> Finding:
+        message = (
+            f"`{facts.document.code(operation.node)}` lets the GPU run dry at every step; drop it, PyTorch keeps "
+            f"the order by itself"
+        )
+        edit = None
+        related: tuple[Related, ...] = ()
+        if not loop.holds(facts.document, operation.node):
+            related = (also_at(loop.document, loop.node, "the steps of this loop call it"),)
+        elif isinstance(loop.node, (cst.For, cst.While)):
+            edit = remove_statement(facts.document, operation.statement, loop.node.body)
+        fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
+        return self.finding(facts, operation.node, message, fix=fix, related=related)
+
+    def _timed(self, facts: Facts, loop: Loop, operations: list[Operation]) -> Finding:
+        first, *others = operations
+        message = (
+            f"`{facts.document.code(first.node)}` lets the GPU run dry at every step of the training, for a clock; "
+            f"measure a few steps only, or many at once"
+        )
+        related = [also_at(facts.document, one.node, "for a clock, too") for one in others]
+        return self.finding(facts, first.node, message, related=related)
 
     def _needed(self, facts: Facts) -> bool:
         """Whether the program measures by events, keeps several streams, or copies to the host asynchronously."""

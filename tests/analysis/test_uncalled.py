@@ -137,6 +137,50 @@ def test_the_forward_that_a_step_of_a_framework_calls_is_a_part_of_it(tmp_path: 
     assert findings_of("ACC208", LIGHTNING.replace("training_step", "predict_step"), tmp_path) == []
 
 
+WITH_LABELS = """
+import sys
+import torch
+from torch import nn
+from transformers import BertModel, BertPreTrainedModel
+
+class Tagger(BertPreTrainedModel):
+    def __init__(self, config):
+        super().__init__(config)
+        self.bert = BertModel(config)
+    def forward(self, x, mask=None, labels=None):
+        out = self.bert(x)[0]
+        if mask is not None:
+            active = mask.view(-1) == 1
+            out = out.view(-1, 8)[active]
+        return (out - labels).sum()
+
+class Reader(BertPreTrainedModel):
+    def __init__(self, config):
+        super().__init__(config)
+        self.bert = BertModel(config)
+    def forward(self, x):
+        return self.bert(x)[0].sum()
+
+KINDS = {"tagger": Tagger, "reader": Reader}
+
+def train(model, batches):
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for batch in batches:
+        loss = model(**{name: one.cuda() for name, one in batch.items()})
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+train(KINDS[sys.argv[1]].from_pretrained(sys.argv[2]).cuda(), torch.load("batches.pt"))
+"""
+
+
+def test_what_a_forward_may_be_given_is_a_tensor_where_it_is_used_as_one(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", WITH_LABELS, tmp_path)
+    assert "[active]" in found.message
+    assert findings_of("ACC208", WITH_LABELS.replace("mask.view(-1)", "mask"), tmp_path) == []
+
+
 GRAPH = (
     HEAD
     + """

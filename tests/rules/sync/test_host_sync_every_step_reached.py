@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_pair, findings_of
+from ..checks import Pair, check_pair, findings_of, severities
 
 STEP = """
 import torch
@@ -180,6 +180,17 @@ def test_a_loss_that_the_program_chooses(tmp_path: Path) -> None:
     assert findings_of("ACC208", CRITERION.replace("NAME", "Scaled"), tmp_path) == []
     shown = CRITERION.replace("NAME", "FocalLoss").replace("criterion(", "conf.show(")
     assert findings_of("ACC208", shown, tmp_path) == []
+
+
+def test_one_of_the_losses_that_the_program_chooses_from_is_counted(tmp_path: Path) -> None:
+    one, calls = CRITERION.replace("NAME", "FocalLoss").split("def run")
+    head, body = one.split("class ")
+    asks = "".join(f"        if out.{of}() > 3:\n            out = out / 2\n" for of in ("min", "max", "sum"))
+    body = body.replace("        if out.max() > 3:\n            out = out / 2\n", asks)
+    two = body.replace(asks, "".join(asks.splitlines(keepends=True)[:4]))
+    other = two.replace("FocalLoss", "OtherLoss")
+    assert severities("ACC208", f"{head}class {two}class {other}def run{calls}", tmp_path) == ["info"]
+    assert severities("ACC208", f"{head}class {body}class {other}def run{calls}", tmp_path) == ["warning"]
 
 
 HOLDER = """

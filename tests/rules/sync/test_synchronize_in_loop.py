@@ -6,61 +6,36 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check, check_one, check_pair
+from ..checks import Pair, check, check_pair, findings_of
 from ..programs import REGRESSION, REGRESSION_STEP
-
-SILENT = {
-    "times": "import time\n" + REGRESSION_STEP + "    torch.cuda.synchronize()\n    print(time.time())",
-}
-
-
-@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
-def test_silent(source: str, tmp_path: Path) -> None:
-    check_one("ACC215", REGRESSION + "import conf\n" + source + "\n", tmp_path)
-
 
 LOADED = REGRESSION + "import conf\n"
 SYNCHRONIZED = REGRESSION_STEP + "    torch.cuda.synchronize()"
+EVALUATED = "for x, y in loader:\n    out = model(x.cuda(non_blocking=True))\n    torch.cuda.synchronize()"
+CLOCKS = (
+    "time.time()",
+    "time.perf_counter()",
+    "time.monotonic()",
+    "time.perf_counter_ns()",
+    "time.process_time()",
+    "timeit.default_timer()",
+    "datetime.datetime.now()",
+    "time.monotonic_ns()",
+)
 PAIRS: dict[str, tuple[str, ...]] = {
-    "time": (
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.time())",
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.time()",
-        REGRESSION_STEP + "    torch.cuda.synchronize(",
-    ),
-    "perf_counter": (
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.perf_counter())",
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.perf_counter()",
-        REGRESSION_STEP + "    torch.cuda.synchronize(",
-    ),
-    "monotonic": (
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.monotonic())",
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.monotonic()",
-        REGRESSION_STEP + "    torch.cuda.synchronize(",
-    ),
-    "perf_counter_ns": (
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.perf_counter_ns())",
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.perf_counter_ns()",
-        REGRESSION_STEP + "    torch.cuda.synchronize(",
-    ),
-    "process_time": (
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.process_time())",
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.process_time()",
-        REGRESSION_STEP + "    torch.cuda.synchronize(",
-    ),
-    "timeit": (
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(timeit.default_timer())",
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(timeit.default_timer()",
-        REGRESSION_STEP + "    torch.cuda.synchronize(",
-    ),
-    "datetime": (
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(datetime.datetime.now())",
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(datetime.datetime.now()",
-        REGRESSION_STEP + "    torch.cuda.synchronize(",
-    ),
-    "monotonic_ns": (
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.monotonic_ns())",
-        "import time, timeit, datetime\n" + SYNCHRONIZED + "\n    print(time.monotonic_ns()",
-        REGRESSION_STEP + "    torch.cuda.synchronize(",
+    **{
+        clock: (
+            f"import time, timeit, datetime\n{EVALUATED}\n    print({clock})",
+            f"print({clock})",
+            "print()",
+        )
+        for clock in CLOCKS
+    },
+    "time of steps without a loader": (
+        "import time\nx = torch.zeros(16, 8).cuda()\nfor i in range(99):\n    model(x).sum().backward()\n"
+        "    torch.cuda.synchronize()\n    print(time.time())",
+        "for i in range(99)",
+        "for _ in loader",
     ),
     "events": ("e = torch.cuda.Event()\n" + SYNCHRONIZED, "e = torch.cuda.Event()\n"),
     "streams": ("s = torch.cuda.Stream()\n" + SYNCHRONIZED, "s = torch.cuda.Stream()\n"),
@@ -139,3 +114,13 @@ for x, y in loader:
     torch.cuda.synchronize()  # -> ACC215 info unsafe
 """
     check(REGRESSION + source, tmp_path)
+
+
+def test_for_a_clock_of_a_training_once(tmp_path: Path) -> None:
+    both = (
+        "    torch.cuda.synchronize()\n    print(time.time())\n    torch.cuda.synchronize()\n    print(time.time())\n"
+    )
+    (found,) = findings_of("ACC215", "import time\n" + REGRESSION + REGRESSION_STEP + both, tmp_path)
+    assert "for a clock" in found.message
+    assert found.fix is None
+    assert len(found.related) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -24,14 +25,12 @@ from accel_advisor.records.queries.steps.step_values import (
     used_now_and_then,
 )
 from accel_advisor.records.queries.steps.training_steps import (
-    happens_in_each_step,
-    loop_of_each_step,
     one_step_each,
     training_loop,
 )
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
-from accel_advisor.values.evidence import PROVEN, Evidence, Ground
+from accel_advisor.values.evidence import Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.conditions import Condition
@@ -103,7 +102,6 @@ class Need(Enum):
     COUNTS = auto()
     ANSWER = auto()
     NUMBER = auto()
-    IDLENESS = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +144,11 @@ class LoopWaits:
 
     @property
     def count(self) -> int:
-        """How often a step waits at least: of branches that exclude each other, one is taken, and what is read twice is
-        waited for once."""
-        return sum(not (one.instead or one.again) for one in self.waits)
+        """How often a step waits at least: of branches that exclude each other, and of functions that the program
+        chooses from, one is taken, and what is read twice is waited for once."""
+        counted = [one for one in self.waits if not (one.instead or one.again)]
+        chosen = Counter(id(one.operation.function) for one in counted if Ground.CHOICE in one.basis.grounds)
+        return len(counted) - chosen.total() + max(chosen.values(), default=0)
 
 
 def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
@@ -162,11 +162,6 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
         late, checks = used_now_and_then(loop, operation), is_checked(loop, operation)
         each = happens_for_each(loop, operation)
         found.setdefault(loop, []).append(Wait(operation, _need(operation), basis, late, checks, each))
-    for operation in facts.operations_of(*SYNCHRONIZES) if found else ():
-        timed = loop_of_each_step(operation)
-        # where no clock needs it, it is worth a finding of its own
-        if timed in found and not operation.chosen and happens_in_each_step(facts, timed, *READINGS):
-            found[timed].append(Wait(operation, Need.IDLENESS, PROVEN, late=False, checks=False))
     acting = _acting_loops(facts) if found else set()
     for loop, waits in found.items():
         if loop in acting or only_differentiates(facts, loop) or _gives_closures(loop):
