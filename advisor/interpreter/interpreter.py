@@ -30,6 +30,7 @@ from accel_advisor.values.scope import Scope
 from accel_advisor.values.store import Layer
 from accel_advisor.values.values import (
     UNKNOWN,
+    Choice,
     Class,
     Constant,
     Function,
@@ -199,7 +200,9 @@ class Interpreter(Machine):
         return self.settle(value) if value is not None else from_stars(self, scope, name, set())
 
     def settle(self, value: Value) -> Value:
-        """A value whose import, if it is one, has been followed."""
+        """A value whose import, if it is one, or one of several, has been followed."""
+        if isinstance(value, Choice) and any(isinstance(one, Pending) for one in value.options):
+            return join_all(self.settle(one) for one in value.options)
         if not isinstance(value, Pending):
             return value
         again = value in self._settling

@@ -13,6 +13,7 @@ from accel_advisor.interpreter.resolution import any_member_of, defined_in, memb
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.tables.known_datasets import TENSOR_DATASET
+from accel_advisor.tables.python_functions import PASS_THROUGH
 from accel_advisor.tables.torch_modules import CONTAINERS, PARAMETER_GROUP
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.places import HOST, SOMEWHERE, is_host
@@ -146,6 +147,23 @@ def _iterate_instance(machine: Machine, value: Instance) -> Value:
         step = machine.attribute(made, "__next__")
         return _call_method(machine, step) if isinstance(step, Bound) else UNKNOWN
     return element_of(machine, made)
+
+
+def take_from_objects(machine: Machine, iterable: cst.BaseExpression) -> None:
+    """Takes an element, in the loop at hand, of each object of the project that ``enumerate`` and its like are given:
+    it does its work in the passes of the loop, and not where those are called."""
+    if not isinstance(iterable, cst.Call) or not isinstance(iterable.func, (cst.Name, cst.Attribute)):
+        return
+    callee = machine.evaluate(iterable.func)
+    if not isinstance(callee, Qualified) or not (callee.name in PASS_THROUGH or callee.name in ("enumerate", "zip")):
+        return
+    for arg in iterable.args:
+        if isinstance(arg.value, (cst.Name, cst.Attribute)):
+            for one in options_of(machine.evaluate(arg.value)):
+                if isinstance(one, Instance):
+                    _iterate_instance(machine, one)
+        else:
+            take_from_objects(machine, arg.value)
 
 
 def _call_method(machine: Machine, method: Bound) -> Value:

@@ -12,7 +12,7 @@ from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.expressions import truth
 from accel_advisor.interpreter.frames import may_stop_autograd
 from accel_advisor.interpreter.import_statements import import_module, import_names
-from accel_advisor.interpreter.iteration import element_of
+from accel_advisor.interpreter.iteration import element_of, take_from_objects
 from accel_advisor.interpreter.library.dicts import update_mapping
 from accel_advisor.interpreter.library.evident_loaders import iterated
 from accel_advisor.interpreter.library.evident_models import as_loss, rebound
@@ -203,6 +203,7 @@ def _for(machine: Machine, node: cst.For) -> bool:
     iterable = iterated(machine, node.iter, machine.evaluate(node.iter))
     with machine.looping(node) as loop:
         element = element_of(machine, iterable)
+        take_from_objects(machine, node.iter)
         loop.counts = _counts(machine, node)
         loop.rows_of = _rows_of(machine, node.iter)
         machine.recorder.go_over(machine.frame, loop, element)

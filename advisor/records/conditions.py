@@ -86,7 +86,10 @@ class Condition:
             return False
         if self.branch is None:
             return False
-        return asks_for_something(self.node.test) is (self.branch == 0) or lasting_branch(self.node.test) == self.branch
+        counting = self.varies.node if self.varies is not None else None
+        if asks_for_something(self.node.test) is (self.branch == 0):
+            return True
+        return lasting_branch(self.node.test, counting) == self.branch
 
     @property
     def evaluates(self) -> bool:

@@ -35,15 +35,26 @@ def rare_branch(condition: cst.If | cst.IfExp, function: cst.FunctionDef | cst.L
 
 
 @lru_cache(maxsize=4096)
-def lasting_branch(test: cst.BaseExpression) -> int | None:
+def lasting_branch(test: cst.BaseExpression, counting: cst.CSTNode | None = None) -> int | None:
     """Which branch of a condition, 0 or 1, all later passes take because a counter has gone past a bound, as that of
-    ``self.steps > config["start"]``; None where the test asks for anything else."""
-    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1 or not _COUNTER.search(dotted(test.left)):
+    ``self.steps > config["start"]``; None where the test asks for anything else. ``counting`` is the loop whose passes
+    it tells apart: what that counts is a counter, whatever its name."""
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return None
+    name = dotted(test.left)
+    if not _COUNTER.search(name) and not (name and name == _counted_by(counting)):
         return None
     operator = test.comparisons[0].operator
     if isinstance(operator, _PAST):
         return 0
     return 1 if isinstance(operator, _BEFORE) else None
+
+
+def _counted_by(loop: cst.CSTNode | None) -> str:
+    """What a loop over a range calls the number of its pass."""
+    if not isinstance(loop, cst.For) or not isinstance(loop.iter, cst.Call):
+        return ""
+    return dotted(loop.target) if dotted(loop.iter.func).rpartition(".")[2] in ("range", "trange", "count") else ""
 
 
 def _seldom(test: cst.BaseExpression, filled: cst.CSTNode | None, body: cst.CSTNode | None) -> bool | None:

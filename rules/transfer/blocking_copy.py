@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.copies.waiting_copy_words import remedy_for, whose_batches
+from accel_advisor.records.queries.copies.made_copies import MadeCopy, made_copies
+from accel_advisor.records.queries.copies.waiting_copy_words import making_and_waiting, remedy_for, whose_batches
 from accel_advisor.records.queries.steps.waiting_copies import WaitingCopy, asynchronous_edits, basis_of, waiting_copies
 from accel_advisor.records.queries.steps.wrapper_copies import WrapperCopy, wrapper_copies
 from accel_advisor.rule import Rule, also_at
@@ -18,14 +19,14 @@ class BlockingHostToDeviceCopy(Rule):
 
     What it does
         Finds `.to(device)`, `.cuda()` and `.type(torch.cuda.FloatTensor)` on a loader's batches, and `.copy_(batch)`
-        on a tensor on the GPU, inside the loop over the loader, without `non_blocking=True`, and calls of
-        DistributedDataParallel or FSDP with batches on the host.
+        on a tensor on the GPU, inside the loop over the loader, without `non_blocking=True`, calls of
+        DistributedDataParallel or FSDP with batches on the host, and tensors that steps make of arrays and lists.
 
     Why it costs time
         The program waits for the copy before it queues the next kernels; with `non_blocking=True` it goes on at once.
         From pinned memory the copy then runs beside the computation; from pageable memory it is staged first and gains
-        less, so the finding is a warning only where the loader is seen to pin its batches. What a cast on the host
-        makes of a batch is pageable, too: copied first, and cast on the GPU, it comes from the pinned one.
+        less, so the finding is a warning only where the loader is seen to pin its batches. What a cast on the host, or
+        the step itself, makes is pageable, too: copied first, and cast on the GPU, a batch comes from pinned memory.
 
     Example
         import torch
@@ -52,21 +53,20 @@ class BlockingHostToDeviceCopy(Rule):
             (model(x).sum() - y.sum()).backward()
 
     When to ignore it
-        Where the copy itself is being timed; in a loop that synchronizes and reads the clock in every pass the rule is
-        silent. It is silent too where a framework moves the batches, where the loop changes the batch on the host after
-        the copy (the copy might still be reading), where the samples may be on the device already, where a loader
-        without workers and pinning takes them out of memory, and where nothing speaks for a GPU. It is only `info`
-        where the device is not known, and where a setting that is off by default decides `non_blocking`. A loop that
-        trains nothing and reads values of the GPU in every pass waits anyway: a copy there is named beside one that is
-        worth more, or else as `info` where the batch may be pinned, and only where the rule is selected if it is not.
+        Where the copy itself is being timed: the rule is silent in loops that synchronize and read the clock in every
+        pass, and where a framework moves the batches, where the loop changes the batch on the host after the copy (it
+        might still be reading), where the samples may be on the device already, where a loader without workers and
+        pinning takes them out of memory, and where nothing speaks for a GPU. It is only `info` where the device is not
+        known, and where a setting that is off by default decides `non_blocking`. A loop that trains nothing and reads
+        values of the GPU in every pass waits anyway: a copy there is named beside one that is worth more, or else as
+        `info` where the batch may be pinned, and only where the rule is selected if it is not.
 
     Fix safety
         Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; where the device is
         a `torch.device` that may be another accelerator, `non_blocking=device.type == "cuda"` is written, because an
         asynchronous copy to MPS can read memory that is gone. Unsafe where the device is not known, where the batch may
-        be an object with a `.to` of its own, where a batch on the host is read as an array, through which it may be
-        changed while it is copied, and where the call casts too: the cast then moves to the GPU. There is none for
-        `.type`, where a cast comes before the copy, or where a wrapper copies.
+        be an object with a `.to` of its own, or is read as an array, through which it may be changed while it is
+        copied, and where the call casts too: the cast then moves to the GPU. There is none for other copies.
 
     References
         - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
@@ -83,6 +83,13 @@ class BlockingHostToDeviceCopy(Rule):
         if facts.target.has_cuda:
             yield from (self._report(facts, copies) for copies in waiting_copies(facts))
             yield from (self._report_wrapper(facts, copy) for copy in wrapper_copies(facts))
+            yield from (self._report_made(facts, copies) for copies in made_copies(facts))
+
+    def _report_made(self, facts: Facts, copies: list[MadeCopy]) -> Finding:
+        node, basis = copies[0].node, copies[0].basis
+        message = making_and_waiting(facts.document.code(node), basis)
+        related = [also_at(facts.document, one.node, "this one, too") for one in copies[1:]]
+        return self.finding(facts, node, message, severity=Severity.INFO, related=related, basis=basis)
 
     def _report_wrapper(self, facts: Facts, copy: WrapperCopy) -> Finding:
         source = whose_batches(copy.loaders, copy.pinned)
@@ -91,8 +98,8 @@ class BlockingHostToDeviceCopy(Rule):
             f"{copy.basis.clause}; copy before it, by `.to(device, non_blocking=True)`"
         )
         level = Severity.WARNING if copy.pinned and copy.basis.proven and not copy.aside else Severity.INFO
-        known = self.finding(facts, copy.call.node, message, severity=level, basis=copy.basis)
-        return replace(known, minor=copy.aside and not copy.pinned, aside=copy.aside)
+        found = self.finding(facts, copy.call.node, message, severity=level, basis=copy.basis)
+        return replace(found, minor=copy.aside and not copy.pinned, aside=copy.aside)
 
     def _report(self, facts: Facts, copies: list[WaitingCopy]) -> Finding:
         document, basis, first = facts.document, basis_of(copies), copies[0]

@@ -104,3 +104,13 @@ def test_follows_what_modules_of_a_package_import_from_it(first: str, tmp_path: 
     kinds = {f"data/{name}.py": MADE_OF_A_BASE.replace("KIND", name.upper()) for name in "abc"}
     others = {"data/__init__.py": first + stars, "data/base.py": BASE, **kinds}
     check_one("ACC201", source, tmp_path, others)
+
+
+def test_a_name_that_each_of_two_branches_imports(tmp_path: Path) -> None:
+    first, second = (f"    from {module} import make_loader\n" for module in ("first", "second"))
+    either = f"import sys\nif len(sys.argv) > 1:\n{first}else:\n{second}"
+    source = TRAINING.replace("IMPORT", either).replace("MAKE", "make_loader")
+    check_one("ACC201", source, tmp_path, {"first.py": LOADING, "second.py": LOADING})
+    unpinned = {"first.py": LOADING, "second.py": LOADING.replace("pin_memory=True", "pin_memory=False")}
+    (tmp_path / "mixed").mkdir()
+    check_one("ACC201", source.replace("# -> warning safe", "# -> info safe"), tmp_path / "mixed", unpinned)

@@ -76,3 +76,13 @@ def test_all_but_one_pass_of_many_take_the_other_branch() -> None:
 )
 def test_a_counter_goes_past_a_bound_for_good(test: str, branch: int | None) -> None:
     assert lasting_branch(cst.parse_expression(test)) == branch
+
+
+def test_what_a_loop_counts_is_a_counter_whatever_its_name() -> None:
+    test = cst.parse_expression("t >= args.start")
+    counting, other, taking = (
+        cst.parse_statement(f"for {head}:\n    pass")
+        for head in ("t in range(args.end)", "u in range(9)", "t in times")
+    )
+    assert lasting_branch(test, counting) == 0
+    assert [lasting_branch(test, one) for one in (other, taking, None)] == [None, None, None]

@@ -35,7 +35,7 @@ from accel_advisor.tables.torch_modules import KEEPS, READS_MODULE, REGISTERS, T
 from accel_advisor.values.composed_texts import formatted
 from accel_advisor.values.evidence import Evidence, Ground
 from accel_advisor.values.fillings import filled_by
-from accel_advisor.values.places import SOMEWHERE, is_host
+from accel_advisor.values.places import SOMEWHERE, is_cuda_capable, is_host
 from accel_advisor.values.store import ANY, ESCAPED
 from accel_advisor.values.values import (
     UNKNOWN,
@@ -190,10 +190,11 @@ def _tensor_method(machine: Machine, receiver: Tensor, name: str, arguments: Arg
             return replace(_cast(receiver, None), proven=True)
         proven = receiver.proven or (name in ("cuda", "type") and receiver.basis.proven)
         pending = node if arrives_later(place, name, arguments) else None
+        back = not moved and bool(receiver.place) and is_cuda_capable(receiver.place)  # in memory of its own
         return Tensor(
             place,
-            receiver.loader,
-            receiver.path,
+            None if back else receiver.loader,
+            () if back else receiver.path,
             proven,
             receiver.scalar,
             grown=receiver.grown,

@@ -45,3 +45,9 @@ def test_a_change_silences_the_copies_of_its_own_loop(change: str, tmp_path: Pat
 def test_a_change_of_what_was_copied_silences_nothing(tmp_path: Path) -> None:
     assert lines(f"{REFILL}net(change(batch[0])).sum().backward()", tmp_path) == [1, 5]
     assert lines(f"change(batch[0])\n        {REFILL}net(batch[0]).sum().backward()", tmp_path) == [6]
+
+
+def test_a_change_of_what_came_back_from_the_gpu_silences_nothing(tmp_path: Path) -> None:
+    moved = "moved = batch[0].cuda()\n        net(moved).sum().backward()\n        "
+    assert lines(f"{moved}moved.cpu().clamp_(0, 1)", tmp_path) == [1, 6]
+    assert lines(f"{moved}batch[0].cpu().clamp_(0, 1)", tmp_path) == [6]

@@ -10,6 +10,7 @@ from accel_advisor.records.loaders import labels_of
 if TYPE_CHECKING:
     from accel_advisor.records.loaders import LoaderCall
     from accel_advisor.records.queries.steps.waiting_copies import WaitingCopy
+    from accel_advisor.values.evidence import Evidence
 
 
 def whose_batches(loaders: Iterable[LoaderCall], pinned: bool) -> str:
@@ -17,6 +18,14 @@ def whose_batches(loaders: Iterable[LoaderCall], pinned: bool) -> str:
     names = labels_of(loaders)
     pins = "pin their batches" if "` and `" in names else "pins its batches"
     return f"{names} {pins}, but" if pinned else f"for the batches of {names},"
+
+
+def making_and_waiting(code: str, basis: Evidence) -> str:
+    """What is said of a copy of what a step makes itself."""
+    return (
+        f"`{code}` makes a tensor at every step, and waits until it is copied{basis.clause}; keep the data on the GPU "
+        f"where it fits, or let a DataLoader pin batches of it"
+    )
 
 
 def remedy_for(copies: list[WaitingCopy]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -118,27 +119,57 @@ def _moved_by_helpers(facts: Facts, made: dict[cst.CSTNode, Operation]) -> Itera
     """Those that a function of the program moves for its callers, at the calls that hand it what a factory makes."""
     helpers: dict[cst.CSTNode, Transfer] = {}
     for transfer in (transfer for one in facts.program for transfer in one.transfers):
-        if transfer.method not in ("to", "cuda") or transfer.discarded:
+        if transfer.method not in ("to", "cuda") or transfer.discarded or not _is_of_name(transfer.node):
             continue
         for moved in (context.moved for context in transfer.contexts if _goes_to_device(context)):
             helpers |= {node: transfer for node in moved.fills if len(moved.fills) == 1 and node in made}
+    around = {id(made[node].function): made[node].function or facts.document.tree for node in helpers}
+    handed = {key: _handing(facts, scope) for key, scope in around.items()}
     for node, transfer in helpers.items():
         factory = made[node]
-        for call in descendants(factory.function or facts.document.tree, cst.Call):
-            called = facts.call_graph.called_from(call)
-            handed = any(_moves_parameter(one, transfer.node) for one in called)
-            if handed and is_all_that_happens(facts, [factory], call):
+        calls = handed[id(factory.function)]
+        for call, moves in (*calls.get(id(node), ()), *calls.get(_bound(factory), ())):
+            if id(transfer.node) in moves and is_all_that_happens(facts, [factory], call):
                 yield replace(_found(facts, call, [factory], None, "", "device=..."), helper=transfer)
                 break
 
 
-def _moves_parameter(function: cst.CSTNode, move: cst.Call) -> bool:
-    """Whether a function moves what it is given as it is: ``def to_gpu(x): return x.cuda()``."""
-    if not isinstance(function, cst.FunctionDef) or not isinstance(move.func, cst.Attribute):
-        return False
+def _is_of_name(move: cst.Call) -> bool:
+    return isinstance(move.func, cst.Attribute) and isinstance(move.func.value, cst.Name)
+
+
+def _bound(factory: Operation) -> str:
+    """The name that what a factory makes is bound to at once; empty for none."""
+    statement = factory.statement
+    return dotted(statement.targets[0].target) if isinstance(statement, cst.Assign) else ""
+
+
+def _handing(facts: Facts, scope: cst.CSTNode) -> dict[int | str, list[tuple[cst.Call, frozenset[int]]]]:
+    """The calls of a function, or of a module, that hand something to a function which moves it as it is, with its
+    moves: by what is handed over, a name or the calls that make it."""
+    found: dict[int | str, list[tuple[cst.Call, frozenset[int]]]] = {}
+    for call in descendants(scope, cst.Call):
+        called = facts.call_graph.called_from(call)
+        moves = frozenset[int]().union(*map(_moves_of_parameters, called))
+        for arg in call.args if moves else ():
+            keys: list[int | str] = [dotted(arg.value)] if isinstance(arg.value, cst.Name) else []
+            keys += [id(part) for part in descendants(arg.value, cst.Call)]
+            for key in keys:
+                found.setdefault(key, []).append((call, moves))
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _moves_of_parameters(function: cst.CSTNode) -> frozenset[int]:
+    """The calls of methods, by identity, by which a function may move what it is given as it is: ``x.cuda()`` in
+    ``def to_gpu(x)``."""
+    if not isinstance(function, cst.FunctionDef):
+        return frozenset()
     given = {one.name.value for one in (*function.params.posonly_params, *function.params.params)}
-    inside = any(one is move for one in descendants(function, cst.Call))
-    return inside and isinstance(move.func.value, cst.Name) and move.func.value.value in given
+    calls = (one for one in descendants(function, cst.Call) if _is_of_name(one))
+    return frozenset(
+        id(one) for one in calls if isinstance(one.func, cst.Attribute) and dotted(one.func.value) in given
+    )
 
 
 def _made(facts: Facts) -> dict[cst.CSTNode, Operation]:

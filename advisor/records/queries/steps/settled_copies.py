@@ -47,7 +47,7 @@ def settled_copies(facts: Facts) -> Iterator[SettledCopy]:
     """The copies of a document, in each step or forward pass, of tensors that attributes keep, and of arrays and lists
     that attributes, constants of the module or a configuration keep, in the order in which they were met."""
     yield from _kept_tensors(facts)
-    made = {id(one.node): one for one in facts.operations_of(OF_ARRAYS, *OF_DATA, *OF_LISTS) if _copies_data(one)}
+    made = {id(one.node): one for one in facts.operations_of(OF_ARRAYS, *OF_DATA, *OF_LISTS) if copies_data(one)}
     moved: dict[int, tuple[cst.Call, Evidence]] = {}
     for transfer in facts.transfers if made else ():
         call = maker_of(facts, transfer, made)
@@ -88,7 +88,7 @@ def _goes_to_gpu(operation: Operation, context: OperationContext) -> bool:
     return other.may_be_on_gpu if other.is_tensor else other.means_device and other.device_kinds != {"cpu"}
 
 
-def _copies_data(operation: Operation) -> bool:
+def copies_data(operation: Operation) -> bool:
     """Whether it makes a tensor of an array or a list, and of no other tensor, that wants no gradient."""
     return all(
         context.given("requires_grad").absent and _holds_data(operation, context.given("data", 0))
@@ -97,11 +97,11 @@ def _copies_data(operation: Operation) -> bool:
 
 
 def _holds_data(operation: Operation, data: Given) -> bool:
+    if operation.does(OF_ARRAYS):
+        return True  # which raises for a tensor
     options = data.alternatives
     if any(one.is_tensor for one in options):
         return False
-    if operation.does(OF_ARRAYS):
-        return True
     several = any(
         one.items is not None or not one.element.absent or one.made_by.startswith("numpy.") for one in options
     )

@@ -1,0 +1,98 @@
+"""Copies to the GPU of what each step of a training makes of arrays and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.queries.destinations import reaches_gpu
+from accel_advisor.records.queries.steps.accumulation import paces
+from accel_advisor.records.queries.steps.literal_copies import OF_ARRAYS, OF_DATA, OF_LISTS, is_literal, maker_of
+from accel_advisor.records.queries.steps.settled_copies import copies_data, settled_copies
+from accel_advisor.records.queries.steps.training_steps import one_step_each, training_loop
+from accel_advisor.syntax.walking import descendants
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.operations import Operation
+    from accel_advisor.records.transfers import Transfer
+    from accel_advisor.values.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class MadeCopy:
+    """A copy to the GPU, in each step of a training, of a tensor that the step makes of an array or a list.
+
+    Attributes:
+        node: the whole expression, up to the move.
+        basis: what shows that it happens in each step, and goes to a GPU.
+    """
+
+    node: cst.Call
+    basis: Evidence
+
+
+def made_copies(facts: Facts) -> list[list[MadeCopy]]:
+    """Such copies of a document that the host waits for, by function, in the order in which they were met."""
+    found = {id(one.node): one for one in facts.operations_of(OF_ARRAYS, *OF_DATA, *OF_LISTS) if copies_data(one)}
+    made = {key: (one, basis) for key, one in found.items() if (basis := _in_each_step(facts, one)) is not None}
+    functions: dict[int, list[MadeCopy]] = {}
+    settled = {id(one.node) for one in settled_copies(facts)} if made else set()
+    for transfer in facts.transfers if made else ():
+        operations = {key: one for key, (one, _) in made.items()}
+        call = maker_of(facts, transfer, operations)
+        if call is None or id(transfer.node) in settled or not _waits(transfer):
+            continue
+        operation, basis = made[id(call)]
+        for destination in _bases(facts, transfer):
+            functions.setdefault(id(operation.function), []).append(MadeCopy(transfer.node, basis | destination))
+    return list(functions.values())
+
+
+def _in_each_step(facts: Facts, operation: Operation) -> Evidence | None:
+    """What shows that each step of a training makes a tensor of its data, outside of models; None where nothing
+    does."""
+    if is_literal(operation) or not _is_of_data(operation) or _comes_from_gpu(operation):
+        return None
+    epochs, counted = one_step_each(facts), paces(facts)
+    for context in operation.contexts:
+        loop = training_loop(context, epochs=epochs)
+        if loop is None or "forward" in context.functions:
+            continue
+        if not context.is_skipped_in(loop, counted.get(loop, ())):
+            return context.basis
+    return None
+
+
+def _is_of_data(operation: Operation) -> bool:
+    """Whether it makes a tensor of an array, of a part of something, or of parts of samples (``[one[0] for one in
+    data]``), and not of what is drawn, written out, or worked out for a step alone."""
+    given = [context.given("data", 0) for context in operation.contexts]
+    if any(one.items is not None or one.made_by.startswith("numpy.random.") for one in given):
+        return False
+    node = operation.node
+    made = node.args[0].value if isinstance(node, cst.Call) and len(node.args) == 1 else None
+    if isinstance(made, cst.ListComp):
+        made = made.elt
+    elif operation.does(OF_ARRAYS):
+        return isinstance(made, (cst.Name, cst.Attribute, cst.Subscript))
+    return isinstance(made, cst.Subscript)
+
+
+def _comes_from_gpu(operation: Operation) -> bool:
+    """Whether the function around it copies things to the host, as an algorithm does that runs there."""
+    called = descendants(operation.function, cst.Call) if operation.function is not None else ()
+    return any(isinstance(one.func, cst.Attribute) and one.func.attr.value == "cpu" for one in called)
+
+
+def _waits(transfer: Transfer) -> bool:
+    return transfer.method in ("to", "cuda") and transfer.waits and not transfer.framework and not transfer.discarded
+
+
+def _bases(facts: Facts, transfer: Transfer) -> Iterator[Evidence]:
+    """What shows that it goes to a GPU: the best of all ways in which it is reached."""
+    bases = [reaches_gpu(facts, context) for context in transfer.contexts if context.loader is None]
+    yield from sorted((one for one in bases if one is not None), key=lambda one: len(one.grounds))[:1]

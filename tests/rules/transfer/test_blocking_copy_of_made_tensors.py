@@ -1,0 +1,115 @@
+"""ACC201 blocking-host-to-device-copy of what each step makes of arrays and lists, silent cases in pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ..checks import Pair, check_pair, findings_of
+
+SOURCE = """
+import numpy as np
+import torch
+from torch import nn
+
+class Memory:
+    def __init__(self, device):
+        self.state = np.zeros((1000, 8), dtype=np.float32)
+        self.reward = np.zeros((1000, 2), dtype=np.float32)
+        self.device = device
+    def sample(self, count):
+        index = np.random.randint(0, 1000, size=count)
+        return (
+            torch.FloatTensor(self.state[index]).to(self.device),
+            torch.from_numpy(self.reward[index]).to(self.device),
+        )
+
+def train(steps):
+    memory = Memory(torch.device("cuda"))
+    net = nn.Linear(8, 2).cuda()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    for t in range(steps):
+        if t >= 100:
+            x, y = memory.sample(64)
+            loss = (net(x) - y).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+"""
+
+
+def test_the_parts_of_a_step_are_one_finding(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC201", SOURCE, tmp_path)
+    assert "`torch.FloatTensor(self.state[index]).to(self.device)` makes a tensor at every step" in found.message
+    assert (str(found.severity), found.fix, len(found.related)) == ("info", None, 1)
+
+
+PAIRS = {
+    "every tenth step": Pair(
+        SOURCE.replace("            x, y = mem", "            if t % 10 == 0:\n                x, y = mem"),
+        "if t % 10 == 0",
+        "if True",
+    ),
+    "asynchronous": Pair(SOURCE.replace("(self.device)", "(self.device, non_blocking=True)"), ", non_blocking=True"),
+    "on the host": Pair(SOURCE.replace('torch.device("cuda")', 'torch.device("cpu")'), '"cpu"', '"cuda"'),
+    "at the start": Pair(
+        SOURCE.replace(
+            "    for t in range(steps):\n", "    x, y = memory.sample(64)\n    for t in range(steps):\n"
+        ).replace("            x, y = memory.sample(64)\n", "            x, y = x, y\n"),
+        "            x, y = x, y\n",
+        "            x, y = memory.sample(64)\n",
+    ),
+    "drawn": Pair(
+        SOURCE.replace("torch.from_numpy(self.reward[index])", "torch.zeros(64, 2)").replace(
+            "self.state[index])", "np.random.rand(count, 8))"
+        ),
+        "np.random.rand(count, 8)",
+        "self.state[index]",
+    ),
+    "an algorithm on the host": Pair(
+        SOURCE.replace("        return (", "        self.seen = self.last.cpu()\n        return ("),
+        "        self.seen = self.last.cpu()\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
+def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
+    check_pair("ACC201", pair, tmp_path)
+
+
+COLUMNS = """
+import torch
+from torch import nn
+
+class Batches:
+    def __init__(self, data, device):
+        self.data, self.device, self.index = data, device, 0
+    def __iter__(self):
+        return self
+    def __next__(self):
+        if self.index >= len(self.data):
+            raise StopIteration
+        self.index += 1
+        return torch.LongTensor([one[0] for one in self.data[self.index]]).to(self.device)
+
+def train(data):
+    net = nn.Embedding(3, 3).cuda()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    for step, x in enumerate(Batches(data, "cuda")):
+        loss = net(x).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("given", ["Batches(data, 'cuda')", "zip(batches, data)", "enumerate(batches)"])
+def test_an_object_makes_its_batches_in_the_passes_of_the_loop(given: str, tmp_path: Path) -> None:
+    source = COLUMNS.replace('enumerate(Batches(data, "cuda"))', given)
+    source = source.replace("    for step, x", '    batches = Batches(data, "cuda")\n    for step, x')
+    source = source.replace("for step, x", "for x") if given.startswith("B") else source
+    source = source.replace("for step, x", "for x, step") if given.startswith("z") else source
+    assert findings_of("ACC201", source, tmp_path)
+    assert findings_of("ACC201", source.replace("[one[0] for", "[len(one) for"), tmp_path) == []
