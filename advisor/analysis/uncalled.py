@@ -43,13 +43,12 @@ from accel_advisor.values.values import (
 )
 
 _REPEATED: frozenset[type[cst.CSTNode]] = frozenset({cst.For, cst.While, cst.FunctionDef, cst.ClassDef, cst.Lambda})
+_EVALUATES = re.compile(r"Eval(?!uat)|Infer(?!red)")
 _OPTIMIZER = re.compile(r"opt(?!ion)|solver|scaler", re.IGNORECASE)
 
 _MOST_BUILDERS = 8
 """Places that build objects of one class, of which it is asked what with."""
-_ONLY_TENSORS = frozenset(
-    "view size unsqueeze squeeze expand expand_as permute contiguous masked_fill dim byte bool long float".split()
-)
+_ONLY_TENSORS = frozenset("view size unsqueeze squeeze expand permute masked_fill dim byte bool long float".split())
 """Methods that only tensors have among what a model is given."""
 _UNKNOWN_ARGUMENTS = Arguments(None, open=True, starred=True)
 _MOST_MEANT, _MOST_OF_ONE_BASE, _MOST_RUNS = 8, 32, 3
@@ -354,8 +353,9 @@ def _is_step_of_training(function: Function) -> bool:
 
 
 def _trains(forward: Function) -> bool:
-    """Whether no decorator of a ``forward`` keeps autograd from recording what it computes."""
-    return not any(map(may_stop_autograd, forward.decorators))
+    """Whether no decorator of a ``forward`` keeps autograd from recording, and its class is not named for less."""
+    less = forward.owner is not None and _EVALUATES.search(forward.owner.name)
+    return not less and not any(map(may_stop_autograd, forward.decorators))
 
 
 def _sample(machine: Interpreter, cls: Class) -> Instance | Module:

@@ -140,6 +140,13 @@ class OperationContext:
         conditions = [one for one in conditions if one.node not in besides]
         return any((one.varies in inside and not one.ordinary) or one.for_debugging or one.rare for one in conditions)
 
+    def spares_passes_of(self, loop: Loop, besides: Collection[cst.CSTNode] = ()) -> bool:
+        """Whether whole passes of a loop around it go without it, where :meth:`is_skipped_in` also counts passes of
+        loops in between: what an inner loop skips for some of what it goes over, it does for the rest."""
+        inside = self.loops[: self.loops.index(loop)]
+        some = [one.node for one in self.conditions if one.varies in inside and not one.rare]
+        return self.is_skipped_in(loop, (*besides, *some))
+
     def alternative_in(self, loop: Loop) -> Condition | None:
         """The branch that it stands in, where that is all that makes some passes of a loop skip it, and one of the
         branches is taken in each."""

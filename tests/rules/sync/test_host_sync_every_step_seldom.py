@@ -87,3 +87,32 @@ def test_who_looks_for_no_fault_takes_the_other_branch(test: str, tmp_path: Path
 def test_silent_about_a_search_for_a_learning_rate(tmp_path: Path) -> None:
     source = MICRO_STEPS.replace("train(", "find_lr(").replace("CONDITION", "True")
     check_pair("ACC208", Pair(source, "find_lr(", "train("), tmp_path)
+
+
+PARTS = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+def train(data, skipped):
+    net = nn.Linear(8, 2).cuda()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step, x in enumerate(DataLoader(data, pin_memory=True)):
+        loss = net(x.cuda(non_blocking=True)).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        for p in net.parameters():
+            if p.dim() == skipped:
+                continue
+            norm = p.grad.norm()
+            if norm > 1:
+                p.grad.mul_(0.5)
+        optimizer.step()
+"""
+
+
+def test_what_some_parts_of_a_step_skip_the_others_do(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC208", PARTS, tmp_path)
+    assert "norm > 1" in found.message
+    check_pair(
+        "ACC208", Pair(PARTS.replace("p.dim() == skipped", "step % 3 > 0"), "step % 3 > 0", "p.dim() > 0"), tmp_path
+    )

@@ -264,7 +264,7 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
             if Ground.METHOD in basis.grounds and any(one.asks_type for one in context.conditions):
                 continue  # it takes tensors and other things, and nothing says which it gets here
             basis |= context.basis
-            if not context.is_skipped_in(loop, counted.get(loop, ())):
+            if not context.spares_passes_of(loop, counted.get(loop, ())):
                 yield operation, loop, basis
                 break
             side = context.alternative_in(loop)
