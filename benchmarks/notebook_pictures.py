@@ -1,6 +1,7 @@
-"""Takes the pictures of ``%accel lint`` in docs/images: its output in a real kernel, shown by Chromium, headless.
+"""Takes the pictures of ``%accel lint`` and ``%accel tune`` in docs/images: their output in a real kernel, shown by
+Chromium, headless.
 
-    python benchmarks/notebook_pictures.py [--chromium PROGRAM]
+    python benchmarks/notebook_pictures.py [lint] [tune] [--chromium PROGRAM]
 
 The page has no theme of a front end, so that the colours are those that the table falls back to.
 """
@@ -11,10 +12,13 @@ import argparse
 import shutil
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
+import nbformat
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
+from PIL import Image, ImageChops
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -32,21 +36,67 @@ CELLS = (
     "    print(loss.item())",
     "%load_ext accel_advisor\n%accel lint",
 )
-PICTURES = (Picture("notebook", 860, 256), Picture("notebook-dark", 860, 256, dark=True))
+TRAINING = (
+    "import time\nimport torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, Dataset",
+    "class Remote(Dataset):\n    def __len__(self):\n        return 4_000\n\n    def __getitem__(self, index):\n"
+    "        time.sleep(0.004)  # a store that answers after four milliseconds\n"
+    "        return torch.randn(64), index % 10",
+    "loader = DataLoader(Remote(), batch_size=32, shuffle=True)\n"
+    "model = nn.Linear(64, 10)\noptimizer = torch.optim.SGD(model.parameters(), 0.1)",
+    "for epoch in range(10):\n    for x, y in loader:\n        loss = nn.functional.cross_entropy(model(x), y)\n"
+    "        optimizer.zero_grad()\n        loss.backward()\n        optimizer.step()",
+)
+"""A notebook for a trial: what waits is no work of the processor, so that other work on the machine spoils little."""
+TALL, MARGIN = 1_000, 10
+"""The height of the window, and what is left below the last line, in CSS pixels."""
+ASKED = ("%load_ext accel_advisor\n%accel tune train.ipynb",)
 
 
-def shown() -> str:
-    """The HTML that the last cell shows."""
-    notebook = new_notebook(cells=[new_code_cell(one) for one in CELLS])
-    with tempfile.TemporaryDirectory() as folder:
-        NotebookClient(notebook, timeout=120, resources={"metadata": {"path": folder}}).execute()
-    return str(notebook.cells[-1].outputs[0]["data"]["text/html"])
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a kernel runs, and the pictures of what its last cell shows.
+
+    Attributes:
+        saved: the cells of ``train.ipynb`` beside it; none without such a file.
+    """
+
+    cells: tuple[str, ...]
+    pictures: tuple[Picture, ...]
+    saved: tuple[str, ...] = ()
+
+    def shown(self) -> str:
+        """The HTML that the last cell shows."""
+        notebook = new_notebook(cells=[new_code_cell(one) for one in self.cells])
+        with tempfile.TemporaryDirectory() as folder:
+            if self.saved:
+                saved = new_notebook(cells=[new_code_cell(one) for one in self.saved])
+                nbformat.write(saved, Path(folder, "train.ipynb"))
+            NotebookClient(notebook, timeout=300, resources={"metadata": {"path": folder}}).execute()
+        return str(notebook.cells[-1].outputs[0]["data"]["text/html"])
+
+
+def _both(name: str) -> tuple[Picture, ...]:
+    return Picture(name, 860, TALL), Picture(f"{name}-dark", 860, TALL, dark=True)
+
+
+def cut(path: Path) -> None:
+    """Leaves out of a picture what is empty at its bottom, but for a margin."""
+    with Image.open(path) as image:
+        colours = image.convert("RGB")
+        empty = Image.new("RGB", image.size, colours.getpixel((0, image.height - 1)))
+        _, _, _, bottom = ImageChops.difference(colours, empty).getbbox() or (0, 0, 0, image.height)
+        shorter = image.crop((0, 0, image.width, min(bottom + MARGIN, image.height)))
+    shorter.save(path, optimize=True)
+
+
+SCENES = {"lint": Scene(CELLS, _both("notebook")), "tune": Scene(ASKED, _both("notebook-tune"), TRAINING)}
 
 
 def main() -> None:
     """Takes every picture."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chromium", default=next((one for one in PROGRAMS if shutil.which(one)), None))
+    parser.add_argument("scenes", nargs="*", choices=[*SCENES, []], metavar="SCENE", help="lint, tune; both by default")
     arguments = parser.parse_args()
     if arguments.chromium is None:
         sys.exit("no Chromium here: name the program with --chromium")
@@ -54,10 +104,14 @@ def main() -> None:
         scratch = Path(folder)
         page = scratch / "notebook.html"
         style = ":root { color-scheme: light dark } body { font-family: sans-serif; margin: 0 }"
-        page.write_text(f'<!doctype html><meta charset="utf-8"><style>{style}</style>{shown()}', encoding="utf-8")
-        for picture in PICTURES:
-            path = take(arguments.chromium, page, picture, scratch)
-            print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1024:.0f} KiB")
+        style += " .accel-advisor { box-sizing: border-box; min-height: 100vh }"
+        for scene in (SCENES[name] for name in arguments.scenes or SCENES):
+            html = f'<!doctype html><meta charset="utf-8"><style>{style}</style>{scene.shown()}'
+            page.write_text(html, encoding="utf-8")
+            for picture in scene.pictures:
+                path = take(arguments.chromium, page.as_uri(), picture, scratch)
+                cut(path)
+                print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1024:.0f} KiB")
 
 
 if __name__ == "__main__":

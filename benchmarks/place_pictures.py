@@ -41,7 +41,8 @@ vim.o.linebreak = true
 vim.cmd("syntax on")
 vim.cmd("highlight NormalFloat ctermbg=235 | highlight FloatBorder ctermfg=245 ctermbg=235")
 vim.cmd("highlight SignColumn ctermbg=none | highlight LineNr ctermfg=240 | highlight DiagnosticInfo ctermfg=75")
-vim.cmd("highlight DiagnosticWarn ctermfg=214")
+vim.cmd("highlight DiagnosticWarn ctermfg=214 | highlight Constant ctermfg=180 | highlight Number ctermfg=180")
+vim.cmd("highlight DiagnosticUnderlineInfo ctermfg=75 cterm=underline")
 vim.api.nvim_create_autocmd("FileType", {
   pattern = "python",
   callback = function()
@@ -63,6 +64,8 @@ EMACS = """\
 (require 'eglot)
 (add-to-list 'eglot-server-programs '(python-mode . ("accel-advisor" "server")))
 (add-hook 'python-mode-hook 'eglot-ensure)
+(set-face-attribute 'mode-line nil :background "color-237" :foreground "color-252")
+(set-face-attribute 'mode-line-inactive nil :background "color-235" :foreground "color-246")
 """
 
 

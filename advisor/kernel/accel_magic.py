@@ -19,6 +19,7 @@ from accel_advisor.kernel.trial_report import TrialReport
 from accel_advisor.library.engine import Engine
 from accel_advisor.library.runs import TrialError, tune
 from accel_advisor.selection import SelectorError
+from accel_advisor.tuning.record.schema import Record
 
 _PROGRAM = "cells-run-so-far.ipynb"
 """What the program is called for the linter: a file of the working directory, so that its imports and the configuration
@@ -71,7 +72,8 @@ class AccelMagic:
         if given.command == "tune":
             knobs = [] if given.knobs is None else ["--knobs", given.knobs]
             explain = ["--explain"] if given.explain else []
-            display(self._tuned(given.notebook, given.budget, given.apply, [*knobs, *explain]))  # type: ignore[no-untyped-call]
+            found = self._tuned(given.notebook, given.budget, given.apply, [*knobs, *explain])
+            display(TrialReport(found, f"%accel {line.strip()}"))  # type: ignore[no-untyped-call]
             return
         select = None if given.select is None else _codes(given.select)
         display(self._linted(select, _codes(given.ignore)))  # type: ignore[no-untyped-call]
@@ -90,10 +92,10 @@ class AccelMagic:
         placed = [(one, one.span.start.cell) for one in found]
         return FindingsTable([one for one, cell in placed if cell is not None and cell.number in latest], cells)
 
-    def _tuned(self, named: str | None, budget: float, apply: bool, options: Sequence[str]) -> TrialReport:
+    def _tuned(self, named: str | None, budget: float, apply: bool, options: Sequence[str]) -> Record:
         try:
             path = notebook_path(named, self._shell.user_ns, os.environ)
-            return TrialReport(tune(path, budget=budget, apply=apply, options=options))
+            return tune(path, budget=budget, apply=apply, options=options)
         except (UnknownNotebookError, TrialError) as error:
             raise UsageError(str(error)) from error
 

@@ -24,9 +24,14 @@ _WIDTH = 120
 
 @dataclass(frozen=True, slots=True)
 class TrialReport:
-    """A trial. IPython shows it in the form that the front end can show."""
+    """A trial. IPython shows it in the form that the front end can show.
+
+    Attributes:
+        asked: the line of the kernel that asked for it, as in ``%accel tune train.ipynb``.
+    """
 
     record: Record
+    asked: str
 
     def __repr__(self) -> str:
         said = io.StringIO()
@@ -69,7 +74,7 @@ class TrialReport:
             if record.verification is not None:
                 yield verdict(record, record.verification)
             elif record.diff:
-                yield "Run `%accel tune --apply` to write this and verify it."
+                yield f"Run `{self.asked} --apply` to write this and verify it."
             yield from (f"{one}." for one in record.refusals)
         if record.applied:
             yield "The file was changed: reload the notebook from disk."
