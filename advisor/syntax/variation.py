@@ -136,7 +136,7 @@ class Passes:
             kept = decided is not None and name in bindings(decided) and not self._is_new_in_each_call(name)
             return top if kept else 0
         if kind is cst.BinaryOperation and isinstance(node, cst.BinaryOperation) and type(node.operator) is cst.Modulo:
-            return top
+            return self._level(node.left, top, decided) or top  # a counter, wherever it counts
         if kind is cst.Call and isinstance(node, cst.Call):
             name = dotted(node.func).rpartition(".")[2] or _last(node.func)
             if name in _SETTLED:
