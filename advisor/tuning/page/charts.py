@@ -72,9 +72,21 @@ def step_bars(record: Record) -> tuple[StepBar, ...]:
         row = record.tried[record.recommended]
         found.append(("After" if record.applied else "Recommended", label(row.settings), _step(record, row)))
     if record.tried and NO_WAIT in record.ceilings:
-        step = {name: seconds for name, seconds in _step(record, record.tried[0]).items() if name not in _WAITING}
-        found.append(("The ceiling", CEILINGS[NO_WAIT], step))
+        found.append(("The ceiling", CEILINGS[NO_WAIT], _ceiling(record, _step(record, record.tried[0]))))
     return _bars(found)
+
+
+def _ceiling(record: Record, now: dict[str, float]) -> dict[str, float]:
+    """Seconds a batch by part with data ready at once: together as long as the sentence of the page says.
+
+    A step computes faster where nothing is fetched in between: what is left of ``now`` without its waits is too long.
+    """
+    served = [block.step.known for block in record.blocks if block.what == NO_WAIT and block.step is not None]
+    measured = {name: sum(one.get(name, 0.0) for one in served) for name in now} if record.loop is None else {}
+    parts = measured if any(measured.values()) else now
+    parts = {name: seconds for name, seconds in parts.items() if name not in _WAITING}
+    together, whole = sum(parts.values()), sum(now.values()) / record.ceilings[NO_WAIT].ratio
+    return {name: seconds / together * whole for name, seconds in parts.items()} if together else {}
 
 
 def _bars(found: list[tuple[str, str, dict[str, float]]]) -> tuple[StepBar, ...]:
