@@ -54,12 +54,12 @@ class BlockingHostToDeviceCopy(Rule):
 
     When to ignore it
         Where the copy itself is being timed: the rule is silent in loops that synchronize and read the clock in every
-        pass, and where a framework moves the batches, where the loop changes the batch on the host after the copy (it
-        might still be reading), where the samples may be on the device already, where a loader without workers and
-        pinning takes them out of memory, and where nothing speaks for a GPU. It is only `info` where the device is not
-        known, and where a setting that is off by default decides `non_blocking`. A loop that trains nothing and reads
-        values of the GPU in every pass waits anyway: a copy there is named beside one that is worth more, or else as
-        `info` where the batch may be pinned, and only where the rule is selected if it is not.
+        pass, but for trainings, and where a framework moves the batches, where the loop changes the batch on the host
+        after the copy (it might still be reading), where the samples may be on the device already, where a loader
+        without workers and pinning takes them out of memory, and where nothing speaks for a GPU. It is only `info`
+        where the device is not known, and where a setting that is off by default decides `non_blocking`. A loop that
+        trains nothing and reads values of the GPU in every pass waits anyway: a copy there is named beside one that is
+        worth more, or else as `info` where the batch may be pinned, and only where the rule is selected if it is not.
 
     Fix safety
         Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; where the device is

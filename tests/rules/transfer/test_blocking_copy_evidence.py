@@ -205,3 +205,11 @@ def test_a_batch_that_a_wrapper_may_have_copied_is_still_a_batch(tmp_path: Path)
     assert "`x.cuda()` and `y.cuda()` wait until the copies are done" in found.message
     always = WRAPPER.replace("if conf.ahead:\n    ", "")
     assert findings_of("ACC201", IMPORTS + "import conf\n" + always, tmp_path) == []
+
+
+def test_speaks_of_a_training_whose_steps_are_timed(tmp_path: Path) -> None:
+    timed = PHOTOS + MODEL + PINNED + TIMED.format("    ", "    ")
+    assert findings_of("ACC201", timed, tmp_path) == []
+    assert findings_of(
+        "ACC201", timed.replace("    x = x.cuda()", "    x = x.cuda()\n    model(x).sum().backward()"), tmp_path
+    )

@@ -122,12 +122,12 @@ def asynchronous_edits(copies: list[WaitingCopy]) -> tuple[Edit, ...] | None:
 
 
 def timed_loops(facts: Facts) -> set[Loop | None]:
-    """Loops that synchronize and read the clock in every pass: they may measure this very copy."""
+    """Loops that synchronize and read the clock in every pass, but for trainings: they may measure this very copy."""
     clocks, waits = (
         {loop for operation in facts.operations_of(*found, *_EVENTS) for loop in _reached_in_every_pass(operation)}
         for found in (_CLOCKS, calls("torch.cuda.synchronize"))
     )
-    return clocks & waits
+    return {loop for loop in clocks & waits if loop is None or not (loop.learns and loop.loaders)}
 
 
 def _reached_in_every_pass(operation: Operation) -> set[Loop | None]:
