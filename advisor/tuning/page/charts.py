@@ -77,14 +77,8 @@ def step_bars(record: Record) -> tuple[StepBar, ...]:
 
 
 def _ceiling(record: Record, now: dict[str, float]) -> dict[str, float]:
-    """Seconds a batch by part with data ready at once: together as long as the sentence of the page says.
-
-    A step computes faster where nothing is fetched in between: what is left of ``now`` without its waits is too long.
-    """
-    served = [block.step.known for block in record.blocks if block.what == NO_WAIT and block.step is not None]
-    measured = {name: sum(one.get(name, 0.0) for one in served) for name in now} if record.loop is None else {}
-    parts = measured if any(measured.values()) else now
-    parts = {name: seconds for name, seconds in parts.items() if name not in _WAITING}
+    """Seconds a batch by part with data ready at once: what is left of ``now``, as long as the sentence says."""
+    parts = {name: seconds for name, seconds in now.items() if name not in _WAITING}
     together, whole = sum(parts.values()), sum(now.values()) / record.ceilings[NO_WAIT].ratio
     return {name: seconds / together * whole for name, seconds in parts.items()} if together else {}
 
