@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import torch
 
 from accel_advisor.analysis.project import analyze
 from accel_advisor.project.target import Target, Versions
@@ -86,6 +85,7 @@ def test_reported_for_an_older_torch(tmp_path: Path) -> None:
 
 
 def test_the_precision_that_is_recommended_exists() -> None:
+    torch = pytest.importorskip("torch")
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high")
     torch.set_float32_matmul_precision(before)

@@ -6,7 +6,6 @@ import ast
 from pathlib import Path
 
 import pytest
-import torch
 
 from ..checks import Pair, check_one, check_pair, fixed, severities
 from ..programs import FILES, NUMBERS
@@ -123,6 +122,7 @@ def test_batches_of_tensors_are_the_same_when_indexed_whole(
     if applicable:
         call = ast.unparse(next(one for one in ast.walk(ast.parse(after)) if is_loader(one)))
         assert f"{order}Sampler(tensors), 256, False)" in call
+        torch = pytest.importorskip("torch")
         tensors = torch.utils.data.TensorDataset(torch.arange(600.0).reshape(600, 1), torch.arange(600))
         names = {"torch": torch, "DataLoader": torch.utils.data.DataLoader, "tensors": tensors}
         torch.manual_seed(0)
