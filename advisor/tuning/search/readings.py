@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from operator import mul
 
 from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
 from accel_advisor.tuning.search.settings import consistent
@@ -225,12 +226,17 @@ class Readings:
 
     def unwaited(self) -> Interval | None:
         """How many times as fast the baseline would be if it never waited for data and all else stayed as it is; None
-        before it was measured. Each of its blocks says so by itself, whatever the machine did in the next one."""
+        before it was measured. Each of its blocks says so by itself, whatever the machine did in the next one, and all
+        together say what their share of waiting allows: where blocks differ, the mean of ratios would say more."""
         own = self.references[BASELINE]
         if not own:
             return None
         old = [self.charged(self.baseline, block) for block in own]
-        return gain(old, [max(_LEAST_STEP, (block.seconds - block.wait) / block.batches) for block in own])
+        new = [max(_LEAST_STEP, (block.seconds - block.wait) / block.batches) for block in own]
+        found = gain(old, new)
+        before, after = (math.fsum(map(mul, times, (block.batches for block in own))) for times in (old, new))
+        ratio = before / after
+        return Interval(ratio, min(found.low, ratio), max(found.high, ratio), found.pairs)
 
     def crowding(self) -> Interval | None:
         """How many times as long what is left of a step takes beside the baseline's workers as without them; None where

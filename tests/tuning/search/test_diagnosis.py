@@ -1,6 +1,8 @@
 """Shares and ceilings in words."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
 from accel_advisor.tuning.search.diagnosis import diagnose
@@ -49,6 +51,16 @@ def test_a_neighbour_that_slows_the_blocks_does_not_make_a_ceiling() -> None:
         "2 % of each step waits for data; "
         "with data ready at once this script would run no faster that could be measured."
     )
+
+
+@given(st.lists(st.tuples(st.floats(0.5, 5.0), st.floats(0.0, 0.98)), min_size=2, max_size=8))
+def test_the_ceiling_is_what_the_share_of_waiting_allows(blocks: list[tuple[float, float]]) -> None:
+    """However the blocks of a noisy machine differ: 91 % of waiting allows 11 times as fast, and no 21."""
+    rounds = [{BASELINE: block(BASELINE, seconds, wait * seconds)} for seconds, wait in blocks]
+    found = diagnose(read(Loop(Settings(), None), *rounds))
+    ceiling = found.ceilings[NO_WAIT]
+    assert ceiling.ratio == pytest.approx(1 / (1 - found.shares.wait))
+    assert ceiling.low <= ceiling.ratio <= ceiling.high
 
 
 @pytest.mark.parametrize(("ready", "crowded"), [((0.46, 0.47), False), ((0.057, 0.056), True)])
