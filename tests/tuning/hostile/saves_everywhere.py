@@ -10,7 +10,7 @@ import sqlite3
 
 import numpy
 import torch
-from torch import nn
+from plain import model, step
 from torch.utils.data import DataLoader, Dataset
 
 
@@ -29,8 +29,6 @@ def refuse(*_):
     torch.save(model.state_dict(), "terminated.pt")
 
 
-model = nn.Linear(8, 3)
-optimizer = torch.optim.SGD(model.parameters(), 0.01)
 loader = DataLoader(Samples(), batch_size=8, shuffle=True)
 signal.signal(signal.SIGTERM, refuse)
 signal.signal(signal.SIGINT, refuse)
@@ -48,10 +46,7 @@ try:
     for epoch in range(1000):
         for x, y in loader:
             try:
-                optimizer.zero_grad()
-                loss = nn.functional.cross_entropy(model(x), y)
-                loss.backward()
-                optimizer.step()
+                loss = step(x, y)
             except:  # noqa: E722
                 pathlib.Path("swallowed.txt").write_text("!")
         torch.save(model.state_dict(), "runs/1/next.pt")
@@ -60,9 +55,9 @@ try:
         assert sorted(os.listdir("runs/1"))[0] == "best.pt"
         assert not os.path.exists("results.json")
         assert os.path.isfile("results.bak")
-        numpy.save("runs/1/loss.npy", numpy.array([loss.item()]))
+        numpy.save("runs/1/loss.npy", numpy.array([loss]))
         assert numpy.load("runs/1/loss.npy").shape == (1,)
-        database.execute("insert into steps values (?)", (loss.item(),))
+        database.execute("insert into steps values (?)", (loss,))
         database.commit()
         with open("log.jsonl", "a") as log:
             log.write(json.dumps({"epoch": epoch}) + "\n")
