@@ -149,6 +149,14 @@ def _iterate_instance(machine: Machine, value: Instance) -> Value:
     return element_of(machine, made)
 
 
+def next_of(machine: Machine, value: Value) -> Value:
+    """What ``next(value)`` gives: an object of the project that hands out batches need not be iterable itself."""
+    if isinstance(value, Choice) and any(isinstance(one, Instance) for one in value.options):
+        return join_all(next_of(machine, one) for one in value.options if not _is_none(one))
+    step = machine.attribute(value, "__next__") if isinstance(value, Instance) else None
+    return _call_method(machine, step) if isinstance(step, Bound) else element_of(machine, value)
+
+
 def take_from_objects(machine: Machine, iterable: cst.BaseExpression) -> None:
     """Takes an element, in the loop at hand, of each object of the project that ``enumerate`` and its like are given:
     it does its work in the passes of the loop, and not where those are called."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.iteration import element_of
+from accel_advisor.interpreter.iteration import element_of, next_of
 from accel_advisor.interpreter.library.device_moves import move_all
 from accel_advisor.interpreter.library.dicts import default_mapping, made_mapping
 from accel_advisor.interpreter.library.evident_loaders import iterated
@@ -130,7 +130,7 @@ def call_library(machine: Machine, name: str, arguments: Arguments, node: cst.Ca
         given = _iterated(machine, arguments.positional[0])
         if isinstance(given, Opaque) and given.name == "module.parameters":
             return _parameter(machine, given.arguments[0])
-        element = element_of(machine, given)
+        element = next_of(machine, given)
         note_first_batch(machine, arguments, node)
         recorder.take_one(machine.frame, element)
         return element

@@ -113,3 +113,13 @@ def test_an_object_makes_its_batches_in_the_passes_of_the_loop(given: str, tmp_p
     source = source.replace("for step, x", "for x, step") if given.startswith("z") else source
     assert findings_of("ACC201", source, tmp_path)
     assert findings_of("ACC201", source.replace("[one[0] for", "[len(one) for"), tmp_path) == []
+
+
+def test_next_asks_an_object_that_is_not_iterable(tmp_path: Path) -> None:
+    fetching = COLUMNS.replace("    def __iter__(self):\n        return self\n", "")
+    fetching = fetching.replace(
+        'for step, x in enumerate(Batches(data, "cuda")):', "for step in range(900):\n        x = next(batches)"
+    )
+    source = fetching.replace("    for step", '    batches = Batches(data, "cuda")\n    for step')
+    assert findings_of("ACC201", source, tmp_path)
+    assert findings_of("ACC201", source.replace("x = next(batches)", "x = max(batches)"), tmp_path) == []
