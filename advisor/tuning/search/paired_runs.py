@@ -57,18 +57,20 @@ class PairedRuns:
             beside: whether the runs of each pair were under way at once, block by block. What the machine does is the
                 same for both then, however it changes from pair to pair.
 
-        Blocks of one run have their process in common, and with it luck that blocks do not show. A loss can be seen in
-        one pair of runs; a gain in two where it is plain in both, and in all of :data:`ORDER` otherwise, by whichever
-        is the less certain: the ratios of the pairs, or the blocks with what runs of one side differ by.
+        Blocks of one run have their process in common, and with it luck that blocks do not show. That there is no gain
+        can be seen in one pair of runs; a loss in two where ``worth`` is given; a gain in two where it is plain in
+        both, and in all of :data:`ORDER` otherwise, by whichever is the less certain: the ratios of the pairs, or the
+        blocks with what runs of one side differ by.
         """
         old, new = self._times[False], self._times[True]
         found = self.gain
         ratios = [gain(*pair).ratio for pair in zip(old, new, strict=True)]
         blocks = gain([time for run in old for time in run], [time for run in new for time in run])
-        if blocks.high < BETTER if worth is None or self.pairs < 2 else found.high < worth:
-            return found, True
         if self.pairs < 2:
-            return found, False
+            # That it is slower is a claim of its own, where something is to be said of it, and one pair may be unlucky.
+            return found, blocks.high < BETTER and (worth is None or blocks.high >= 1)
+        if blocks.high < BETTER if worth is None else found.high < worth:
+            return found, True
         last = self.pairs >= (len(ORDER) if worth is None else MOST_PAIRS)
         if beside and self.pairs >= len(ORDER):
             between = interval(ratios)

@@ -49,6 +49,23 @@ def test_luck_of_a_process_is_no_gain(
     assert wins <= 1000 * most
 
 
+@pytest.mark.parametrize(
+    ("process", "gain", "least", "most"), [(0.03, 0.0, 0, 30), (0.1, 0.0, 0, 60), (0.03, -0.3, 480, 500)]
+)
+def test_one_unlucky_pair_is_no_loss(process: float, gain: float, least: int, most: int) -> None:
+    """Of 500 races; a loss of a quarter is seen all the same."""
+    random, slower = Random(3), 0
+    for _ in range(500):
+        paired, settled = PairedRuns(), False
+        while not settled:
+            for new in (True, False):
+                luck = random.gauss(0, process) - gain * new
+                paired.add(new, [math.exp(luck + random.gauss(0, 0.05)) for _ in range(8)])
+            found, settled = paired.settled(WORTH, beside=True)
+        slower += found.high < 1
+    assert least <= slower <= most
+
+
 @pytest.mark.parametrize(("gain", "pairs"), [(0.8, 1), (1.5, 2), (1.07, 4)])
 def test_a_plain_answer_needs_fewer_runs(gain: float, pairs: int) -> None:
     random = Random(2)
