@@ -42,6 +42,10 @@ def lines(form: str, count: int, start: int = 0) -> str:
 
 PROGRAMS: dict[str, Callable[[int], str]] = {
     "a long function": lambda n: "def f(l, m):\n  for x in l:\n" + lines("    y$ = m(x.cuda()).item()", n),
+    "arrays that are copied": lambda n: (
+        "def f(l, m):\n  for x in l:\n" + lines("    m(torch.from_numpy(x).cuda()).sum().backward()", n)
+    ),
+    "a function that moves": lambda n: "def f(x): return x.cuda()\n" + lines("a$ = f(torch.zeros(3))", n),
     "assignments": lambda n: lines("a$ = torch.zeros(3).cuda()", n),
     "functions that call the next": lambda n: lines("def f$(x): return f>(x.cuda())", n) + "f0(torch.zeros(3))\n",
     "functions that call all": lambda n: (

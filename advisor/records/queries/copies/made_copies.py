@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.records.actions import AnyCall
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.literal_copies import OF_ARRAYS, OF_DATA, OF_LISTS, is_literal, maker_of
 from accel_advisor.records.queries.steps.settled_copies import copies_data, settled_copies
 from accel_advisor.records.queries.steps.training_steps import one_step_each, training_loop
-from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
+    from accel_advisor.records.loops import Loop
     from accel_advisor.records.operations import Operation
     from accel_advisor.records.transfers import Transfer
     from accel_advisor.values.evidence import Evidence
@@ -37,27 +38,35 @@ class MadeCopy:
 
 def made_copies(facts: Facts) -> list[list[MadeCopy]]:
     """Such copies of a document that the host waits for, by function, in the order in which they were met."""
-    found = {id(one.node): one for one in facts.operations_of(OF_ARRAYS, *OF_DATA, *OF_LISTS) if copies_data(one)}
-    made = {key: (one, basis) for key, one in found.items() if (basis := _in_each_step(facts, one)) is not None}
-    functions: dict[int, list[MadeCopy]] = {}
+    # a function that copies things to the host is an algorithm that runs there
+    there = {id(one.function) for one in facts.operations_of(AnyCall("cpu"))}
+    makers = facts.operations_of(OF_ARRAYS, *OF_DATA, *OF_LISTS)
+    found = {id(one.node): one for one in makers if _is_made(one) and id(one.function) not in there}
+    epochs, counted = (one_step_each(facts), paces(facts)) if found else (False, {})
+    known = {key: _in_each_step(one, epochs, counted) for key, one in found.items()}
+    made = {key: one for key, one in found.items() if known[key] is not None}
     settled = {id(one.node) for one in settled_copies(facts)} if made else set()
+    functions: dict[int, list[MadeCopy]] = {}
     for transfer in facts.transfers if made else ():
-        operations = {key: one for key, (one, _) in made.items()}
-        call = maker_of(facts, transfer, operations)
-        if call is None or id(transfer.node) in settled or not _waits(transfer):
+        call = maker_of(facts, transfer, made)
+        basis = known[id(call)] if call is not None else None
+        if call is None or basis is None or id(transfer.node) in settled or not _waits(transfer):
             continue
-        operation, basis = made[id(call)]
         for destination in _bases(facts, transfer):
-            functions.setdefault(id(operation.function), []).append(MadeCopy(transfer.node, basis | destination))
+            copy = MadeCopy(transfer.node, basis | destination)
+            functions.setdefault(id(made[id(call)].function), []).append(copy)
     return list(functions.values())
 
 
-def _in_each_step(facts: Facts, operation: Operation) -> Evidence | None:
-    """What shows that each step of a training makes a tensor of its data, outside of models; None where nothing
-    does."""
-    if is_literal(operation) or not _is_of_data(operation) or _comes_from_gpu(operation):
-        return None
-    epochs, counted = one_step_each(facts), paces(facts)
+def _is_made(operation: Operation) -> bool:
+    """Whether it makes a tensor of data that the host has."""
+    return copies_data(operation) and not is_literal(operation) and _is_of_data(operation)
+
+
+def _in_each_step(
+    operation: Operation, epochs: bool, counted: Mapping[Loop, frozenset[cst.CSTNode]]
+) -> Evidence | None:
+    """What shows that each step of a training does it, outside of models; None where nothing does."""
     for context in operation.contexts:
         loop = training_loop(context, epochs=epochs)
         if loop is None or "forward" in context.functions:
@@ -80,12 +89,6 @@ def _is_of_data(operation: Operation) -> bool:
     elif operation.does(OF_ARRAYS):
         return isinstance(made, (cst.Name, cst.Attribute, cst.Subscript))
     return isinstance(made, cst.Subscript)
-
-
-def _comes_from_gpu(operation: Operation) -> bool:
-    """Whether the function around it copies things to the host, as an algorithm does that runs there."""
-    called = descendants(operation.function, cst.Call) if operation.function is not None else ()
-    return any(isinstance(one.func, cst.Attribute) and one.func.attr.value == "cpu" for one in called)
 
 
 def _waits(transfer: Transfer) -> bool:

@@ -145,7 +145,7 @@ def _is_settled(facts: Facts, function: cst.CSTNode | None, node: cst.BaseExpres
         return isinstance(node, cst.Attribute) and _is_set_once(facts, function, name)
     if root in _parameters(function):
         return name == root and _is_always_given_settled(facts, function, name, depth)
-    return root not in names_bound_in(function.body) and _is_constant(facts, name)
+    return _is_constant(facts, name) and root not in names_bound_in(function.body)
 
 
 def _is_constant(facts: Facts, name: str) -> bool:
