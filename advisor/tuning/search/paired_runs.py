@@ -17,6 +17,8 @@ again."""
 BETTER = 1.02
 """A gain that cannot be larger than this is none."""
 _PLAIN = 1.1  # in every pair of runs
+_UNLUCKY = 0.75
+"""A process that is slower by more than this is so by more than bad luck."""
 _AGAIN = 1.48
 """Once :data:`ORDER` is over a gain has had its chance. One that is looked for still longer is to clear 1 by an
 interval that is wider by so much: one of 99 % for one of 95 %."""
@@ -58,9 +60,9 @@ class PairedRuns:
                 same for both then, however it changes from pair to pair.
 
         Blocks of one run have their process in common, and with it luck that blocks do not show. That there is no gain
-        can be seen in one pair of runs; a loss in two where ``worth`` is given; a gain in two where it is plain in
-        both, and in all of :data:`ORDER` otherwise, by whichever is the less certain: the ratios of the pairs, or the
-        blocks with what runs of one side differ by.
+        can be seen in one pair of runs; a loss in two where ``worth`` is given, unless it is plain; a gain in two where
+        it is plain in both, and in all of :data:`ORDER` otherwise, by whichever is the less certain: the ratios of the
+        pairs, or the blocks with what runs of one side differ by.
         """
         old, new = self._times[False], self._times[True]
         found = self.gain
@@ -68,7 +70,8 @@ class PairedRuns:
         blocks = gain([time for run in old for time in run], [time for run in new for time in run])
         if self.pairs < 2:
             # That it is slower is a claim of its own, where something is to be said of it, and one pair may be unlucky.
-            return found, blocks.high < BETTER and (worth is None or blocks.high >= 1)
+            claims = worth is not None and _UNLUCKY < blocks.high < 1
+            return found, blocks.high < BETTER and not claims
         if blocks.high < BETTER if worth is None else found.high < worth:
             return found, True
         last = self.pairs >= (len(ORDER) if worth is None else MOST_PAIRS)
