@@ -43,7 +43,7 @@ from accel_advisor.values.values import (
 )
 
 _REPEATED: frozenset[type[cst.CSTNode]] = frozenset({cst.For, cst.While, cst.FunctionDef, cst.ClassDef, cst.Lambda})
-_EVALUATES = re.compile(r"Eval(?!uat)|Infer(?!red)")
+_EVALUATES = re.compile(r"(?:Eval(?:uation|uator)?|Infer(?:ence|er)?)(?![a-z])")
 _OPTIMIZER = re.compile(r"opt(?!ion)|solver|scaler", re.IGNORECASE)
 
 _MOST_BUILDERS = 8

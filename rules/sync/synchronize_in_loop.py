@@ -104,6 +104,8 @@ class SynchronizeInLoop(Rule):
             f"measure a few steps only, or many at once"
         )
         related = [also_at(facts.document, one.node, "for a clock, too") for one in others]
+        if not loop.holds(facts.document, first.node):
+            related.append(also_at(loop.document, loop.node, "the steps of this loop call it"))
         return self.finding(facts, first.node, message, related=related)
 
     def _needed(self, facts: Facts) -> bool:

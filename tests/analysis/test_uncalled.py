@@ -273,3 +273,4 @@ def test_a_forward_of_a_base_calls_what_each_class_overrides(call: str, silent: 
 def test_a_model_that_is_named_for_evaluation_is_none_that_trains(tmp_path: Path) -> None:
     assert findings_of("ACC208", WITH_LABELS.replace("Tagger", "EvaluatedTagger"), tmp_path)
     assert findings_of("ACC208", WITH_LABELS.replace("Tagger", "TaggerForInference"), tmp_path) == []
+    assert findings_of("ACC208", WITH_LABELS.replace("Tagger", "TaggerEvaluator"), tmp_path) == []

@@ -31,20 +31,23 @@ def note_iterator(machine: Machine, arguments: Arguments) -> None:
         return
     loop = frame.loops[-1]
     guards = [one for one in frame.conditions if one.varies is loop and not one.ordinary]
-    for loader in loaders_of(element_of(machine, arguments.positional[0].value), whole=True):
+    given = arguments.positional[0]
+    name = dotted(given.node.value) if given.node is not None else ""
+    for loader in loaders_of(element_of(machine, given.value), whole=True):
         begun = loader.around if not guards else loader.renewed
-        if loop not in begun and all(map(_is_at_the_end, guards)):
+        if loop not in begun and all(_is_at_the_end(one, name) for one in guards):
             begun.append(loop)
 
 
-def _is_at_the_end(condition: Condition) -> bool:
+def _is_at_the_end(condition: Condition, loader: str) -> bool:
     """Whether a condition holds where the batches of a pass are used up: no further one comes, or as many were taken as
-    there are."""
+    the loader of this name has."""
     if isinstance(condition.node, cst.ExceptHandler):
         caught = condition.node.type
         return (dotted(caught) if caught is not None else "") in _ENDS
     test = condition.test
-    return test is not None and any(dotted(one.func) == "len" for one in descendants(test, cst.Call))
+    asked = (one for one in descendants(test, cst.Call) if dotted(one.func) == "len") if test is not None else ()
+    return any(dotted(arg.value) == loader for one in asked for arg in one.args)
 
 
 def note_first_batch(machine: Machine, arguments: Arguments, node: cst.Call) -> None:

@@ -511,6 +511,7 @@ def test_an_iterator_that_is_made_again_starts_the_workers_again(code: str, when
         ("except StopIteration:\n        batches = iter(loader)\n        x", "except StopIteration:\n        x"),
         ("    except StopIteration", "    except KeyError"),
         ("num_workers=2", "num_workers=2, persistent_workers=True"),
+        ("    try:\n        x = next(batches)\n    except StopIteration", "    x = 1\n    if step % len(files) == 0"),
     ],
 )
 def test_silent_where_no_iterator_is_made_again(again: str, once: str, tmp_path: Path) -> None:

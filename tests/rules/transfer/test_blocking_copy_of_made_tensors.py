@@ -68,8 +68,11 @@ PAIRS = {
         "self.state[index]",
     ),
     "an algorithm on the host": Pair(
-        SOURCE.replace("        return (", "        self.seen = self.last.cpu()\n        return ("),
-        "        self.seen = self.last.cpu()\n",
+        SOURCE.replace("torch.FloatTensor(self.state[index])", "torch.zeros(64, 8)")
+        .replace("        return (", "        path = np.zeros((count, 2))\n        self.walk(path)\n        return (")
+        .replace("self.reward[index]", "path"),
+        "np.zeros((count, 2))",
+        "np.asarray(self.reward[index])",
     ),
 }
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import AnyCall
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.steps.accumulation import paces
 from accel_advisor.records.queries.steps.literal_copies import OF_ARRAYS, OF_DATA, OF_LISTS, is_literal, maker_of
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from accel_advisor.records.operations import Operation
     from accel_advisor.records.transfers import Transfer
     from accel_advisor.values.evidence import Evidence
+
+_OF_ITS_OWN = ("numpy.random.", "numpy.zeros", "numpy.ones", "numpy.empty", "numpy.full", "Tensor.numpy")
+"""What a step draws, or fills or brings back from the GPU for an algorithm of its own: no data that lie ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,7 @@ class MadeCopy:
 
 def made_copies(facts: Facts) -> list[list[MadeCopy]]:
     """Such copies of a document that the host waits for, by function, in the order in which they were met."""
-    # a function that copies things to the host is an algorithm that runs there
-    there = {id(one.function) for one in facts.operations_of(AnyCall("cpu"))}
-    makers = facts.operations_of(OF_ARRAYS, *OF_DATA, *OF_LISTS)
-    found = {id(one.node): one for one in makers if _is_made(one) and id(one.function) not in there}
+    found = {id(one.node): one for one in facts.operations_of(OF_ARRAYS, *OF_DATA, *OF_LISTS) if _is_made(one)}
     epochs, counted = (one_step_each(facts), paces(facts)) if found else (False, {})
     known = {key: _in_each_step(one, epochs, counted) for key, one in found.items()}
     made = {key: one for key, one in found.items() if known[key] is not None}
@@ -80,7 +79,7 @@ def _is_of_data(operation: Operation) -> bool:
     """Whether it makes a tensor of an array, of a part of something, or of parts of samples (``[one[0] for one in
     data]``), and not of what is drawn, written out, or worked out for a step alone."""
     given = [context.given("data", 0) for context in operation.contexts]
-    if any(one.items is not None or one.made_by.startswith("numpy.random.") for one in given):
+    if any(one.items is not None or one.made_by.startswith(_OF_ITS_OWN) for one in given):
         return False
     node = operation.node
     made = node.args[0].value if isinstance(node, cst.Call) and len(node.args) == 1 else None
