@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import itertools
+import os
 import re
+import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,6 +18,9 @@ from accel_advisor.cli import main
 from accel_advisor.rule import registry
 from accel_advisor.tuning.record.record_file import read_record
 from accel_advisor.tuning.record.schema import Record
+
+# Threads of torch that turn while they wait take a core from the tests beside. Set before torch is loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 numbers = itertools.count()
 Install = Callable[[str], None]
@@ -98,6 +103,17 @@ def pytest_collection_finish() -> None:
     gc.enable()
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A folder for temporary files for each process that runs tests: there is one trial at a time for each folder, and
+    a second one is refused. Its name is short: torch puts a socket below it, whose whole name may have 107 bytes."""
+    tmp_path_factory.getbasetemp()  # stays where pytest keeps those of the last runs
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="t") as folder:
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", folder)
+        yield
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def run_one(workload: Workload, result: dict[str, Any], options: argparse.Namesp
     def say(words: str) -> None:
         print(f"    {words}", flush=True)
 
-    with neighbour(workload.loaded), Grid(workload) as grid:
+    with neighbour(0.5 if workload.loaded else 0.0), Grid(workload) as grid:
         if wanted("grid", "cells") or "cells" not in result:
             grid.measure(quick=options.quick, say=say)
             result |= {"about": workload.about, "answer": workload.answer, "startup": round(grid.startup(), 2)}

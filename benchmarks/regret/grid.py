@@ -141,17 +141,17 @@ def recorded(cells: Iterable[dict[str, Any]]) -> dict[Settings, list[float]]:
 
 
 @contextmanager
-def neighbour(wanted: bool) -> Iterator[None]:
-    """Another process that takes a core half of the time, in bursts that a seed decides."""
-    if not wanted:
+def neighbour(busy: float, seed: int = 0) -> Iterator[None]:
+    """Another process that takes this share of one core, from none to all of it, in bursts that the seed decides."""
+    if not busy:
         yield
         return
     program = (
-        "import random, time\nr = random.Random(0)\n"
+        f"import random, time\nr = random.Random({seed})\n"
         "while True:\n"
         "    end = time.monotonic() + r.uniform(0.2, 1.0)\n"
         "    while time.monotonic() < end: pass\n"
-        "    time.sleep(r.uniform(0.2, 1.0))\n"
+        f"    time.sleep(r.uniform(0.2, 1.0) * {(1 - busy) / busy})\n"
     )
     process = subprocess.Popen([sys.executable, "-c", program])
     try:
