@@ -46,14 +46,13 @@ _REPEATED: frozenset[type[cst.CSTNode]] = frozenset({cst.For, cst.While, cst.Fun
 _EVALUATES = re.compile(r"(?:Eval(?:uation|uator)?|Infer(?:ence|er)?)(?![a-z])")
 _OPTIMIZER = re.compile(r"opt(?!ion)|solver|scaler", re.IGNORECASE)
 
-_MOST_BUILDERS = 8
-"""Places that build objects of one class, of which it is asked what with."""
 _ONLY_TENSORS = frozenset("view size unsqueeze squeeze expand permute masked_fill dim byte bool long float".split())
 """Methods that only tensors have among what a model is given."""
 _UNKNOWN_ARGUMENTS = Arguments(None, open=True, starred=True)
-_MOST_MEANT, _MOST_OF_ONE_BASE, _MOST_RUNS = 8, 32, 3
+_MOST_MEANT, _MOST_OF_ONE_BASE, _MOST_RUNS, _MOST_BUILDERS = 8, 32, 3, 8
 """Functions that a name may mean where it is called on something unknown, methods that it may mean where all are of
-classes with one base, and loops in which each of them is run for that: a name that more of them have says nothing."""
+classes with one base, and loops in which each of them is run for that: a name that more of them have says nothing.
+Places that build objects of one class, of which it is asked what with."""
 
 
 class Uncalled:
@@ -164,7 +163,7 @@ class Uncalled:
         a part of it; so is that of a loss where a loss is called of which nothing is known."""
         cls, called = function.owner, self._machine.recorder.called
         if _is_step_of_optimizer(function):
-            return Surroundings(loops=(called.steps_of(function),))
+            return Surroundings(loops=(called.steps_of(function),), basis=Evidence.of(Ground.OPTIMIZER))
         if function in called.hooks:
             return self._around_hook(called.hooks[function])
         if _is_step_of_training(function):
@@ -298,12 +297,10 @@ class Uncalled:
             with machine.at_home(function.scope.globals, around):
                 bound = bind_parameters(machine, function, arguments, receiver)
                 if isinstance(receiver, Module) and function.name == "forward":
-                    for name, annotated, optional in _inputs(function):
-                        place = place_of_input(function.node, name)
-                        tensor = Tensor(place, proven=False)
-                        bound[name] = join(Constant(None), tensor) if optional else tensor
+                    for name, value, annotated in _inputs(function):
+                        bound[name] = value
                         if annotated:
-                            machine.recorder.inputs.used_as_tensor(place)
+                            machine.recorder.inputs.used_as_tensor(place_of_input(function.node, name))
                 machine.inline(function, bound, None)
 
 
@@ -367,21 +364,25 @@ def _sample(machine: Interpreter, cls: Class) -> Instance | Module:
     return Instance(cls)
 
 
-def _inputs(forward: Function) -> Iterator[tuple[str, bool, bool]]:
-    """Parameters of a module's ``forward`` that may be tensors, whether an annotation says that they are, and whether
-    they may be None: those are tensors that are used as such (``mask.view(-1)``)."""
+def _inputs(forward: Function) -> Iterator[tuple[str, Value, bool]]:
+    """Parameters of a module's ``forward`` that may be tensors, as what, and whether an annotation says that they are.
+    Those that may be None are tensors where they are used as such (``mask.view(-1)``)."""
     used: set[str] | None = None
+    if isinstance(forward.node.params.star_arg, cst.Param):
+        name = forward.node.params.star_arg.name.value
+        yield name, Iterated(Tensor(place_of_input(forward.node, f"*{name}"), proven=False)), False
     for param in forward.node.params.params[1:]:
+        tensor = Tensor(place_of_input(forward.node, param.name.value), proven=False)
         annotation = param.annotation.annotation if param.annotation is not None else None
         plain = dotted(annotation) in TENSOR_CLASSES
         if param.default is None and (annotation is None or plain):
-            yield param.name.value, plain, False
+            yield param.name.value, tensor, plain
         elif isinstance(param.default, cst.Name) and param.default.value == "None" and annotation is None:
             if used is None:
                 parts = descendants(forward.node.body, cst.Attribute)
                 used = {dotted(one.value) for one in parts if one.attr.value in _ONLY_TENSORS}
             if param.name.value in used:
-                yield param.name.value, False, True
+                yield param.name.value, join(Constant(None), tensor), False
 
 
 def _that_train(functions: list[Function], names: dict[Function, set[str]]) -> list[Function]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.iteration import entries
+from accel_advisor.interpreter.iteration import element_of, entries
 from accel_advisor.interpreter.library.evident_models import as_model
 from accel_advisor.interpreter.library.external_settings import is_command
 from accel_advisor.interpreter.resolution import value_of
@@ -19,7 +20,7 @@ from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
 from accel_advisor.tables.wrappers import TRANSPARENT_DECORATORS
 from accel_advisor.values.devices import device_by_default
 from accel_advisor.values.evidence import Evidence, Ground
-from accel_advisor.values.places import SOMEWHERE
+from accel_advisor.values.places import SOMEWHERE, input_at, place_of_input
 from accel_advisor.values.store import OPEN
 from accel_advisor.values.values import (
     ABSENT,
@@ -74,7 +75,8 @@ def evaluate_arguments(machine: Machine, node: cst.Call) -> Arguments:
                 arguments.positional += [Argument(item) for item in value.items]
             else:
                 arguments.open = arguments.starred = True
-                arguments.rest += (value,) if isinstance(value, Iterated) else ()
+                some = Iterated(element_of(machine, value)) if isinstance(value, Tensor) else value
+                arguments.rest += (some,) if isinstance(some, Iterated) else ()
         elif arg.star == "**":
             _splat(machine, arguments, value)
         elif arg.keyword is not None:
@@ -200,6 +202,7 @@ def bind_parameters(
     params = function.node.params
     names = [param.name.value for param in (*params.posonly_params, *params.params)]
     defaults = dict(function.defaults)
+    more = join_all(one.element for one in arguments.rest if isinstance(one, Iterated)) if arguments.rest else UNKNOWN
     bound: dict[str, Value] = {}
     positional = [Argument(receiver)] if receiver is not None else []
     positional += arguments.positional
@@ -218,6 +221,8 @@ def bind_parameters(
             bound[name] = value
         elif name not in bound and name in options:
             bound[name] = options[name]
+        elif name not in bound and arguments.rest and name in names and name not in defaults:
+            bound[name] = _one_of(machine, function, name, more)
         elif name not in bound:
             default = defaults.get(name, UNKNOWN)
             bound[name] = device_by_default(default) if arguments.open else default
@@ -230,7 +235,8 @@ def bind_parameters(
             bound[param.name.value] = as_model(machine, UNKNOWN, param.name, function.document)
     if isinstance(params.star_arg, cst.Param):
         rest_values = tuple(one.value for one in positional[len(names) :])
-        bound[params.star_arg.name.value] = UNKNOWN if arguments.starred else Sequence(rest_values)
+        some = Iterated(join_all((more, *rest_values))) if arguments.rest else UNKNOWN
+        bound[params.star_arg.name.value] = some if arguments.starred else Sequence(rest_values)
     if params.star_kwarg is not None:
         mapping = Mapping(function.document, None)
         for key, argument in keywords.items():
@@ -239,6 +245,16 @@ def bind_parameters(
             machine.store.set(mapping, OPEN, Constant(True))
         bound[params.star_kwarg.name.value] = mapping
     return bound
+
+
+def _one_of(machine: Machine, function: Function, name: str, values: Value) -> Value:
+    """What a parameter is that is given one of these values: of the inputs of a ``forward``, one of its own, since some
+    may be tensors and others not."""
+    if not isinstance(values, Tensor) or input_at(values.place) is None:
+        return values
+    place = place_of_input(function.node, name)
+    machine.recorder.inputs.hand_on(values.place, place)
+    return replace(values, place=place)
 
 
 def hands_back(decorator: Value) -> bool:

@@ -22,6 +22,7 @@ class Inputs:
         self._tensors: set[str] = set()
         self._on_host: set[str] = set()
         self._on_gpu: set[str] = set()
+        self._handed_on: dict[str, set[str]] = {}
 
     def follow(self, arguments: tuple[ArgumentPlace, ...], within: object) -> None:
         """A module that is where the model is is called on these arguments, under no condition, within a method of the
@@ -32,7 +33,7 @@ class Inputs:
             if moved and within is not None and argument.becomes == WEIGHTS:
                 self._on_gpu |= union_of(place_of_input(within, ""))
             source = input_at(value.place) if isinstance(value, Tensor) else None
-            if source is not None and argument.becomes:
+            if source is not None and argument.becomes and "*" not in source:  # of many, who knows which
                 self._next.setdefault(source, set()).add(argument.becomes)
 
     def given(self, arguments: tuple[ArgumentPlace, ...]) -> None:
@@ -49,7 +50,13 @@ class Inputs:
 
     def may_be_on_host(self, place: Place) -> bool:
         """Whether what lives here is on the host, or an input of a ``forward`` that was given what is."""
-        return place == HOST or input_at(place) in self._on_host
+        source = input_at(place)
+        return place == HOST or not self._on_host.isdisjoint({source, *self._handed_on.get(source or "", ())})
+
+    def hand_on(self, place: Place, to: Place) -> None:
+        """A method is given some of what a ``forward`` was given, which of it is not known: the parameter of the method
+        is an input, too."""
+        self._handed_on.setdefault("".join(union_of(to)), set()).update(union_of(place))
 
     def used_as_tensor(self, place: Place) -> None:
         """Something is done to what lives here that only a tensor can do."""

@@ -33,6 +33,7 @@ class Ground(Enum):
     MODE = "its `eval()`", "what is put in evaluation mode is a model"
     HOOK = "its use as a hook", "the training registers this hook"
     HELPER = "the tensor that it goes with", "the steps call this function"
+    OPTIMIZER = "the optimizer that it is a step of", "the device is a GPU"
     STEP = "its backward pass and the step of an optimizer", "a training calls this function at each step"
     CHOICE = "what the program can choose from", "the program chooses among its own classes and functions"
 

@@ -187,8 +187,10 @@ def becomes(machine: Machine, module: Module, position: int, keyword: str | None
     if not isinstance(forward, Function) or isinstance(forward.node, cst.Lambda):
         return ""
     names = [one.name.value for one in forward.node.params.params[1:]]
-    name = keyword if keyword is not None else next(iter(names[position : position + 1]), "")
-    return "".join(union_of(place_of_input(forward.node, name))) if name in names else ""
+    star = forward.node.params.star_arg
+    rest = f"*{star.name.value}" if isinstance(star, cst.Param) else ""
+    name = keyword if keyword is not None else next(iter(names[position : position + 1]), rest)
+    return "".join(union_of(place_of_input(forward.node, name))) if name in (*names, rest) and name else ""
 
 
 def _met_by_library(machine: Machine, module: Module) -> str:

@@ -76,6 +76,16 @@ def test_reports_what_certainly_reads_a_tensor(case: str, tmp_path: Path) -> Non
     assert "assuming that the device is a GPU" in found.message
 
 
+@pytest.mark.parametrize("case", ["a number, perhaps", "a list, perhaps", "all but the masked"])
+def test_follows_what_is_handed_on_as_it_was_given(case: str, tmp_path: Path) -> None:
+    handed = "def forward(self, *given):\n        return self.go(*given)\n    def go(self, x, rois):"
+    program = NET.replace("def forward(self, x, rois):", handed)
+    silent, spoken = (program.replace("BODY", one) for one in PAIRS[case])
+    assert findings_of("ACC208", silent, tmp_path) == []
+    (found,) = findings_of("ACC208", spoken, tmp_path)
+    assert "at every step, at" in found.message
+
+
 def test_counts_them_all(tmp_path: Path) -> None:
     body = "k = torch.nonzero(h > 0)\n        if h.sum() > 0: h = h + 1\n        v = h[h > 0]"
     (found,) = findings_of("ACC208", NET.replace("BODY", body), tmp_path)

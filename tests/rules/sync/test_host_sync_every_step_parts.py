@@ -179,6 +179,9 @@ for (x,) in loader:
 PAIRS = {
     "of a function that is no hook": Pair(HEAD + HOOK, "self.print", "self.look"),
     "of an optimizer's other method": Pair(HEAD + OPTIMIZER, "def show", "def step"),
+    "of an optimizer's other method, where nothing names a GPU": Pair(
+        "import torch\n" + OPTIMIZER, "def show", "def step"
+    ),
     "of an optimizer that makes no step": Pair(HEAD + SCALED, "scaler.unscale_", "scaler.step"),
     "where gradients explain a model": Pair(HEAD + EXPLAINED, ".eval()", ".train()"),
     "also called after the loop": Pair(HEAD + SAVING, "    if at % 100 == 0:\n        save()", "    save()"),

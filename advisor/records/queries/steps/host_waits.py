@@ -155,8 +155,6 @@ def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     """Where a document makes each step of a training loop wait for the GPU; nothing where the loop steps an
     environment, or gives an optimizer a closure, as LBFGS needs, which have to know the values."""
     gpu = _gpu(facts)
-    if gpu is None:
-        return
     found: dict[Loop, list[Wait]] = {}
     for operation, loop, basis in _at_every_step(facts, gpu):
         late, checks = used_now_and_then(loop, operation), is_checked(loop, operation)
@@ -245,7 +243,7 @@ def _gpu(facts: Facts) -> Evidence | None:
     return Evidence.of(Ground.MOVES) if facts.program.moves_somewhere else None
 
 
-def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loop, Evidence]]:
+def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operation, Loop, Evidence]]:
     """The operations that wait, the loop that does them in each of its passes, and what shows it: branches that all
     wait make each pass wait."""
     sides: dict[tuple[Loop, Condition], list[tuple[Operation, Evidence]]] = {}
@@ -255,8 +253,11 @@ def _at_every_step(facts: Facts, gpu: Evidence) -> Iterator[tuple[Operation, Loo
         for context in operation.contexts:
             if operation.framework and "forward" not in context.functions:
                 continue  # in the hooks of a framework, other rules look
+            shown = context.basis if gpu is None and Ground.OPTIMIZER in context.basis.grounds else gpu
+            if shown is None:
+                continue  # an optimizer is for whoever trains, and most do so on a GPU
             loop = training_loop(context, epochs=epochs)
-            basis = _basis(facts, operation, context, gpu) if loop is not None else None
+            basis = _basis(facts, operation, context, shown) if loop is not None else None
             if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
                 continue
             if _is_for_eyes(context):
