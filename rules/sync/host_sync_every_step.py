@@ -30,7 +30,8 @@ class HostSyncEveryStep(Rule):
         reads twice counts once. Functions that the loop calls are a part of it, and so are the methods of a model and
         of its parts: each file reports what stands in it. It is a warning from three waits on, where a step waits for
         each parameter or sample, and where only every hundredth uses what is read. A tensor on an unknown device counts
-        where the program names a GPU. Epochs of one step are reported from three on.
+        where the program names a GPU, and in the `step` of an optimizer that the project defines. Epochs of one step
+        are reported from three on.
 
     Why it costs time
         The host runs ahead of the GPU and queues its work. To read a value it has to wait until everything queued is
