@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -112,6 +113,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.command == "run":
         os.environ["OMP_NUM_THREADS"] = "1"
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # or the neighbour would go on
         run(options)
         return
     found = table(json.loads(options.json.read_text()))

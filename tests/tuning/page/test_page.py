@@ -83,8 +83,8 @@ ALLOWED = (
 
 @pytest.fixture(scope="module")
 def record() -> Record:
-    """A run whose loader nobody asked about."""
-    return replace(read_record(RECORDED), explained=())
+    """A run of which nobody asked where its time goes."""
+    return replace(read_record(RECORDED), explained=(), prices=None)
 
 
 def elements(page: str) -> list[Any]:

@@ -95,7 +95,7 @@ def test_a_price_that_is_no_share_is_refused(record: Record, folder: Path) -> No
 @pytest.mark.parametrize(("text", "words"), [("{", "is not JSON"), (None, "has no prices of lines")])
 def test_a_file_without_prices_costs_one_sentence(record: Record, folder: Path, text: str | None, words: str) -> None:
     if text is None:
-        write_record(record, Path("trial.json"))
+        write_record(replace(record, prices=None), Path("trial.json"))
     else:
         Path("trial.json").write_text(text)
     result = CliRunner().invoke(lint, ["train.py", "--measured", "trial.json"])
