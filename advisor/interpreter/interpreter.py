@@ -24,6 +24,7 @@ from accel_advisor.interpreter.statements import EXECUTE
 from accel_advisor.interpreter.unread_cells import forget, stretches
 from accel_advisor.records.around import NOTHING, Surroundings
 from accel_advisor.syntax.exits import Left
+from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.torch_functions import SETS_DEFAULT_DEVICE
 from accel_advisor.values.places import HOST, SOMEWHERE
 from accel_advisor.values.scope import Scope
@@ -69,7 +70,7 @@ function gives for the sake of one call is seldom more than what it gives for al
 large package would be interpreted for that alone."""
 
 
-BUILTINS = frozenset(dir(builtins)) - {"True", "False", "None"}
+BUILTINS = frozenset(dir(builtins)) - {"True", "False", "None"} | {"xrange"}
 
 
 class Interpreter(Machine):
@@ -191,7 +192,7 @@ class Interpreter(Machine):
             scope = scope.enclosing()
         found = from_stars(self, self.scope.globals, name, set())
         if name in BUILTINS and (found is None or isinstance(found, Unknown)):
-            return Qualified(name)
+            return Qualified(canonical(name))
         return UNKNOWN if found is None else found
 
     def member(self, scope: Scope, name: str) -> Value | None:

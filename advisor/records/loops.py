@@ -121,7 +121,7 @@ class Loop:
     def may_be_short(self) -> bool:
         """Whether it may take the first few batches only: it holds a ``break``, or counts them where it begins."""
         counted = names_read_in(self.node.iter) if isinstance(self.node, cst.For) else frozenset()
-        counts = not counted.isdisjoint(("islice", "itertools.islice", "range"))
+        counts = not counted.isdisjoint(("islice", "itertools.islice", "range", "xrange"))
         return counts or next(descendants(self.node, cst.Break), None) is not None
 
     def carries(self, holder: str) -> bool:

@@ -11,6 +11,7 @@ import libcst as cst
 from accel_advisor.syntax.shapes import dotted, modulus_in
 from accel_advisor.syntax.variation import bindings
 
+_RANGES = frozenset({"range", "xrange", "trange", "count"})
 _COUNTER = re.compile(
     r"(?:^|_|\b)(?:i|it|iter|iters|iteration|iterations|step|steps|epochs?|batch_?(?:idx|i|id|num|nr)|idx)$"
 )
@@ -54,7 +55,7 @@ def _counted_by(loop: cst.CSTNode | None) -> str:
     """What a loop over a range calls the number of its pass."""
     if not isinstance(loop, cst.For) or not isinstance(loop.iter, cst.Call):
         return ""
-    return dotted(loop.target) if dotted(loop.iter.func).rpartition(".")[2] in ("range", "trange", "count") else ""
+    return dotted(loop.target) if dotted(loop.iter.func).rpartition(".")[2] in _RANGES else ""
 
 
 def _seldom(test: cst.BaseExpression, filled: cst.CSTNode | None, body: cst.CSTNode | None) -> bool | None:

@@ -1,7 +1,8 @@
 """The names under which the other tables know what libraries export in several places.
 
 Read in the sources of torch 2.13.0, torchdata 0.11.0, torch_geometric 2.8.1, monai 1.6.1, timm 1.0.31,
-litdata 0.2.76, accelerate 1.15.0, lightning 2.6.6, transformers 5.23.0, ignite 0.5.5 and fastai 2.8.12.
+litdata 0.2.76, accelerate 1.15.0, lightning 2.6.6, transformers 5.23.0, ignite 0.5.5, fastai 2.8.12 and six 1.17.0;
+what Python 2 called otherwise, in the documentation of Python 2.7 (https://docs.python.org/2.7/library/).
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ ALIASES = {
     "transformers.training_args_seq2seq.Seq2SeqTrainingArguments": "transformers.Seq2SeqTrainingArguments",
     "timm.data.loader.create_loader": "timm.data.create_loader",
     "accelerate.accelerator.Accelerator": "accelerate.Accelerator",
+    "xrange": "range",
+    "itertools.izip": "zip",
+    "itertools.imap": "map",
+    "itertools.ifilter": "filter",
 }
 
 PREFIX_ALIASES = (
@@ -54,6 +59,7 @@ PREFIX_ALIASES = (
     ("lightning_fabric.", "lightning."),
     ("torch.nn.modules.loss.", "torch.nn."),
     ("torch._tensor.", "torch."),
+    ("six.moves.", ""),
 )
 
 

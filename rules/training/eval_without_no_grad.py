@@ -8,7 +8,7 @@ import libcst as cst
 
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.loaders import loaders_in
+from accel_advisor.records.queries.copies.read_results import read_at_once
 from accel_advisor.records.queries.evaluation import Evaluation, evaluations_with_graphs
 from accel_advisor.rule import Rule, also_at, indentation_at, insert_after, newline_of
 
@@ -23,8 +23,9 @@ class EvalWithoutNoGrad(Rule):
         is in `eval()` mode, or the function is named for it), and run under neither `torch.no_grad()` nor
         `torch.inference_mode()`, in themselves, in their callers or in the model. Loops over single samples are found
         where the model is in `eval()` mode, and so are calls beside the training step; loops that train and evaluate
-        where a parameter (`train`, `optimizer is not None`) decides on `backward()`, and a call against it. Where all
-        that is seen of the model is its `eval()` and its call, this is reported as information.
+        where a parameter (`train`, `optimizer is not None`) decides on `backward()`, and a call against it. It is
+        information where all that is seen of the model is its `eval()` and its call, and for a call in any other loop
+        of which values are read at once (`model(x).detach().cpu().numpy()`).
 
     Why it costs time
         Every activation is kept for a backward pass that never comes: memory that would allow far larger batches, and
@@ -83,20 +84,19 @@ class EvalWithoutNoGrad(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each function once, at its first such loop, and each such loop outside of functions."""
-        for evaluation in evaluations_with_graphs(facts):
-            yield self._report(facts, evaluation)
+        found = list(evaluations_with_graphs(facts))
+        yield from (self._report(facts, one) for one in (*found, *read_at_once(facts, found)))
 
     def _report(self, facts: Facts, evaluation: Evaluation) -> Finding:
         torch, loop, basis, choice = facts.torch_name or "torch", evaluation.loop, evaluation.basis, evaluation.choice
         model = f"`{evaluation.model}`" if evaluation.model else "a model"
-        if evaluation.in_step and evaluation.call is not None:
-            message = f"the training evaluates {model} in each step{_COST}; compute it under `with {torch}.no_grad():`"
-            return self.finding(facts, evaluation.call, message)
-        loaders = loaders_in(loop)
-        over = f" over `{loaders[0].label}`" if loaders else ""
-        if choice is not None:
-            over = f" where `{choice.name}` is {choice.value!r}"
-        what = f"evaluates {model}{over}{basis.clause}{_COST}"
+        if evaluation.call is not None and (evaluation.in_step or evaluation.at_once):
+            once = f"what {model} computes is read at once, and autograd records it for nothing"
+            what = once if evaluation.at_once else f"the training evaluates {model} in each step{_COST}"
+            level = Severity.INFO if evaluation.at_once else Severity.WARNING
+            message = f"{what}; compute it under `with {torch}.no_grad():`"
+            return self.finding(facts, evaluation.call, message, severity=level)
+        what = f"evaluates {model}{evaluation.where}{basis.clause}{_COST}"
         manager = f"set_grad_enabled({choice.trains})" if choice is not None else "no_grad()"
         apart = f"put the loop under `with {torch}.{manager}:`"
         message, fix = f"this loop {what}; {apart}", None

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.analysis.project import analyze
+from accel_advisor.finding import Confidence
 from accel_advisor.source.document import Document
 
-from ..rules.checks import check_one
+from ..rules.checks import check_one, findings_of
 from ..rules.programs import PHOTOS
 
 
@@ -114,3 +115,40 @@ def test_a_name_that_each_of_two_branches_imports(tmp_path: Path) -> None:
     unpinned = {"first.py": LOADING, "second.py": LOADING.replace("pin_memory=True", "pin_memory=False")}
     (tmp_path / "mixed").mkdir()
     check_one("ACC201", source.replace("# -> warning safe", "# -> info safe"), tmp_path / "mixed", unpinned)
+
+
+OLDER_PYTHON = (
+    PHOTOS
+    + """
+model = nn.Linear(8, 2).cuda()
+pinned = DataLoader(photos, num_workers=2, pin_memory=True)
+IMPORT
+LOOP
+    model(x.cuda()).sum().backward()
+"""
+)
+OLDER_NAMES = {
+    "zip": ("from itertools import izip", "for (x, _), number in izip(pinned, count):"),
+    "zip, if it is there": (
+        "try:\n    from itertools import izip as zip\nexcept ImportError:\n    pass",
+        "for (x, _), number in zip(pinned, count):",
+    ),
+    "zip of six": ("from six.moves import zip", "for (x, _), number in zip(pinned, count):"),
+}
+
+
+@pytest.mark.parametrize("case", OLDER_NAMES)
+def test_what_python_2_called_otherwise_is_known(case: str, tmp_path: Path) -> None:
+    imported, loop = OLDER_NAMES[case]
+    source = OLDER_PYTHON.replace("IMPORT", imported).replace("LOOP", loop)
+    (found,) = findings_of("ACC201", source, tmp_path)
+    assert found.confidence is Confidence.PROVEN
+    unknown = source.replace("itertools", "elsewhere").replace("six.moves", "elsewhere")
+    assert all(one.confidence is Confidence.EVIDENT for one in findings_of("ACC201", unknown, tmp_path))
+
+
+@pytest.mark.parametrize(("counted", "says"), [("xrange(9)", True), ("range(9)", True), ("ranges(9)", False)])
+def test_the_range_of_python_2_counts(counted: str, says: bool, tmp_path: Path) -> None:
+    source = PHOTOS + f"loader = DataLoader(photos, num_workers=2)\nfor pass_ in {counted}:\n    for x, _ in loader:\n"
+    source += "        model(x).sum().backward()\n"
+    assert bool(findings_of("ACC106", source, tmp_path)) is says

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall, AnySets, Call, any_calls, calls, within
+from accel_advisor.records.loaders import loaders_in
 from accel_advisor.records.queries.models.chosen_training import Choice, told_to_evaluate
 from accel_advisor.syntax.shapes import methods_of, names_read_in, words_of
 from accel_advisor.syntax.walking import descendants
@@ -55,6 +56,7 @@ class Evaluation:
         basis: what shows that it is a model in evaluation.
         choice: what tells the same loop that it evaluates; None where it never trains.
         in_step: whether the loop trains, too, and evaluates in each of its passes.
+        at_once: whether the loop does whatever it does, and nothing but values is used of what the model computes.
     """
 
     loop: Loop
@@ -63,6 +65,14 @@ class Evaluation:
     basis: Evidence = PROVEN
     choice: Choice | None = None
     in_step: bool = False
+    at_once: bool = False
+
+    @property
+    def where(self) -> str:
+        """What the loop goes over, or when it evaluates: `` over `loader` ``; empty where neither is known."""
+        loaders = loaders_in(self.loop)
+        over = f" over `{loaders[0].label}`" if loaders else ""
+        return over if self.choice is None else f" where `{self.choice.name}` is {self.choice.value!r}"
 
     @property
     def model(self) -> str:
@@ -83,7 +93,9 @@ def evaluations_with_graphs(facts: Facts) -> Iterator[Evaluation]:
         evaluation = _evaluation(facts, loop)
         if loop.backward:
             evaluation = _by_choice(facts, loop) or _in_a_step(facts, loop)
-        needed = evaluation is not None and not loop.backward and _needs_gradients(facts, loop)
+        needed = (
+            evaluation is not None and not loop.backward and (_is_learnt_from(facts, loop) or wants_graphs(facts, loop))
+        )
         if evaluation is None or needed or any(loop.is_within(one) for one in found):
             continue
         if loop.function is not None:
@@ -100,7 +112,7 @@ def _evaluation(facts: Facts, loop: Loop) -> Evaluation | None:
     if words & _DIFFERENTIATES or any(not context.graphs for _, context in made):
         return None
     models = [(call, one) for call, one in made if not call.loss and one.model is not None and one.model.has_state]
-    if any(_records_nothing(one.model) for _, one in models if one.model is not None):
+    if any(records_nothing(one.model) for _, one in models if one.model is not None):
         return None
     if not loop.loaders:
         return _over_samples(facts, loop, models)
@@ -152,7 +164,7 @@ def _in_a_step(facts: Facts, loop: Loop) -> Evaluation | None:
     for call, context in made:
         model = context.model
         unused = call.document is facts.document and not any(call.node in known for known in learnt)
-        if model not in trained or model is None or call.loss or not model.has_state or _records_nothing(model):
+        if model not in trained or model is None or call.loss or not model.has_state or records_nothing(model):
             continue
         if context.evaluating and context.graphs and unused:
             return Evaluation(loop, call.document, call.node, in_step=True)
@@ -177,7 +189,7 @@ def _learns_beside(loop: Loop) -> bool:
     return any(outer.backward and outer.function is loop.function for outer in loop.outer)
 
 
-def _records_nothing(model: Module) -> bool:
+def records_nothing(model: Module) -> bool:
     """Whether a model itself may stop autograd in its ``forward``."""
     for cls in model.cls.lineage() if model.cls is not None else ():
         methods = methods_of(cls.node)
@@ -205,10 +217,11 @@ def _called_after_eval(facts: Facts, loop: Loop) -> cst.Call | None:
     return next((one for one in called if evaluating.get(code(one.func).removesuffix(".forward"))), None)
 
 
-def _needs_gradients(facts: Facts, loop: Loop) -> bool:
-    """Whether something may want gradients of what a loop computes: a backward pass may start from it, it takes some
-    itself, an export traces it, or a framework runs it; or it is written for a torch without ``no_grad``."""
-    if (not facts.trains and _wants_gradients(facts, loop)) or _is_learnt_from(facts, loop):
+def wants_graphs(facts: Facts, loop: Loop) -> bool:
+    """Whether a loop may want graphs, or records none, but for a backward pass that may start from what it computes: it
+    takes gradients itself, an export traces it, or a framework runs it, no part of the model has gradients, or it is
+    written for a torch without ``no_grad``."""
+    if not facts.trains and _wants_gradients(facts, loop):
         return True
     for operation in (operation for one in facts.program for operation in one.operations):
         inside = any(loop in context.loops for context in operation.contexts)

@@ -861,7 +861,7 @@ rows = torch.zeros(64, 8)
 def evaluate():
     model.eval()
     for at in range(0, 64, 8):
-        print(model(rows[at : at + 8]).sum().item())
+        print(model(rows[at : at + 8]).sum())
 
 def train():
     model.train()
