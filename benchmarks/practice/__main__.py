@@ -27,7 +27,7 @@ from ..recording import machine
 HERE = Path(__file__).resolve().parent
 REMARKS, TREES = HERE / "remarks.csv", HERE / "trees.json"
 RESULTS = HERE.parent / "results" / "practice.json"
-SETS = ("A", "B", "C", "D", "E", "G", "H")
+SETS = ("A", "B", "C", "D", "E", "G", "H", "I")
 
 
 class Practised(NamedTuple):
