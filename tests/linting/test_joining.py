@@ -129,7 +129,8 @@ loader = DataLoader(ImageFolder("photos"), batch_size=16, num_workers=2)
 right = 0
 for x, y in loader:
     x = x.cuda()
-    right += model(x).sum().item()
+    with torch.no_grad():
+        right += model(x).sum().item()
 """
 TRAINS = "for x, y in loader:\n    model(x.cuda()).sum().backward()\n"
 
