@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.machine import inspect_machine
 
 
@@ -42,3 +43,10 @@ def machine() -> dict[str, Any]:
         "date": today(),
         "commit": commit(),
     }
+
+
+def write_scores(page: Path, found: str) -> None:
+    """Puts tables between their marks in a page: ``<!-- scores -->`` and ``<!-- end of scores -->``."""
+    begin, end = "<!-- scores -->\n", "<!-- end of scores -->"
+    head, _, rest = page.read_text().partition(begin)
+    write_atomically(page, f"{head}{begin}{found}\n{end}{rest.partition(end)[2]}".encode())

@@ -21,7 +21,7 @@ from typing import Any
 
 from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.tuning.probe.channel.wire import Settings
-from benchmarks.recording import machine
+from benchmarks.recording import machine, write_scores
 from benchmarks.regret.grid import Grid, neighbour, record, recorded
 from benchmarks.regret.ours import ours
 from benchmarks.regret.workloads import WORKLOADS, Workload
@@ -90,14 +90,6 @@ def run(options: argparse.Namespace) -> None:
                 write_atomically(options.json, (json.dumps(found, indent=1) + "\n").encode())
 
 
-def write_readme(found: str) -> None:
-    """Puts the table between its marks."""
-    path = HERE / "README.md"
-    begin, end = "<!-- scores -->\n", "<!-- end of scores -->"
-    head, _, rest = path.read_text().partition(begin)
-    write_atomically(path, f"{head}{begin}{found}\n{end}{rest.partition(end)[2]}".encode())
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     commands = parser.add_subparsers(required=True, dest="command")
@@ -119,7 +111,7 @@ def main() -> None:
     found = table(json.loads(options.json.read_text()))
     print(found)
     if options.write:
-        write_readme(found)
+        write_scores(HERE / "README.md", found)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from accel_advisor.editing.fixer import write_atomically
 from accel_advisor.machine.machine import inspect_machine
 from accel_advisor.tuning.probe.channel.wire import Settings
 
-from ..recording import commit, processor, today
+from ..recording import commit, processor, today, write_scores
 from .grid import Grid, neighbour, record, recorded, spelled
 from .ours import ours
 from .rivals import PACKAGES, RIVALS, environment
@@ -98,14 +98,6 @@ def run(options: argparse.Namespace) -> None:
         print(f"    {time.monotonic() - began:.0f} s", flush=True)
 
 
-def write_readme(found: str) -> None:
-    """Puts the tables between their marks."""
-    path = HERE / "README.md"
-    begin, end = "<!-- scores -->\n", "<!-- end of scores -->"
-    head, _, rest = path.read_text().partition(begin)
-    write_atomically(path, f"{head}{begin}{found}\n{end}{rest.partition(end)[2]}".encode())
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     commands = parser.add_subparsers(required=True, dest="command")
@@ -124,7 +116,7 @@ def main() -> None:
         found = tables(json.loads(options.json.read_text()))
         print(found)
         if options.write:
-            write_readme(found)
+            write_scores(HERE / "README.md", found)
         return
     options.part = options.part or list(PARTS)
     os.environ["OMP_NUM_THREADS"] = "1"
