@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -57,6 +57,7 @@ class Evaluation:
         choice: what tells the same loop that it evaluates; None where it never trains.
         in_step: whether the loop trains, too, and evaluates in each of its passes.
         at_once: whether the loop does whatever it does, and nothing but values is used of what the model computes.
+        volatile: whether it asks for the same as no_grad() with an argument that torch ignores since 0.4.
     """
 
     loop: Loop
@@ -66,13 +67,15 @@ class Evaluation:
     choice: Choice | None = None
     in_step: bool = False
     at_once: bool = False
+    volatile: bool = False
 
     @property
     def where(self) -> str:
         """What the loop goes over, or when it evaluates: `` over `loader` ``; empty where neither is known."""
         loaders = loaders_in(self.loop)
         over = f" over `{loaders[0].label}`" if loaders else ""
-        return over if self.choice is None else f" where `{self.choice.name}` is {self.choice.value!r}"
+        over = over if self.choice is None else f" where `{self.choice.name}` is {self.choice.value!r}"
+        return f"{over}, with `volatile=True`, which does nothing since torch 0.4" if self.volatile else over
 
     @property
     def model(self) -> str:
@@ -101,7 +104,7 @@ def evaluations_with_graphs(facts: Facts) -> Iterator[Evaluation]:
         if loop.function is not None:
             seen.add(id(loop.function))
         found.append(loop)
-        yield evaluation
+        yield replace(evaluation, volatile=_passes_volatile(facts, loop))
 
 
 def _evaluation(facts: Facts, loop: Loop) -> Evaluation | None:
@@ -227,7 +230,7 @@ def wants_graphs(facts: Facts, loop: Loop) -> bool:
         inside = any(loop in context.loops for context in operation.contexts)
         if inside and (operation.framework or operation.does(*_GRADIENTS) or operation.gives("requires_grad", True)):
             return True
-        if inside and operation.what is _VARIABLE and not operation.lacks("volatile") and _may_heed_volatile(facts):
+        if inside and _asks_volatile(operation) and _heeds_volatile(facts):
             return True
         beside = loop.functions and any(context.functions == loop.functions for context in operation.contexts)
         if beside and operation.does(*_EXPORTS):
@@ -235,11 +238,19 @@ def wants_graphs(facts: Facts, loop: Loop) -> bool:
     return any(call.framework for call, _ in facts.program.calls_in.get(loop, ()))
 
 
-def _may_heed_volatile(facts: Facts) -> bool:
-    """Whether a program may run with a torch that does not ignore ``volatile``: its project says so, and nothing that
+def _asks_volatile(operation: Operation) -> bool:
+    return operation.what is _VARIABLE and not operation.lacks("volatile")
+
+
+def _passes_volatile(facts: Facts, loop: Loop) -> bool:
+    asks = (one for known in facts.program for one in known.operations_of(_VARIABLE) if _asks_volatile(one))
+    return any(loop in context.loops for one in asks for context in one.contexts)
+
+
+def _heeds_volatile(facts: Facts) -> bool:
+    """Whether a program runs with a torch that does not ignore ``volatile``: its project asks for one, and nothing that
     it does needs a newer one."""
-    older = facts.document.outdated is not None or facts.allows_before((0, 4))
-    return older and not facts.does(*_SINCE_0_4)
+    return not facts.supports((0, 4)) and not facts.does(*_SINCE_0_4)
 
 
 def _wants_gradients(facts: Facts, loop: Loop) -> bool:

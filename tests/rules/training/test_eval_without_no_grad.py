@@ -451,11 +451,6 @@ BY_ITSELF = {
         "torch",
         {"requirements.txt": "torch==0.3.1\n"},
     ),
-    "a file that only a Python of that torch runs": Pair(
-        PAIR_HEAD + EVALUATION.replace("model(x)", "model(torch.autograd.Variable(x.cuda(async=True), volatile=True))"),
-        "async=",
-        "non_blocking=",
-    ),
     "another model is called than the one in evaluation mode": Pair(
         PAIR_HEAD + "def fit(net):\n    net.eval()\n    for (x,) in loader:\n        conf.show(x)\n", "conf.show", "net"
     ),
@@ -606,6 +601,14 @@ def test(loader):
     model.eval()
     for (x,) in loader:  # -> warning unsafe
         print(model(torch.autograd.Variable(x, volatile=True)).sum())
+test(DataLoader(TensorDataset(torch.zeros(8, 8))))
+""",
+    "volatile in a file that only an old Python runs, as nothing asks for an old torch": """
+model = nn.Linear(8, 2)
+def test(loader):
+    model.eval()
+    for (x,) in loader:  # -> warning
+        print(model(torch.autograd.Variable(x.cuda(async=True), volatile=True)).sum())
 test(DataLoader(TensorDataset(torch.zeros(8, 8))))
 """,
     "a validation phase of a function that trains": """
