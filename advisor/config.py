@@ -41,6 +41,7 @@ class Config:
         include: patterns of paths that are linted although they would be skipped by default.
         min_severity: findings below it are not shown.
         min_confidence: findings that are less sure are not shown.
+        minor: whether what is of little consequence where it stands is shown, too.
         fail_on: findings at or above it make the exit status 1.
         target: what the project runs on, as far as the configuration says so.
         baseline: the file of findings that the project lives with, relative to :attr:`root`.
@@ -56,6 +57,7 @@ class Config:
     include: tuple[str, ...] = ()
     min_severity: Severity = Severity.INFO
     min_confidence: Confidence = Confidence.EVIDENT
+    minor: bool = False
     fail_on: Severity = Severity.WARNING
     target: Target = field(default_factory=Target)
     baseline: str | None = None
@@ -81,6 +83,7 @@ class Config:
         per_file_ignores: tuple[tuple[str, tuple[Selector, ...]], ...] = (),
         min_severity: Severity | None = None,
         min_confidence: Confidence | None = None,
+        minor: bool | None = None,
         fail_on: Severity | None = None,
         target: Target | None = None,
     ) -> Config:
@@ -96,6 +99,7 @@ class Config:
             per_file_ignores=self.per_file_ignores + per_file_ignores,
             min_severity=min_severity or self.min_severity,
             min_confidence=min_confidence or self.min_confidence,
+            minor=self.minor if minor is None else minor,
             fail_on=fail_on or self.fail_on,
             target=target.over(self.target) if target is not None else self.target,
         )
@@ -114,6 +118,7 @@ class Config:
             "include": list(self.include),
             "min-severity": self.min_severity.value,
             "min-confidence": self.min_confidence.value,
+            "minor": self.minor,
             "fail-on": self.fail_on.value,
             "torch-version": str(self.target.torch) or None,
             "python-version": str(self.target.python) or None,
@@ -165,6 +170,7 @@ class _Reader:
             "include": self._strings,
             "min-severity": partial(self._one_of, Severity),
             "min-confidence": partial(self._one_of, Confidence),
+            "minor": self._yes_or_no,
             "fail-on": partial(self._one_of, Severity),
             "torch-version": self._versions,
             "python-version": self._versions,
@@ -185,6 +191,7 @@ class _Reader:
             include=values.get("include", ()),
             min_severity=values.get("min-severity", Severity.INFO),
             min_confidence=values.get("min-confidence", Confidence.EVIDENT),
+            minor=values.get("minor", False),
             fail_on=values.get("fail-on", Severity.WARNING),
             target=Target(
                 values.get("python-version", Versions()),
@@ -231,6 +238,11 @@ class _Reader:
         if value not in known:
             raise self._error(key, f"must be one of {', '.join(known)}, not {value!r}")
         return kind(value)
+
+    def _yes_or_no(self, key: str, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self._error(key, f"must be true or false, not {value!r}")
+        return value
 
     def _versions(self, key: str, value: Any) -> Versions:
         if not isinstance(value, str):

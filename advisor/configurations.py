@@ -51,7 +51,12 @@ class Configurations:
         return self._found[folder]
 
     def shows(self, finding: Finding) -> bool:
-        """Whether a finding is severe and sure enough for the configuration of its file to be shown."""
+        """Whether a finding is severe and sure enough, and of consequence, for the configuration of its file to be
+        shown."""
+        return self.would_show(finding) and (self.of(finding.filename).minor or not finding.minor)
+
+    def would_show(self, finding: Finding) -> bool:
+        """Whether a finding is severe and sure enough for the configuration of its file to be shown, be it minor."""
         config = self.of(finding.filename)
         sure = finding.confidence.rank >= config.min_confidence.rank
         return sure and finding.severity.rank >= config.min_severity.rank

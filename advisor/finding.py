@@ -232,7 +232,7 @@ class Finding:
         related: other places that it mentions.
         confidence: see :class:`Confidence`.
         frequency: see :class:`Frequency`.
-        minor: whether it is true, and of so little consequence that it is reported only to those who select its rule.
+        minor: whether it is true, and of so little consequence that only those see it who ask for it (``--minor``).
         aside: whether it is worth less than others of its rule, so that it is shown as one more place of the nearest of
             them, and by itself only where there is none. A minor one is reported beside others of its file.
         group: what it shares with other findings of its rule in the file that are the same remark; empty for nothing.

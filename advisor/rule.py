@@ -105,7 +105,7 @@ class Rule(ABC):
             since: the version of ``package`` that the remedy came with. Where the project says that it may run with an
                 older one, the message names the version, and the fix is not safe; where it rules that version out, the
                 message says so, and there is no fix.
-            minor: whether only those want to know it who select this rule by its code or name.
+            minor: whether only those want to know it who ask for it (``--minor``) or select this rule by itself.
             aside: whether it is worth less than others of the rule, and so is shown as one more place of the nearest of
                 them; a minor one only where there is one in its file.
             group: findings of this rule in one file that share it, and are as severe, are shown as one.

@@ -45,6 +45,7 @@ class TestLoad:
             include = ["tests/train.py"]
             min-severity = "warning"
             min-confidence = "proven"
+            minor = true
             fail-on = "error"
             torch-version = "2.4"
             python-version = ">=3.9,<3.14"
@@ -67,6 +68,7 @@ class TestLoad:
             "include": ["tests/train.py"],
             "min-severity": "warning",
             "min-confidence": "proven",
+            "minor": True,
             "fail-on": "error",
             "torch-version": ">=2.4",
             "python-version": ">=3.9,<3.14",

@@ -75,6 +75,7 @@ _rules_option = partial(click.option, multiple=True, metavar="RULE", shell_compl
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @click.option("--min-severity", type=SEVERITIES, help="Show findings from this severity on.  [default: info]")
 @click.option("--min-confidence", type=CONFIDENCES, help="Show findings that are at least so sure.  [default: evident]")
+@click.option("--minor/--no-minor", default=None, help="Show also what is of little consequence where it stands.")
 @click.option("--fail-on", type=SEVERITIES, help="Exit with 1 from this severity on.  [default: warning]")
 @click.option(
     "--torch-version", metavar="RANGE", help="What the code supports: the oldest, or '>=2.1,<3'.  [default: declared]"
@@ -111,6 +112,7 @@ def lint(
     statistics: bool,
     min_severity: str | None,
     min_confidence: str | None,
+    minor: bool | None,
     fail_on: str | None,
     torch_version: str | None,
     python_version: str | None,
@@ -161,6 +163,7 @@ def lint(
         per_file_ignores=per_file(per_file_ignores),
         min_severity=Severity(min_severity) if min_severity else None,
         min_confidence=Confidence(min_confidence) if min_confidence else None,
+        minor=minor,
         fail_on=Severity(fail_on) if fail_on else None,
         target=supported(torch_version, python_version, platform),
     )
@@ -239,6 +242,9 @@ def lint(
         report = run({name: silenced.after.get(name, raw) for name, raw in sources.items()})
         for sentence in silenced.sentences():
             click.echo(sentence, err=True)
+    if changes is None:
+        left = [one for one in report.findings if configurations.would_show(one) and not configurations.shows(one)]
+        report = replace(report, minor=len(joined(left)))
     if held is not None:
         report = held.without_known(report, filenames)
     else:

@@ -99,7 +99,7 @@ class Checker:
         for document in own:
             findings += _silenced(document, by_file[document.filename], rulesets[document.filename])
         shown = tuple(one for one in findings if one.code in rulesets[one.filename].on)
-        spoken = {one.filename for one in findings}
+        spoken = {one.filename for one in findings if not one.minor}
         silent = tuple(one for one in found.seen if one.filename in by_file and one.filename not in spoken)
         landmarks = tuple(one for one in found.landmarks if one.filename in by_file)
         placed = tuple(
@@ -223,8 +223,8 @@ def _judged(facts: Facts, ruleset: Ruleset) -> _Found:
 
 
 def _silenced(document: Document, findings: Iterable[Finding], ruleset: Ruleset) -> list[Finding]:
-    """Findings that no comment, configuration or ``if debug:`` silences, and comments that silence nothing; minor ones
-    for those who select their rule, or beside others that are not."""
+    """Findings that no comment, configuration or ``if debug:`` silences, and comments that silence nothing. None is
+    minor for those who select its rule, nor beside others that are not."""
     from accel_advisor.source.debug_branches import debug_branches
 
     off = ruleset.off_in(document.filename)
@@ -235,7 +235,8 @@ def _silenced(document: Document, findings: Iterable[Finding], ruleset: Ruleset)
         one for one in found if not any(start <= one.span.start.offset < end for start, end in idle)
     )
     weighty = {one.code for one in kept if not one.minor}
-    kept = [one for one in kept if not one.minor or one.code in ruleset.named or (one.aside and one.code in weighty)]
+    asked = [one.code in ruleset.named or (one.aside and one.code in weighty) for one in kept]
+    kept = [replace(one, minor=False) if shown else one for one, shown in zip(kept, asked, strict=True)]
     if any(one.code in (INTERNAL_ERROR[0], NOT_ANALYSED[0], SYNTAX_ERROR[0]) for one in kept):
         return kept
     if UNUSED_SUPPRESSION[0] not in off:

@@ -51,6 +51,7 @@ class Report:
         programs: which files were understood together.
         notes: sentences about what could not be looked at.
         failures: sentences about rules that did not run, because they cannot be loaded.
+        minor: how many findings are left out because they are of little consequence where they stand.
         hidden: how many findings a baseline holds, which are not among the others.
         unchanged: how many findings stand on lines that did not change, and are left out for that.
         fixed: the findings that were fixed before.
@@ -65,6 +66,7 @@ class Report:
     programs: list[Program] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     failures: tuple[str, ...] = ()
+    minor: int = 0
     hidden: int = 0
     unchanged: int = 0
     fixed: list[Finding] = field(default_factory=list)

@@ -76,7 +76,8 @@ def summary(report: Report) -> str:
     done = f"Made {len(report.fixed):,} fix{'' if len(report.fixed) == 1 else 'es'}. " if report.fixed else ""
     held = [f"{count_of(report.hidden, 'finding')} in the baseline"] if report.hidden else []
     held += [f"{count_of(report.unchanged, 'finding')} on lines that did not change"] if report.unchanged else []
-    end = "; ".join(["", *held]) + "."
+    less = [f"{report.minor} of little consequence not shown (--minor shows them)"] if report.minor else []
+    end = "; ".join(["", *held, *less]) + "."
     findings = report.findings
     if not findings:
         found = "left" if report.fixed else "new" if held else "found"

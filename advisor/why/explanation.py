@@ -131,8 +131,8 @@ def _held_back(finding: Finding, document: Document, ruleset: Ruleset, configura
         return "`per-file-ignores` switches it off in this file"
     if any(start <= finding.span.start.offset < end for start, end in debug_branches(document)):
         return "it stands under an `if` that asks for debugging"
-    if finding.minor and finding.code not in ruleset.named:
-        return f"it is of little consequence here; `--extend-select {finding.code}` shows it: {finding.message}"
+    if finding.minor and finding.code not in ruleset.named and not config.minor:
+        return f"it is of little consequence here; `--minor` shows it: {finding.message}"
     lines = Lines(document)
     for comment in Suppressions(document, ruleset.known):
         if comment.covers(finding, last_own_row(finding, lines)) and comment.match(finding) is not None:

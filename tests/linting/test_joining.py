@@ -159,6 +159,22 @@ class TestTheCommand:
         path.write_text(ONCE.replace("zeros(4).cuda()", "zeros(4).cuda()  # accel: ignore[ACC205]"))
         assert "nothing found" in run("lint", "train.py").out
 
+    def test_minor_advice_is_counted_and_shown_to_those_who_ask(self, run: Run, project: Path) -> None:
+        path = project / "train.py"
+        path.write_text(ONCE)
+        left = "1 file checked, nothing found; 1 of little consequence not shown (--minor shows them).\n"
+        assert run("lint", "train.py").out == left
+        assert run("lint", "train.py").out == left, "what is kept from before says the same"
+        shown = run("lint", "train.py", "--minor").out
+        assert shown.startswith("train.py:3:5: ACC205")
+        assert "1 finding (info) in 1 of 1 file;" in shown
+        (project / "pyproject.toml").write_text("[tool.accel-advisor]\nminor = true\n")
+        assert run("lint", "train.py").out == shown
+        assert run("lint", "train.py", "--no-minor").out == left
+        assert "little consequence" not in run("lint", "train.py", "--no-minor", "--min-severity", "warning").out
+        path.write_text(ONCE.replace("(4).cuda()", "(4, device='cuda')"))
+        assert run("lint", "train.py", "--no-minor").out == "1 file checked, nothing found.\n"
+
     def test_what_is_minor_is_said_beside_what_is_worth_more(self, run: Run, project: Path) -> None:
         path = project / "train.py"
         path.write_text(EVALUATES)

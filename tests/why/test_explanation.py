@@ -49,6 +49,12 @@ class TestReported:
         assert f"  ACC102 dataloader-num-workers-zero: {why}" in section(out, "Found, and not reported:")
         assert "ACC102" not in run("lint", *options, "--output-format", "concise").out, "that is what a lint shows"
 
+    def test_what_is_of_little_consequence(self, run: Run, project: Path) -> None:
+        (project / "train.py").write_text("import torch\n\nfor n in range(2):\n    x = torch.zeros(4).cuda()\n")
+        held = "ACC205 create-on-cpu-then-move: it is of little consequence here; `--minor` shows it: "
+        assert held in section(run("lint", "--why", "train.py:4").out, "Found, and not reported:")
+        assert "ACC205 " in section(run("lint", "--minor", "--why", "train.py:4").out, "Reported at this line:")
+
     def test_a_rule_that_is_off_by_default(self, run: Run, project: Path) -> None:
         (project / "train.py").write_text('import torch\n\nmodel = torch.nn.Linear(2, 2).to(torch.device("cuda"))\n')
         out = run("lint", "--why", "train.py:3").out

@@ -37,6 +37,8 @@ CONFIGURATION = f"""\
 # fail-on = "warning"
 # "proven" shows only what the code itself says, "evident" also what an expert reader would conclude.
 # min-confidence = "evident"
+# Whether what is of little consequence where it stands is shown, too.
+# minor = false
 
 # What the code runs on, where the project does not declare it in its requirements.
 # torch-version = ">=2.4"
