@@ -17,6 +17,7 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +46,20 @@ from .records import (
 AROUND = 12
 
 
-def lint(root: Path, *paths: str) -> list[dict[str, Any]]:
+def lint(root: Path, *paths: str, options: Sequence[str] = ()) -> list[dict[str, Any]]:
     """What the linter reports on a checkout, or on some of its files, by default and with everything that it calls
     info.
+
+    Args:
+        options: of `accel-advisor lint`, besides.
 
     Raises:
         SystemExit: it failed.
     """
     command = [sys.executable, "-m", "accel_advisor", "lint", "--no-cache", "--exit-zero", "--min-severity", "info"]
-    done = subprocess.run([*command, "--output-format", "json", *paths], cwd=root, capture_output=True, text=True)
+    done = subprocess.run(
+        [*command, "--output-format", "json", *options, *paths], cwd=root, capture_output=True, text=True
+    )
     if done.returncode:
         sys.exit(f"{root.name}: {done.stderr.strip()}")
     found = list(json.loads(done.stdout))

@@ -14,7 +14,7 @@ from accel_advisor.selection import TOOL_CODES
 from benchmarks.first_contact.records import Remark, read_rows, write_rows
 from benchmarks.practice import __main__ as command
 
-LOST = "import torch\n\nx = torch.zeros(8)\nx.to('cuda')\nprint(x)\n"
+LOST = "import torch\n\nx = torch.zeros(8)\nx.to('cuda')\nprint(x)\n\n\n\ny = torch.zeros(8).cuda()\n"
 
 
 def test_a_set_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,15 +24,19 @@ def test_a_set_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     remarks = [
         Remark("A", "owner/name", "train.py", "4", "the move is lost", "ACC207"),
         Remark("A", "owner/name", "train.py", "3", "built on the host", "ACC205"),
+        Remark("A", "owner/name", "train.py", "9", "built on the host, once", "ACC205"),
         Remark("A", "owner/name", "train.py", "1", "no seed is set", ""),
         Remark("B", "owner/other", "train.py", "4", "of another set", "ACC207"),
     ]
     monkeypatch.setattr(command, "REMARKS", tmp_path / "remarks.csv")
     write_rows(Remark, remarks, command.REMARKS)
     done = command.practise("A", tmp_path)
-    assert [one.met for one in done.remarks] == ["ACC207", "", ""]
-    assert (len(done.sayable), done.findings) == (2, {"ACC207": 1})
-    assert "1 of 2 remarks" in next(iter(command.shown("A", done, missed=False)))
+    assert [one.met for one in done.remarks] == ["ACC207", "", "", ""]
+    assert (len(done.sayable), done.findings) == (3, {"ACC207": 1})
+    assert (done.asked, done.shown) == (2, 3), "what is of little consequence, and a rule that is off by default"
+    said = next(iter(command.shown("A", done, missed=False)))
+    assert "1 of 3 remarks" in said
+    assert "; 2 (0.67) with --minor" in said
     with pytest.raises(SystemExit, match="owner\\+other is missing"):
         command.practise("B", tmp_path)
 
