@@ -63,7 +63,8 @@ def needless_exchanges(facts: Facts) -> Iterator[NeedlessExchange]:
             continue
         for step in steps:
             after = _follows(facts, backward, step, steps)
-            at_times = not (accelerated or backward.guarded) and _some_passes(step) and _loops(backward) == _loops(step)
+            at_times = not accelerated and _some_passes(step) and _loops(backward) == _loops(step)
+            at_times = at_times and not any(one.inner and one.is_skipped_in(one.inner) for one in backward.contexts)
             if not (after or at_times) or not any(one.runs_with(step) for one in clears if after or _some_passes(one)):
                 continue
             every = step.contexts[0].period
