@@ -55,7 +55,8 @@ class DdpFindUnusedParameters(Rule):
     When to ignore it
         Where some parameters really take no part: then the backward pass raises "Expected to have finished reduction"
         without it. The rule is silent about models with branches or several results, about models that it does not see
-        whole, where no gradient reaches a layer, about frozen parameters, and where `static_graph` is given.
+        whole, where no gradient reaches a layer, about frozen parameters, and where `static_graph` is given; a model of
+        which nothing is known is for those who ask for it (`--minor`).
 
     References
         - https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
@@ -73,12 +74,13 @@ class DdpFindUnusedParameters(Rule):
             asked = operation.gives("find_unused_parameters", True)
             changes = operation.lacks("static_graph") or operation.gives("static_graph", False)
             model = operation.given("module", 0).module
-            if asked and changes and model is not None and uses_all_parameters(facts, model):
+            if asked and changes and (model is None or uses_all_parameters(facts, model)):
+                same = ", but the `forward` of this model does the same in each" if model is not None else ""
                 message = (
-                    "`find_unused_parameters=True` walks the autograd graph once more in every step, but the `forward` "
-                    "of this model does the same in each; drop it if every parameter is used"
+                    f"`find_unused_parameters=True` walks the autograd graph once more in every step{same}; "
+                    f"drop it if every parameter is used"
                 )
-                yield self.finding(facts, operation.node, message)
+                yield self.finding(facts, operation.node, message, minor=model is None)
 
     def _freezes_by_name(self, facts: Facts) -> bool:
         return any(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_one, check_pair, severities
+from ..checks import Pair, check_one, check_pair, findings_of, severities
 from ..programs import IMPORTS, RANKS
 from .programs import RANKS_OF_TWO_LAYERS
 
@@ -23,7 +23,6 @@ SILENT = {
     "not known": "DDP(Net(), find_unused_parameters=conf.unused)",
     "a graph that stays": "DDP(Net(), find_unused_parameters=True, static_graph=True)",
     "branches": BRANCHING + "DDP(Branching(), find_unused_parameters=True)",
-    "unknown model": "DDP(conf.model(), find_unused_parameters=True)",
     "frozen by assignment": (
         "net = Net()\nfor p in net.parameters():\n    p.requires_grad = False\nDDP(net, find_unused_parameters=True)"
     ),
@@ -34,6 +33,14 @@ SILENT = {
 @pytest.mark.parametrize("source", SILENT.values(), ids=SILENT.keys())
 def test_silent_where_parameters_may_be_unused(source: str, tmp_path: Path) -> None:
     check_one("ACC504", RANKS + source, tmp_path)
+
+
+def test_minor_where_nothing_is_known_of_the_model(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC504", RANKS + "DDP(conf.model(), find_unused_parameters=True)", tmp_path)
+    assert found.minor
+    assert "this model" not in found.message
+    (found,) = findings_of("ACC504", RANKS + "DDP(Net(), find_unused_parameters=True)", tmp_path)
+    assert not found.minor
 
 
 SILENT_PROGRAMS = {
@@ -156,7 +163,6 @@ PAIRS = {
         WRAP.replace("True)", "True, static_graph=conf.s)"),
     ),
     "asked for by a setting": unused(STRAIGHT, "conf.unused)", "True)", "", WRAP.replace("True)", "conf.unused)")),
-    "an unknown model": unused(STRAIGHT, "conf.make()", "Net()", "", WRAP.replace("Net()", "conf.make()")),
     "a class of a class": Pair(
         RANKS_OF_TWO_LAYERS.replace("class Net(nn.Module)", "class Base(nn.Module):\n    pass\nclass Net(Base)") + WRAP,
         "class Net(Base)",
