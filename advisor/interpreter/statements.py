@@ -27,7 +27,7 @@ from accel_advisor.interpreter.parameters import (
 )
 from accel_advisor.records.actions import Act, Call, Decorates
 from accel_advisor.syntax.exits import Left
-from accel_advisor.syntax.shapes import devices_asked_for, modulus_in, names_epoch
+from accel_advisor.syntax.shapes import devices_asked_for, dotted, modulus_in, names_epoch
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.python_functions import PASS_THROUGH
 from accel_advisor.values.graphs import graph_of, sum_of
@@ -50,6 +50,7 @@ from accel_advisor.values.values import (
     Qualified,
     Sequence,
     Tensor,
+    Unknown,
     Value,
     join,
 )
@@ -269,6 +270,8 @@ def _with(machine: Machine, node: cst.With) -> bool:
     place, entered = frame.place, len(frame.managers)
     for item in node.items:
         value = machine.evaluate(item.item)
+        if isinstance(value, (Opaque, Unknown)) and _opens(item.item):
+            value = Opaque("open")
         frame.managers.append(value)
         if may_stop_autograd(value):
             machine.recorder.autograd_stopped(machine.frame.loops)
@@ -282,6 +285,11 @@ def _with(machine: Machine, node: cst.With) -> bool:
     finally:
         frame.place = place
         del frame.managers[entered:]
+
+
+def _opens(manager: cst.BaseExpression) -> bool:
+    """Whether something opens a file, as ``path.open()`` does of whatever path."""
+    return isinstance(manager, cst.Call) and dotted(manager.func).rpartition(".")[2] == "open"
 
 
 def _try(machine: Machine, node: cst.Try | cst.TryStar) -> bool:

@@ -18,6 +18,8 @@ LEAVES_AUTOGRAD = (
     *("contextlib.nullcontext", "contextlib.suppress", "contextlib.redirect", "contextlib.contextmanager"),
     *("staticmethod", "classmethod", "property", "open", "PIL.", "h5py.", "wandb.", "mlflow.", "numpy."),
     *("beartype.", "icontract.", "typeguard.", "jaxtyping."),
+    *("pathlib.", "io.", "codecs.", "gzip.", "bz2.", "lzma.", "zipfile.", "tarfile.", "tempfile.", "urllib."),
+    *("fsspec.", "threading.", "multiprocessing.", "concurrent.", "logging.", "lmdb.", "soundfile.", "requests."),
 )
 """Beginnings of names of context managers and decorators that have nothing to do with autograd otherwise."""
 

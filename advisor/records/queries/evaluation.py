@@ -148,9 +148,9 @@ def _by_choice(facts: Facts, loop: Loop) -> Evaluation | None:
 
 
 def _in_a_step(facts: Facts, loop: Loop) -> Evaluation | None:
-    """How a loop that trains evaluates in each of its passes, as where an epoch is one step: it puts the model that it
+    """How a loop that trains evaluates in its passes, as where an epoch is one step: it puts the model that it
     trains in evaluation mode and calls it once more, and no backward pass may start from that."""
-    if not loop.learns or loop.loaders or facts.frameworks or facts.does(*_GRADIENTS):
+    if not loop.learns or facts.frameworks or facts.does(*_GRADIENTS):
         return None
     losses = [
         loss

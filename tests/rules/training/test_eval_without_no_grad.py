@@ -346,7 +346,20 @@ def named(name: str) -> Pair:
 
 
 EVALUATION = "def evaluate():\n    model.eval()\n    for (x,) in loader:\n        model(x)\n"
+UNDER_A_MANAGER = """
+def evaluate():
+    model.eval()
+    with conf.path.begin():
+        for (x,) in loader:
+            model(x)
+"""
 WITHOUT_GRADIENTS = {
+    "a manager of which nothing is known": Pair(PAIR_HEAD + UNDER_A_MANAGER, "conf.path.begin()", "conf.path.open()"),
+    "a manager of a library that nobody knows": Pair(
+        PAIR_HEAD + "import threading, torchmore\n" + UNDER_A_MANAGER.replace("conf.path.begin", "torchmore.Mode"),
+        "torchmore.Mode()",
+        "threading.Lock()",
+    ),
     "no_grad for the loop": Pair(PAIR_HEAD + EVALUATION.replace("def", "@torch.no_grad()\ndef"), "@torch.no_grad()\n"),
     "inference mode": Pair(
         PAIR_HEAD + EVALUATION.replace("def", "@torch.inference_mode()\ndef"), "@torch.inference_mode()\n"
@@ -827,10 +840,36 @@ def test_reports_an_evaluation_within_a_step_that_trains(tmp_path: Path) -> None
     (found,) = check_one(
         "ACC401", IMPORTS + WHOLE_GRAPH.format(switch="model.eval()", mark="  # -> warning none"), tmp_path
     )
-    assert "in each step" in found.message
+    assert "within its steps" in found.message
     check_one("ACC401", IMPORTS + WHOLE_GRAPH.format(switch="pass", mark=""), tmp_path)
     guarded = WHOLE_GRAPH.format(switch="model.eval()", mark="").replace("def epoch", "@torch.no_grad()\ndef epoch")
     check_one("ACC401", IMPORTS + guarded, tmp_path)
+
+
+AMONG_BATCHES = """
+model = nn.Linear(8, 2)
+optimizer = torch.optim.Adam(model.parameters())
+held = DataLoader(TensorDataset(torch.zeros(8, 8)))
+for n, (x,) in enumerate(DataLoader(TensorDataset(torch.zeros(64, 8)))):
+    model.train()
+    loss = model(x).sum()
+    loss.backward()
+    optimizer.step()
+    if n % 10 == 0:
+        (x,) = next(iter(held))
+        {switch}
+        loss = model(x).sum(){mark}
+        print(loss.item())
+"""
+
+
+def test_reports_an_evaluation_among_the_batches_of_a_training(tmp_path: Path) -> None:
+    spoken = IMPORTS + AMONG_BATCHES.format(switch="model.eval()", mark="  # -> warning none")
+    (found,) = check_one("ACC401", spoken, tmp_path)
+    assert "within its steps" in found.message
+    check_one("ACC401", IMPORTS + AMONG_BATCHES.format(switch="pass", mark=""), tmp_path)
+    learns = AMONG_BATCHES.format(switch="model.eval()", mark="").replace("print(loss.item())", "loss.backward()")
+    check_one("ACC401", IMPORTS + learns, tmp_path)
 
 
 def test_silent_about_a_model_in_evaluation_mode_that_the_loss_goes_through(tmp_path: Path) -> None:
