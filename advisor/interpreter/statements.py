@@ -50,7 +50,6 @@ from accel_advisor.values.values import (
     Qualified,
     Sequence,
     Tensor,
-    Unknown,
     Value,
     join,
 )
@@ -270,10 +269,8 @@ def _with(machine: Machine, node: cst.With) -> bool:
     place, entered = frame.place, len(frame.managers)
     for item in node.items:
         value = machine.evaluate(item.item)
-        if isinstance(value, (Opaque, Unknown)) and _opens(item.item):
-            value = Opaque("open")
-        frame.managers.append(value)
-        if may_stop_autograd(value):
+        frame.managers.append(Opaque("open") if _opens(item.item) else value)
+        if frame.managers[-1] is value and may_stop_autograd(value):
             machine.recorder.autograd_stopped(machine.frame.loops)
         if isinstance(value, Device):
             frame.place = frozenset({value.kinds})

@@ -93,7 +93,7 @@ class EvalWithoutNoGrad(Rule):
         if evaluation.call is not None and (evaluation.in_step or evaluation.at_once):
             once = f"what {model} computes is read at once, and autograd records it for nothing"
             what = once if evaluation.at_once else f"the training evaluates {model} within its steps{_COST}"
-            level = Severity.INFO if evaluation.at_once else Severity.WARNING
+            level = Severity.INFO if evaluation.at_once or loop.loaders else Severity.WARNING
             message = f"{what}; compute it under `with {torch}.no_grad():`"
             return self.finding(facts, evaluation.call, message, severity=level)
         what = f"evaluates {model}{evaluation.where}{basis.clause}{_COST}"

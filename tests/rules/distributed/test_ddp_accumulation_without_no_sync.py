@@ -193,3 +193,48 @@ def test_reports_what_accelerate_exchanges_for_nothing(tmp_path: Path) -> None:
     check_one("ACC503", IMPORTS + asked, tmp_path)
     managed = ACCELERATED.format(arguments="", before="with accelerator.accumulate(model): ", mark="")
     check_one("ACC503", IMPORTS + managed, tmp_path)
+
+
+TWO_PRECISIONS = """\
+loss = model(x).sum()
+if args.half:
+    with amp.scale_loss(loss, optimizer) as scaled:
+        scaled.backward()
+else:
+    loss.backward()
+"""
+OPTIONS = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--half", action="store_true")
+args = parser.parse_args()
+"""
+
+
+def test_reported_where_an_option_chooses_between_two_backward_passes(tmp_path: Path) -> None:
+    source = RANKS + loop(TWO_PRECISIONS, OPTIONS)
+    assert severities("ACC503", source, tmp_path) == ["info"]
+    assert severities("ACC503", source.replace("if (i + 1) % k == 0:", "if args.half:"), tmp_path) == []
+
+
+IN_TURNS = """
+def whole(x):
+    model(x).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+def part(x):
+    model(x).mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+for i, x in enumerate(loader):
+    whole(x)
+    if i % 4 == 0:
+        part(x)
+"""
+
+
+def test_silent_where_each_backward_pass_has_its_step(tmp_path: Path) -> None:
+    source = RANKS + PARALLEL + OPTIMIZER + IN_TURNS
+    assert severities("ACC503", source, tmp_path) == []
+    late = source.replace("whole(x)\n    if", "model(x).sum().backward()\n    if")
+    assert severities("ACC503", late, tmp_path) == ["info"]

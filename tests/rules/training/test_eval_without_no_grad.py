@@ -864,7 +864,7 @@ for n, (x,) in enumerate(DataLoader(TensorDataset(torch.zeros(64, 8)))):
 
 
 def test_reports_an_evaluation_among_the_batches_of_a_training(tmp_path: Path) -> None:
-    spoken = IMPORTS + AMONG_BATCHES.format(switch="model.eval()", mark="  # -> warning none")
+    spoken = IMPORTS + AMONG_BATCHES.format(switch="model.eval()", mark="  # -> info none")
     (found,) = check_one("ACC401", spoken, tmp_path)
     assert "within its steps" in found.message
     check_one("ACC401", IMPORTS + AMONG_BATCHES.format(switch="pass", mark=""), tmp_path)

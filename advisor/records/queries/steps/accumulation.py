@@ -17,7 +17,7 @@ from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
-    from accel_advisor.records.operations import Operation
+    from accel_advisor.records.operations import Operation, OperationContext
 
 _WRAPPER = Call("torch.nn.parallel.DistributedDataParallel")
 _SETTLES = (
@@ -63,8 +63,7 @@ def needless_exchanges(facts: Facts) -> Iterator[NeedlessExchange]:
             continue
         for step in steps:
             after = _follows(facts, backward, step, steps)
-            at_times = not accelerated and _some_passes(step) and _loops(backward) == _loops(step)
-            at_times = at_times and not any(one.inner and one.is_skipped_in(one.inner) for one in backward.contexts)
+            at_times = not accelerated and _some_passes(step) and _outpaces(backward, step)
             if not (after or at_times) or not any(one.runs_with(step) for one in clears if after or _some_passes(one)):
                 continue
             every = step.contexts[0].period
@@ -130,6 +129,22 @@ def _some_passes(operation: Operation) -> bool:
         if every.absent or once or context.loop is None or context.inner is not context.loop:
             return False
     return True
+
+
+def _outpaces(backward: Operation, step: Operation) -> bool:
+    """Whether a backward pass happens in passes of a loop in which a step after it does not, whenever that is made."""
+    return all(any(_is_oftener(one, seldom) for one in backward.contexts) for seldom in step.contexts)
+
+
+def _is_oftener(often: OperationContext, seldom: OperationContext) -> bool:
+    depth = min(len(often.functions), len(seldom.functions))
+    if often.inner is not seldom.inner or often.functions[:depth] != seldom.functions[:depth]:
+        return False
+    branches = {one.node: one.branch for one in seldom.conditions}
+    if any(branches.get(one.node, one.branch) != one.branch for one in often.conditions):
+        return False
+    counted = [{one.node for one in context.conditions if one.varies is not None} for context in (often, seldom)]
+    return counted[0] < counted[1]
 
 
 def _loops(operation: Operation) -> set[Loop | None]:
