@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -52,6 +53,14 @@ class ModuleFinder:
             added = dict.fromkeys(folder for folders in adding.values() for folder in folders)
             return self._at(name, level, folder, tuple(added))
         return found
+
+    def in_folders(self, name: str, folders: Iterable[str]) -> str | None:
+        """The one file that a module's name means in any of some folders; None where there is none, or another one."""
+        if name.partition(".")[0] in LIBRARIES | sys.stdlib_module_names:
+            return None
+        target = name.replace(".", os.sep)
+        found = {self._in_folder(one, target) for one in folders if lies_in(one, self.root)} - {None}
+        return found.pop() if len(found) == 1 else None
 
     def adding(self, importer: str, text: str) -> Mapping[str, tuple[str, ...]]:
         """The folders that a file, and each file of the project that it imports, adds to `sys.path`, by its path."""

@@ -67,6 +67,7 @@ class Project:
         self._unsaved = unsaved or {}
         self.asked = frozenset(self.documents)
         self.program = self.asked.union(callers)
+        self._folders = frozenset(map(os.path.dirname, self.program))
         self.broken: dict[str, str] = {}
         self._characters_left = MOST_CONSULTED_CHARACTERS
         self._finder = finder or ModuleFinder(os.path.realpath(root), unsaved)
@@ -78,8 +79,12 @@ class Project:
         return frozenset(read.union(*map(self._finder.adders, read)) - self.asked)
 
     def resolve(self, name: str, level: int, importer: Document) -> str | None:
-        """The file that a module's name means, seen from the importing document; None where it is a library."""
-        return self._finder.resolve(name, level, importer.path, importer.text)
+        """The file that a module's name means, seen from the importing document; None where it is a library. The folder
+        of a script is on the search path of all that it imports."""
+        found = self._finder.resolve(name, level, importer.path, importer.text)
+        if found is None and name and not level:
+            return self._finder.in_folders(name, self._folders)
+        return found
 
     def members(self, package: str, level: int, importer: Document, beginning: str, end: str) -> list[str]:
         """The files of the modules of a package whose names begin and end so, by name."""

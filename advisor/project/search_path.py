@@ -107,7 +107,8 @@ class _Reader:
         if isinstance(node, ast.Attribute):
             if node.attr == "parent":
                 return _parent(self.path_of(node.value, steps))
-            return {"pardir": "..", "curdir": ".", "sep": "/"}.get(node.attr)
+            known = {"pardir": "..", "curdir": ".", "sep": "/"}.get(node.attr)
+            return known or self.path_of(self._bound.get(node.attr), steps)
         if isinstance(node, ast.Subscript):
             return self._ancestor(node, steps)
         return self._of_call(node, steps) if isinstance(node, ast.Call) else None

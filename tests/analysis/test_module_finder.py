@@ -62,6 +62,18 @@ class TestResolve:
         assert found(root, "new") is None
 
 
+class TestInFolders:
+    def test_a_module_that_one_of_them_holds(self, root: Path) -> None:
+        (root / "parts" / "far.py").write_text("")
+        (root / "lib" / "numpy.py").write_text("")
+        finder, lib, parts = ModuleFinder(str(root)), str(root / "lib"), str(root / "parts")
+        assert finder.in_folders("far", [lib]) == str(root / "lib" / "far.py")
+        assert finder.in_folders("far", [lib, parts]) is None, "it may be either"
+        assert finder.in_folders("numpy", [lib]) is None, "it is a library"
+        assert finder.in_folders("near", [lib, parts]) is None
+        assert finder.in_folders("far", [str(root.parent / "elsewhere")]) is None
+
+
 class TestMembers:
     def test_the_modules_of_a_package_by_how_their_names_begin_and_end(self, root: Path) -> None:
         (root / "parts" / "model_b.py").write_text("")

@@ -104,3 +104,26 @@ def test_imports_are_looked_for_where_the_script_says(adds: str, tmp_path: Path)
     )
     found = facts_of({"tools/train.py": adds + script}, tmp_path)
     assert found["train.py"].loaders[0].fixed_workers == (4 if adds else None)
+
+
+IMPORTS_OF_A_SCRIPT = {
+    "main/settings.py": "import os, sys\nclass Settings:\n    top = os.path.join(os.path.dirname(__file__), '..')\n"
+    "settings = Settings()\nsys.path.insert(0, os.path.join(settings.top, 'common'))\n",
+    "main/net.py": "import torch\nmodel = torch.nn.Linear(8, 2)\n",
+    "common/base.py": "from net import model\n",
+    "main/train.py": "import torch\nfrom settings import settings\nfrom base import model\n"
+    "for step in range(9):\n    model(torch.zeros(2, 8)).sum().backward()\n",
+}
+
+
+def test_what_a_script_imports_finds_the_modules_beside_the_script(tmp_path: Path) -> None:
+    for name in ("main", "common"):
+        (tmp_path / name).mkdir()
+    for name, text in IMPORTS_OF_A_SCRIPT.items():
+        (tmp_path / name).write_text(text)
+    found = analyze([Document.read(tmp_path / "main" / "train.py")], tmp_path)
+    (facts,) = found.facts.values()
+    assert [context.model is not None for call in facts.module_calls for context in call.contexts] == [True]
+    (tmp_path / "main" / "net.py").rename(tmp_path / "common" / "net_of_others.py")
+    (facts,) = analyze([Document.read(tmp_path / "main" / "train.py")], tmp_path).facts.values()
+    assert not facts.module_calls

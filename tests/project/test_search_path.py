@@ -28,6 +28,8 @@ class TestAddedFolders:
             "sys.path.append(Path(__file__).absolute().parent.parent.joinpath('lib').as_posix())",
             "sys.path += [osp.realpath(osp.join(osp.dirname(__file__), '../lib'))]",
             "sys.path.extend((os.fspath(Path(osp.dirname(osp.dirname(__file__)), 'lib')),))",
+            "class Config:\n    top = osp.join(osp.dirname(__file__), '..')\nconfig = Config()\n"
+            "sys.path.insert(0, osp.join(config.top, 'lib'))",
             "def add(path):\n    if path not in sys.path:\n        sys.path.insert(0, path)\n"
             "add(osp.join(osp.dirname(__file__), '..', 'lib'))",
         ],
@@ -46,6 +48,7 @@ class TestAddedFolders:
             "sys.path.append(os.path.join(root(), 'lib'))",
             "lib = 'a'\nlib = 'b'\nsys.path.append(lib)",
             "lib = lib\nsys.path.append(lib)",
+            "class A:\n    lib = 'a'\nclass B:\n    lib = 'b'\nsys.path.append(A.lib)",
             "path = []\npath.append('lib')  # not sys.path",
             "print 'sys.path'",
         ],
