@@ -1,7 +1,7 @@
 """``%accel`` in a real kernel: through nbclient, and through a client that names its cells as JupyterLab does.
 
-nbclient and nbformat are imported by the tests that use them: that takes a second, and each process of a run collects
-every file.
+nbclient, nbformat and the client are imported by the tests that use them: that takes a second, and each process of a
+run collects every file.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from jupyter_client.blocking.client import BlockingKernelClient
-from jupyter_client.manager import start_new_kernel
+
+if TYPE_CHECKING:
+    from jupyter_client.blocking.client import BlockingKernelClient
 
 IMPORTS = """\
 %pip --version
@@ -87,6 +88,8 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
 
 @pytest.fixture
 def kernel(tmp_path: Path) -> Iterator[BlockingKernelClient]:
+    from jupyter_client.manager import start_new_kernel
+
     manager, client = start_new_kernel(cwd=str(tmp_path))
     yield client
     client.stop_channels()

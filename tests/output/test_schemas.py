@@ -1,7 +1,8 @@
 """Each format that has a schema, held against it by a validator that is not ours: what the real command writes of files
 in awkward places, of a notebook, of nothing at all.
 
-jsonschema is imported by the tests that use it: that takes a second, and each process of a run collects every file.
+jsonschema and xmlschema are imported by the tests that use them: that takes a second, and each process of a run
+collects every file.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import xmlschema
 
 from ..commands.scripts import HEALTHY, SLOW
 
@@ -37,6 +37,8 @@ def written(folder: Path, name: str, *paths: str) -> str:
 def check(name: str, text: str) -> None:
     """Raises where a text is not what the schema of its format allows."""
     if name == "junit":
+        import xmlschema
+
         xmlschema.XMLSchema(str(SCHEMAS / "junit-10.xsd")).validate(text)
         return
     import jsonschema
@@ -84,6 +86,7 @@ def test_a_file_outside_the_working_directory_is_valid(files: Path, tmp_path: Pa
 )
 def test_the_schemas_see_what_is_wrong(name: str, text: str) -> None:
     import jsonschema
+    import xmlschema
 
     with pytest.raises((jsonschema.ValidationError, xmlschema.XMLSchemaValidationError)):
         check(name, text)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import libcst.matchers as m
+from collections.abc import Iterator
+
+import libcst as cst
 import pytest
 
 from accel_advisor.editing.fixer import apply_edits
@@ -10,8 +12,15 @@ from accel_advisor.source.document import Document
 from accel_advisor.source.parsing import DocumentError
 
 
+def calls(node: cst.CSTNode) -> Iterator[cst.Call]:
+    if isinstance(node, cst.Call):
+        yield node
+    for child in node.children:
+        yield from calls(child)
+
+
 def call_in(document: Document) -> tuple[int, int, str]:
-    (call,) = m.findall(document.tree, m.Call(func=m.Name("f")))
+    (call,) = (one for one in calls(document.tree) if isinstance(one.func, cst.Name) and one.func.value == "f")
     span = document.span(call)
     return span.start.row, span.start.column, document.code(call)
 
