@@ -15,8 +15,8 @@ from accel_advisor.finding import Edit, Location, Span
 from accel_advisor.machine.machine import inspect_machine, physical_cores
 from accel_advisor.tuning.knobs.knob_trials import KnobTrials, most_starts, superseded, try_knobs
 from accel_advisor.tuning.knobs.tried_knobs import TriedKnob, TriedKnobs
-from accel_advisor.tuning.knobs.whole_runs import AS_IT_IS, STARTS_A_KNOB
-from accel_advisor.tuning.probe.knobs.fused_optimizer_knob import FusedOptimizer
+from accel_advisor.tuning.knobs.whole_runs import STARTS_A_KNOB
+from accel_advisor.tuning.probe.knobs.channels_last_knob import ChannelsLast
 from accel_advisor.tuning.probe.knobs.tf32_knob import Tf32
 from accel_advisor.tuning.probe.knobs.thread_binding_knob import ThreadBinding
 from accel_advisor.tuning.probe.knobs.threads_knob import Threads
@@ -58,7 +58,7 @@ torch.set_num_threads(1)
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.layer = torch.nn.Linear(8, 1)
+        self.layer = torch.nn.Conv2d(2, 1, 2)
 
     def forward(self, inputs):
         return 1000 + self.layer(inputs)  # in bfloat16, numbers around 1000 lie 4 apart
@@ -67,7 +67,7 @@ class Model(torch.nn.Module):
 {by_hand}
 
 def train(model, optimizer):
-    loader = DataLoader(TensorDataset(torch.randn(640, 8)), batch_size=4, shuffle=True)
+    loader = DataLoader(TensorDataset(torch.randn(640, 2, 2, 2)), batch_size=4, shuffle=True)
     for (inputs,) in loader:
         loss = (model(inputs) - 1000).square().mean()
         optimizer.zero_grad()
@@ -78,7 +78,7 @@ def train(model, optimizer):
 
 if __name__ == "__main__":
     model = Model()
-    optimizer = {optimizer}(model.parameters(), lr=1e-3)
+    optimizer = ByHand(model.parameters(), lr=1e-3)
     for epoch in range(1000):
         train(model, optimizer)
 """
@@ -142,7 +142,8 @@ if __name__ == "__main__":
     main()
 """
 LIMITED = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a script asks Linux for its own memory")
-SLOW_UNLESS_FUSED = "0.002 if optimizer.defaults['fused'] else 0.02"
+LAST = "model.layer.weight.is_contiguous(memory_format=torch.channels_last)"
+SLOW_UNLESS_LAST = f"0.002 if {LAST} else 0.02"
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -153,14 +154,14 @@ def trials(session: Session, command: Command, **machine: int) -> KnobTrials:
     return KnobTrials(session, command, replace(inspect_machine(), **machine), root=command.cwd, block=0.1)
 
 
-def write(folder: Path, step: str, optimizer: str = "torch.optim.AdamW") -> Command:
+def write(folder: Path, step: str) -> Command:
     (folder / "pyproject.toml").write_text("[project]\nname = 'x'\nversion = '1'\n")
-    (folder / "train.py").write_text(SCRIPT.format(step=step, optimizer=optimizer, by_hand=BY_HAND))
+    (folder / "train.py").write_text(SCRIPT.format(step=step, by_hand=BY_HAND))
     return Command(folder / "train.py", None, (), folder)
 
 
 def test_what_pays_is_written_and_what_moves_the_loss_is_refused(tmp_path: Path) -> None:
-    command = write(tmp_path, SLOW_UNLESS_FUSED)
+    command = write(tmp_path, SLOW_UNLESS_LAST)
     before = files(tmp_path)
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
         names = frozenset(
@@ -170,12 +171,12 @@ def test_what_pays_is_written_and_what_moves_the_loss_is_refused(tmp_path: Path)
     binding, fused, layout, autocast, checkpointing = found.tried
     assert binding.refused == "the loader has no workers, which could take the cores of the training"
     assert binding.gain is None
-    assert (fused.name, fused.refused) == ("fused_optimizer", "")
-    assert fused.gain is not None
-    assert fused.gain.low > 1.02
-    assert fused.loss == pytest.approx(0, abs=1e-3)
-    assert layout.refused == "the model has no convolution of images"
-    assert layout.gain is None
+    assert fused.refused == "its optimizer has no fused form in torch.optim"
+    assert fused.gain is None
+    assert (layout.name, layout.refused) == ("channels_last", "")
+    assert layout.gain is not None
+    assert layout.gain.low > 1.02
+    assert layout.loss == pytest.approx(0, abs=1e-3)
     assert "changes the loss" in autocast.refused
     assert (autocast.edits, autocast.diff) == ((), "")
     assert "memory is not the limit" in checkpointing.refused
@@ -183,14 +184,15 @@ def test_what_pays_is_written_and_what_moves_the_loss_is_refused(tmp_path: Path)
     assert found.written
     assert found.verification is not None
     assert found.verification.holds
-    after = before["train.py"].replace(b"lr=1e-3)", b"lr=1e-3, fused=True)")
+    line = b"    model.to(memory_format=torch.channels_last)\n"
+    after = before["train.py"].replace(b"    for epoch in", line + b"    for epoch in")
     assert files(tmp_path) == {**before, "train.py": after}
 
 
 @pytest.mark.skipif(len(physical_cores()) < 2, reason="there are no two cores to choose among")
 def test_threads_are_bound_beside_workers(tmp_path: Path) -> None:
     step = f"0.002 if len(os.sched_getaffinity(0)) < {len(os.sched_getaffinity(0))} else 0.02"
-    command = write(tmp_path, step, "ByHand")
+    command = write(tmp_path, step)
     source = tmp_path / "train.py"
     text = source.read_text().replace("import time", "import os\nimport time")
     source.write_text(text.replace("shuffle=True", "shuffle=True, num_workers=1"))
@@ -256,12 +258,8 @@ def test_room_alone_is_shown_and_not_written(tmp_path: Path) -> None:
     text = HUNGRY.format(make="torch.ones", left=1 << 20, pause=0.01, optimizer="torch.optim.SGD", by_hand=BY_HAND)
     (tmp_path / "train.py").write_text(text)
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
-        session.plan = AS_IT_IS
-        session.start()
-        session.close()
-        assert session.stopped.turned is not None
-        room = session.stopped.turned.memory - (16 << 20)
-        own = KnobTrials(session, command, inspect_machine(), root=command.cwd, block=0.1, memory=int(room / 0.8))
+        own = trials(session, command)
+        own._runs._memory = int((own._runs.first().turned.memory - (16 << 20)) / 0.8)
         found = try_knobs(own, frozenset({"activation_checkpointing"}), write=True)
     (turn,) = found.tried
     assert turn.refused == ""
@@ -274,7 +272,7 @@ def test_room_alone_is_shown_and_not_written(tmp_path: Path) -> None:
 
 
 def test_a_knob_of_another_device_is_refused_and_reported(tmp_path: Path) -> None:
-    command = write(tmp_path, "0.005", "ByHand")
+    command = write(tmp_path, "0.005")
     before = files(tmp_path)
     knobs = frozenset({"tf32", "cudnn_benchmark", "fixes"})
     outcome = tune(command, Options(budget=5, knobs=knobs, apply=True, unsafe=True))
@@ -301,9 +299,9 @@ def test_the_starts_of_a_knob_are_bounded(tmp_path: Path, monkeypatch: pytest.Mo
     assert most_starts(frozenset({"num_workers", "compile"})) == 1 + 8 + 8
     assert most_starts(frozenset({"compile", "batch_size"})) == 1 + 8 + STARTS_A_KNOB + 8
     monkeypatch.setattr("accel_advisor.tuning.knobs.whole_runs.STARTS_A_KNOB", 1)
-    command = write(tmp_path, SLOW_UNLESS_FUSED)
+    command = write(tmp_path, SLOW_UNLESS_LAST)
     with Session(command, deadline=math.inf, start_timeout=120, restarts=1) as session:
-        found = trials(session, command).try_knob(FusedOptimizer)
+        found = trials(session, command).try_knob(ChannelsLast)
         threads = trials(session, command, affinity=1).try_knob(Threads)
     assert threads.refused == "there is one core, and one thread on it"
     assert found.refused == "it was not settled after 1 starts of the script"

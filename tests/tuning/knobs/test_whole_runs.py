@@ -20,12 +20,13 @@ import fcntl
 import time
 from pathlib import Path
 
-import torch
-from torch.utils.data import DataLoader, TensorDataset
-
 LOCK = open("lock")
 if Path("alone").exists():
     fcntl.flock(LOCK, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
 torch.set_num_threads(1)
 weight = torch.zeros(8, requires_grad=True)
 loader = DataLoader(TensorDataset(torch.ones(640, 8)), batch_size=8)
