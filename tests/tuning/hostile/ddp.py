@@ -16,8 +16,6 @@ kind, mishap = sys.argv[1:]
 dist.init_process_group("gloo")
 rank = dist.get_rank()
 torch.set_num_threads(1)
-if mishap == "dies at the start" and rank == 1:
-    os._exit(3)
 
 
 class Samples(Dataset):
@@ -29,10 +27,11 @@ class Samples(Dataset):
             info = get_worker_info()
             if info is None or info.num_workers == 1:
                 time.sleep(0.01)
-            elif mishap == "fails in workers":
-                raise ValueError("a sample that no worker can read")
-            elif mishap == "is killed" and info.id == 0:
-                os.kill(os.getppid(), signal.SIGKILL)
+            elif mishap == "fails in two workers, is killed with three":
+                if info.num_workers == 2:
+                    raise ValueError("a sample that no worker can read")
+                if info.id == 0:
+                    os.kill(os.getppid(), signal.SIGKILL)
                 time.sleep(60)
         return torch.full((8,), float(index % 5)), index % 3
 

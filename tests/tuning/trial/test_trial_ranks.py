@@ -21,13 +21,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def trial(project: Path, *args: str, sources: Mapping[Path, bytes] | None = None) -> Trial:
-    command = Command(Path("ddp.py"), None, args, project, ranks=2)
+def trial(project: Path, *args: str, sources: Mapping[Path, bytes] | None = None, script: str = "ddp.py") -> Trial:
+    command = Command(Path(script), None, args, project, ranks=2)
     return Trial(command, deadline=time.monotonic() + 300, sources=sources)
 
 
-def test_ranks_stay_in_step_where_one_is_slow_and_a_candidate_fails_on_it(project: Path) -> None:
-    with trial(project, "ddp", "fails in workers") as running:
+def test_ranks_stay_in_step_where_one_is_slow_and_candidates_fail_on_it_until_one_kills_it(project: Path) -> None:
+    with trial(project, "ddp", "fails in two workers, is killed with three") as running:
         (info,) = running.start().loaders
         assert (info.length, info.settings) == (16, Settings())
         old = running.measure(BASELINE, min_batches=8, min_seconds=0.2)
@@ -42,7 +42,8 @@ def test_ranks_stay_in_step_where_one_is_slow_and_a_candidate_fails_on_it(projec
             block = running.measure(what, min_batches=40, min_seconds=0.2)
             assert block.batches >= 40
             assert len(block.ranks) == 2
-        running.stop()
+        with pytest.raises(TrialEnded, match=r"^rank 1 of the script was killed by SIGKILL while num_workers=3"):
+            running.measure(Settings(3, 2), min_batches=8, min_seconds=0.1)
     assert running.contained == (str(project / "epoch.pt"),)
 
 
@@ -53,20 +54,14 @@ def test_a_sharded_model_whose_ranks_are_shown_another_source(project: Path) -> 
         assert running.start().loaders[0].settings == Settings(1, 2)
         for what in (BASELINE, Settings(2, 2), NO_WAIT):
             assert running.measure(what, min_batches=8, min_seconds=0.1).batches >= 8
+        running.stop()
+    assert running.contained == (str(project / "epoch.pt"),)
 
 
 def test_a_rank_that_dies_at_the_start(project: Path) -> None:
     said = pytest.raises(ScriptFailed, match=r"^rank 1 of the script ended with exit status 3$")
-    with trial(project, "ddp", "dies at the start") as running, said:
+    with trial(project, script="dies.py") as running, said:
         running.start()
-
-
-def test_a_rank_that_is_killed_in_a_candidate(project: Path) -> None:
-    with trial(project, "ddp", "is killed") as running:
-        running.start()
-        running.measure(BASELINE, min_batches=4, min_seconds=0.1)
-        with pytest.raises(TrialEnded, match=r"^rank 1 of the script was killed by SIGKILL while num_workers=2"):
-            running.measure(Settings(2, 2), min_batches=8, min_seconds=0.1)
 
 
 def test_a_rank_that_raises_while_the_other_waits_for_it(project: Path) -> None:
