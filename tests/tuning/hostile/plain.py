@@ -34,8 +34,12 @@ def __getattr__(name):
 def step(x, y):
     loss = nn.functional.cross_entropy(model(x), y)
     loss.backward()
+    update()
+    return loss.item()
+
+
+def update():
     with torch.no_grad():
         for parameter in model.parameters():
             parameter -= 0.01 * parameter.grad
             parameter.grad = None
-    return loss.item()

@@ -1,9 +1,10 @@
-"""Its workers come to grief in the ways of small machines: by their number, shared memory runs out (1), memory does
-(2), or the system kills one (3)."""
+"""Its workers come to grief, by their number: shared memory runs out (1), memory does (2), the system kills one (3), one
+raises (4), or one dies while the loop computes (5)."""
 
 import os
 import resource
 import signal
+import time
 
 import torch
 from plain import Samples, step
@@ -19,6 +20,10 @@ class Large(Samples):
             torch.empty(1 << 46, dtype=torch.uint8)
         elif worker is not None and worker.num_workers == 3 and worker.id == 1:
             os.kill(os.getpid(), signal.SIGKILL)
+        elif worker is not None and worker.num_workers == 4:
+            raise KeyError("the handle was opened in another process")
+        elif worker is not None and worker.num_workers == 5 and index % 40 == 7:
+            os.kill(os.getpid(), signal.SIGKILL)
         return super().__getitem__(index)[0].repeat(1000), index % 3
 
 
@@ -26,3 +31,4 @@ loader = DataLoader(Large(), 8, shuffle=True)
 while True:
     for x, y in loader:
         step(x[:, :8], y)
+        time.sleep(0.005)

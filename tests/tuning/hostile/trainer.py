@@ -4,7 +4,7 @@ teardown that turns every ending into a checkpoint."""
 import sys
 
 import torch
-from plain import Samples, model, optimizer
+from plain import Samples, model, update
 from torch import nn
 from torch.utils.data import DataLoader
 
@@ -38,8 +38,7 @@ class Trainer:
                 for number, (x, y) in enumerate(bar(loader)):
                     nn.functional.cross_entropy(model(x), y).backward()
                     if number % 4 == 3:
-                        optimizer.step()
-                        optimizer.zero_grad()
+                        update()
                 self.evaluate()
         except BaseException:
             torch.save(model.state_dict(), "last.ckpt")

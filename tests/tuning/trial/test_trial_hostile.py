@@ -53,7 +53,6 @@ def check(block: Block) -> Block:
         "exact_epochs",
         "exit_handlers",
         "in_place",
-        "infinite",
         "iter_next",
         "iterable",
         "leaves_processes",
@@ -67,19 +66,38 @@ def check(block: Block) -> Block:
 )
 def test_it_is_measured_and_nothing_is_left(project: Path, name: str) -> None:
     with trial(project, name) as running:
-        ready = running.start()
-        assert ready.loaders[0].role == "train"
-        assert ready.loaders[0].stack[-1].filename.endswith(f"{name}.py") or name == "infinite"
-        for what in (BASELINE, Settings(2, 2), NO_WAIT, Settings(2, 2, persistent_workers=True), Settings(1, 4)):
-            if name in REBUILT and isinstance(what, Settings) and what.persistent_workers:
-                with pytest.raises(CandidateError, match=r"no worker outlives one"):
-                    running.measure(what)
-            else:
-                check(running.measure(what, min_batches=24, min_seconds=0.05))
-        # The script goes on in its own way between the blocks.
-        check(running.measure(BASELINE, min_batches=50, min_seconds=0.2))
+        measured(running, name)
         running.stop()
     assert running.leaked == ()
+
+
+def test_one_iterator_for_all_epochs_and_a_block_that_takes_too_long(project: Path) -> None:
+    with trial(project, "infinite") as running:
+        measured(running, "infinite")
+        with pytest.raises(CandidateError, match=r"\d+ batches came within 1 s, too few for a block"):
+            running.measure(BASELINE, min_batches=10**9, most_seconds=1.0)
+        check(running.measure(BASELINE, min_batches=8, min_seconds=0.05))
+        running.stop()
+    assert running.leaked == ()
+
+
+def measured(running: Trial, name: str) -> None:
+    """Starts a script and measures it with workers, without and with some that are kept; its output stays small."""
+    ready = running.start()
+    assert ready.loaders[0].role == "train"
+    assert ready.loaders[0].stack[-1].filename.endswith(f"{name}.py") or name == "infinite"
+    for what in (BASELINE, Settings(2, 2), NO_WAIT, Settings(2, 2, persistent_workers=True), Settings(1, 4)):
+        if name in REBUILT and isinstance(what, Settings) and what.persistent_workers:
+            with pytest.raises(CandidateError, match=r"no worker outlives one"):
+                running.measure(what)
+        else:
+            check(running.measure(what, min_batches=24, min_seconds=0.05))
+    # The script goes on in its own way between the blocks.
+    check(running.measure(BASELINE, min_batches=50, min_seconds=0.2))
+    assert running._child is not None
+    sizes = [(running._child.scratch / name).stat().st_size for name in ("stdout", "stderr")]
+    least = 1 if name == "prints_forever" else 0
+    assert all(least <= size < 1 << 20 for size in sizes), sizes
 
 
 @pytest.mark.parametrize(
@@ -119,20 +137,12 @@ def test_a_failing_script_shows_its_own_traceback(project: Path) -> None:
     lines = caught.value.traceback.splitlines()
     assert lines[0] == "Traceback (most recent call last):"
     assert [line.strip() for line in lines if line.startswith("  File")] == [
-        f'File "{project}/fails_early.py", line 13, in <module>',
-        f'File "{project}/fails_early.py", line 8, in prepare',
+        f'File "{project}/fails_early.py", line 9, in <module>',
+        f'File "{project}/fails_early.py", line 5, in prepare',
     ]
     assert lines[-1] == "FileNotFoundError: [Errno 2] No such file or directory: 'missing.json'"
     assert caught.value.status == 1
     assert "FileNotFoundError" in caught.value.reason
-
-
-def test_a_block_that_takes_too_long_fails_by_itself(project: Path) -> None:
-    with trial(project, "infinite") as running:
-        running.start()
-        with pytest.raises(CandidateError, match=r"\d+ batches came within 1 s, too few for a block"):
-            running.measure(BASELINE, min_batches=10**9, most_seconds=1.0)
-        check(running.measure(BASELINE, min_batches=8, min_seconds=0.05))
 
 
 def test_a_script_that_gives_up_is_quoted(project: Path) -> None:
@@ -155,29 +165,17 @@ def test_a_short_script_is_measured_with_longer_epochs(project: Path) -> None:
         check(running.measure(Settings(1, 2), min_batches=100, min_seconds=0.0))
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("dying_worker", r"exited unexpectedly|killed by signal"),
-        ("failing_worker", r"^KeyError: .*another process"),
-    ],
-)
-def test_a_bad_candidate_costs_only_itself(project: Path, name: str, reason: str) -> None:
-    with trial(project, name) as running:
-        running.start()
-        for _ in range(2):
-            with pytest.raises(CandidateError, match=reason):
-                running.measure(Settings(2, 2), min_batches=40, min_seconds=0.0)
-            check(running.measure(BASELINE, min_batches=8, min_seconds=0.0))
-
-
-def test_a_machine_that_is_too_small_costs_the_candidate(project: Path) -> None:
+def test_workers_that_come_to_grief_cost_only_their_candidate(project: Path) -> None:
     with trial(project, "starved_workers") as running:
         running.start()
         for workers, reason in (
             (1, r"File too large|shared memory"),
             (2, r"allocate"),
             (3, r"killed by signal: Killed|exited unexpectedly"),
+            (4, r"^KeyError: .*another process"),
+            (4, r"^KeyError: .*another process"),
+            (5, r"exited unexpectedly|killed by signal"),
+            (5, r"exited unexpectedly|killed by signal"),
         ):
             with pytest.raises(CandidateError, match=reason):
                 running.measure(Settings(workers, 2), min_batches=40, min_seconds=0.0)
@@ -190,16 +188,6 @@ def test_a_block_that_takes_too_long_costs_the_candidate(project: Path) -> None:
         with pytest.raises(CandidateError, match=r"within 1 s, too few for a block"):
             running.measure(BASELINE, min_batches=100_000, most_seconds=1.0)
         check(running.measure(Settings(1, 2), min_batches=8, min_seconds=0.0, most_seconds=60.0))
-
-
-def test_only_the_end_of_the_output_is_kept(project: Path) -> None:
-    with trial(project, "prints_forever") as running:
-        running.start()
-        assert running._child is not None
-        scratch = running._child.scratch
-        check(running.measure(BASELINE, min_batches=50, min_seconds=0.5))
-        sizes = [(scratch / name).stat().st_size for name in ("stdout", "stderr")]
-        assert all(0 < size < 1 << 20 for size in sizes), sizes
 
 
 def test_a_hanging_candidate_costs_the_trial(project: Path) -> None:
