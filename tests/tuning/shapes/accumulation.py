@@ -1,6 +1,6 @@
-"""One step of the optimizer, and one backward, for every four batches."""
+"""One step, and one backward, for every four batches."""
 
-from slow import Slow, loss_of, optimizer
+from slow import Slow, loss_of, update
 from torch.utils.data import DataLoader
 
 loader = DataLoader(Slow(), batch_size=8, shuffle=True)  # measured
@@ -10,6 +10,5 @@ while True:
         total = total + loss_of(x, y) / 4
         if count % 4 == 0:
             total.backward()
-            optimizer.step()
-            optimizer.zero_grad()
+            update()
             total = 0.0

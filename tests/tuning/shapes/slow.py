@@ -41,6 +41,10 @@ def loss_of(x, y):
 
 def step(x, y):
     loss_of(x, y).backward()
+    update()
+
+
+def update():
     with torch.no_grad():
         for parameter in model.parameters():
             parameter -= 0.01 * parameter.grad

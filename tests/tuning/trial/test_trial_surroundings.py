@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,8 @@ def test_the_script_sees_what_plain_python_shows(tmp_path: Path, as_module: bool
 
 
 BUSY = """\
-import sys, time, torch
+import time, torch
+from pathlib import Path
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
@@ -92,10 +94,13 @@ def spin(seconds):
     while time.perf_counter() < end:
         pass
 
+def now():
+    return Path("now").read_text()
+
 class Samples(Dataset):
     def __len__(self): return 4000
     def __getitem__(self, index):
-        time.sleep(float(sys.argv[1]))
+        time.sleep(0.02 if now() == "wait" else 0)
         return torch.ones(8), index % 3
 
 class Model(nn.Module):
@@ -103,31 +108,41 @@ class Model(nn.Module):
         super().__init__()
         self.layer = nn.Linear(8, 3)
     def forward(self, x):
-        spin(float(sys.argv[2]))
+        spin(0.08 if now() == "compute" else 0)
         return self.layer(x)
 
 model = Model()
 for x, y in DataLoader(Samples(), 4):
     model.zero_grad()
     nn.functional.cross_entropy(model(x), y).backward()
-    spin(float(sys.argv[3]))
+    spin(0.08 if now() == "host" else 0)
 """
 
 
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Trial]]:
+    """A trial of a script whose time is spent where the file ``now`` says."""
+    folder = tmp_path_factory.mktemp("busy")
+    (folder / "busy.py").write_text(BUSY)
+    (folder / "now").write_text("host")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        with Trial(Command(folder / "busy.py", None, (), folder), deadline=time.monotonic() + 300) as running:
+            running.start()
+            yield folder, running
+
+
 @pytest.mark.parametrize("injected", ["wait", "compute", "host"])
-def test_time_is_put_where_it_was_spent(tmp_path: Path, injected: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    script = tmp_path / "busy.py"
-    script.write_text(BUSY)
-    seconds = {"wait": ("0.02", "0", "0"), "compute": ("0", "0.08", "0"), "host": ("0", "0", "0.08")}[injected]
-    with Trial(Command(script, None, seconds, tmp_path), deadline=time.monotonic() + 300) as running:
-        running.start()
-        block = running.measure(BASELINE, min_batches=8, min_seconds=0.0)
-        parts = {name: getattr(block, name) for name in ("wait", "transfer", "compute", "host")}
-        assert sum(parts.values()) == pytest.approx(block.seconds)
-        assert parts[injected] >= 8 * 0.08
-        assert parts[injected] > 3 * (block.seconds - parts[injected])
-        if injected == "wait":
-            for what, less in ((NO_WAIT, 0.1), (Settings(4, 2), 0.7)):
-                faster = running.measure(what, min_batches=40, min_seconds=0.0)
-                assert faster.wait / faster.batches < less * block.wait / block.batches
+def test_time_is_put_where_it_was_spent(busy: tuple[Path, Trial], injected: str) -> None:
+    folder, running = busy
+    (folder / "now").write_text(injected)
+    running.measure(BASELINE, min_batches=2, min_seconds=0.0)  # what was under way is over then
+    block = running.measure(BASELINE, min_batches=8, min_seconds=0.0)
+    parts = {name: getattr(block, name) for name in ("wait", "transfer", "compute", "host")}
+    assert sum(parts.values()) == pytest.approx(block.seconds)
+    assert parts[injected] >= 8 * 0.08
+    assert parts[injected] > 3 * (block.seconds - parts[injected])
+    if injected == "wait":
+        for what, less in ((NO_WAIT, 0.1), (Settings(4, 2), 0.7)):
+            faster = running.measure(what, min_batches=40, min_seconds=0.0)
+            assert faster.wait / faster.batches < less * block.wait / block.batches
