@@ -115,6 +115,7 @@ def timed(reading: Reading, errors: IO[bytes]) -> bytes:
 
 def serve() -> None:
     """Answers requests until there are no more."""
+    import torch._dynamo  # which the first optimizer imports
     import torch.utils.data  # noqa: F401 -- so that the children need not
 
     for line in sys.stdin:
