@@ -1,10 +1,17 @@
-"""A thread reads the loader ahead of the loop, inside a generator inside a progress bar."""
+"""A thread reads the loader ahead of the loop, inside a generator inside a progress bar; the loop takes batches apart and
+writes into them."""
 
 import queue
 import threading
 
 from plain import Samples, step
 from torch.utils.data import DataLoader
+
+
+class Records(Samples):
+    def __getitem__(self, index):
+        x, y = super().__getitem__(index)
+        return {"x": x, "y": y, "meta": {"id": index, "name": str(index)}}
 
 
 class Background(threading.Thread):
@@ -34,8 +41,12 @@ def bar(batches):
         print("closed at", count)
 
 
-loader = DataLoader(Samples(), 8, shuffle=True)
+loader = DataLoader(Records(), 8, shuffle=True)
 while True:
-    for i, (x, y) in enumerate(bar(Background(loader))):
+    for i, batch in enumerate(bar(Background(loader))):
         assert i < len(loader)
+        x, y = batch.pop("x"), batch.pop("y")
+        assert float(x.max()) <= 4.0
+        assert len(batch.pop("meta")["name"]) == 8
+        x.add_(5.0).requires_grad_(True)
         step(x, y)

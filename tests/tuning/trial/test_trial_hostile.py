@@ -46,17 +46,14 @@ def check(block: Block) -> Block:
 @pytest.mark.parametrize(
     "name",
     [
-        "bare_except",
         "background",
         "by_hand",
         "deaf",
         "exact_epochs",
         "exit_handlers",
-        "in_place",
         "iter_next",
         "iterable",
         "leaves_processes",
-        "own_iterator",
         "prints_forever",
         "saves_everywhere",
         "slows_down",

@@ -23,18 +23,8 @@ from accel_advisor.tuning.trial.trial import Trial
 
 SCRIPTS = Path(__file__).parents[1] / "shapes"
 PLAIN = (
-    *("accumulation", "ahead", "batch_sampler", "breaks_off", "decoys", "endless", "evaluates", "forkserver"),
-    *(
-        "in_batches",
-        "in_turn",
-        "prepared",
-        "rebuilt",
-        "sharded",
-        "short_epochs",
-        "subclass",
-        "weighted",
-        "wrapped_iterator",
-    ),
+    *("accumulation", "ahead", "batch_sampler", "decoys", "endless", "forkserver", "in_batches", "in_turn"),
+    *("prepared", "rebuilt", "sharded", "subclass", "wrapped_iterator"),
 )
 PACKAGED = {
     "accelerate_prepare": "accelerate",
