@@ -3,13 +3,14 @@
 ``python run.py`` reads a JSON object of texts by name from its standard input and writes one line of JSON for each: its
 name, its exit status and what it printed.
 
-One interpreter imports torch and forks for every file, as the import costs seconds.
+One interpreter imports torch, trains a step and forks for every file, as what a first step imports costs seconds.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -45,23 +46,23 @@ ENVIRONMENT = {
 }
 
 
-def write_files() -> None:
-    """Writes the files that the pages read."""
+def write_files(folder: Path) -> None:
+    """Makes a folder with the files that the pages read."""
+    folder.mkdir()
     for name in ("a", "b"):
-        Image.new("L", (8, 8)).save(f"{name}.png")
-        np.save(f"{name}.npy", np.zeros(8, dtype="float32"))
-        Path(f"{name}.txt").write_text("one\ntwo\nthree\n")
-    with zipfile.ZipFile("texts.zip", "w") as archive:
+        Image.new("L", (8, 8)).save(folder / f"{name}.png")
+        np.save(folder / f"{name}.npy", np.zeros(8, dtype="float32"))
+        (folder / f"{name}.txt").write_text("one\ntwo\nthree\n")
+    with zipfile.ZipFile(folder / "texts.zip", "w") as archive:
         archive.writestr("a", "one")
         archive.writestr("b", "two")
-    Path("texts").mkdir()
-    Path("texts", "a.txt").write_text("one\n")
-    torch.save(nn.Linear(8, 2).state_dict(), "model.pt")
-    torch.save(torch.zeros(65, 8), "samples.pt")
+    (folder / "texts").mkdir()
+    (folder / "texts" / "a.txt").write_text("one\n")
+    torch.save(nn.Linear(8, 2).state_dict(), folder / "model.pt")
+    torch.save(torch.zeros(65, 8), folder / "samples.pt")
     for kind in ("cat", "dog"):
-        folder = Path("images") / kind
-        folder.mkdir(parents=True)
-        Image.new("RGB", (8, 8)).save(folder / "a.png")
+        (folder / "images" / kind).mkdir(parents=True)
+        Image.new("RGB", (8, 8)).save(folder / "images" / kind / "a.png")
 
 
 def use(names: dict[str, Any], iterated: WeakSet[DataLoader[Any]]) -> None:
@@ -92,7 +93,6 @@ def use_module(module: Any) -> None:
 
 def run(path: Path) -> None:
     """Runs a file as the program that it is, in the working directory."""
-    write_files()
     iterated: WeakSet[DataLoader[Any]] = WeakSet()
     iterate = DataLoader.__iter__
 
@@ -110,8 +110,8 @@ def run(path: Path) -> None:
         use(main.__dict__, iterated)
 
 
-def child(text: str, folder: Path, output: int) -> None:
-    """The life of one forked process: runs a file and leaves by its exit status."""
+def child(text: str, files: Path, folder: Path, output: int) -> None:
+    """The life of one forked process: runs a file beside a copy of ``files`` and leaves by its exit status."""
     status = 1
     try:
         os.setsid()
@@ -119,7 +119,7 @@ def child(text: str, folder: Path, output: int) -> None:
         os.dup2(output, 1)
         os.dup2(output, 2)
         os.environ.update(ENVIRONMENT)
-        folder.mkdir()
+        shutil.copytree(files, folder)
         os.chdir(folder)
         path = folder / "snippet.py"
         path.write_text(text)
@@ -137,6 +137,8 @@ def child(text: str, folder: Path, output: int) -> None:
 
 def run_all(texts: dict[str, str], folder: Path) -> None:
     """Runs files in folders below the given one, as many at a time as there are cores."""
+    files = folder / "files"
+    write_files(files)
     running: dict[int, str] = {}
     waiting = list(texts)
     folders = {name: folder / str(number) for number, name in enumerate(texts)}
@@ -146,7 +148,7 @@ def run_all(texts: dict[str, str], folder: Path) -> None:
             with folders[name].with_suffix(".txt").open("wb") as output:
                 process = os.fork()
                 if not process:
-                    child(texts[name], folders[name], output.fileno())
+                    child(texts[name], files, folders[name], output.fileno())
             running[process] = name
         process, status = os.wait()
         name = running.pop(process)
@@ -154,7 +156,16 @@ def run_all(texts: dict[str, str], folder: Path) -> None:
         print(json.dumps([name, os.waitstatus_to_exitcode(status), said]), flush=True)
 
 
+def train_once() -> None:
+    """Imports what is imported with a first step."""
+    model = nn.Linear(8, 2)
+    optimizer = torch.optim.SGD(model.parameters())
+    model(torch.zeros(4, 8)).sum().backward()
+    optimizer.step()
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
+    train_once()
     with tempfile.TemporaryDirectory() as scratch:
         run_all(json.load(sys.stdin), Path(scratch))
