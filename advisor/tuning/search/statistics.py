@@ -91,14 +91,16 @@ def interval(ratios: Sequence[float]) -> Interval:
     """
     if not ratios:
         raise ValueError("an interval needs at least one ratio")
-    if any(not (0 < ratio < math.inf) for ratio in ratios):
-        raise ValueError("ratios of times are positive and finite")
-    logs = [math.log(ratio) for ratio in ratios]
+    logs = []
+    for ratio in ratios:
+        if not 0 < ratio < math.inf:
+            raise ValueError("ratios of times are positive and finite")
+        logs.append(math.log(ratio))
     count = len(logs)
     mean = math.fsum(logs) / count
     if count == 1:
         return Interval(math.exp(mean), 0.0, math.inf, 1)
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in logs) / (count - 1))
+    deviation = math.sqrt(math.fsum([(value - mean) ** 2 for value in logs]) / (count - 1))
     reach = student(count - 1) * deviation / math.sqrt(count)
     return Interval(math.exp(mean), math.exp(mean - reach), math.exp(mean + reach), count)
 
@@ -125,7 +127,7 @@ def gain_of_runs(old: Sequence[Sequence[float]], new: Sequence[Sequence[float]])
         return found
     variance = 0.0
     for side in (old, new):
-        means = [math.fsum(math.log(seconds) for seconds in run) / len(run) for run in side]
+        means = [math.fsum([math.log(seconds) for seconds in run]) / len(run) for run in side]
         middle = math.fsum(means) / count
         variance += math.fsum((mean - middle) ** 2 for mean in means) / (2 * (count - 1))
     freedom = min(found.pairs - 1, _MOST_FREEDOM)
