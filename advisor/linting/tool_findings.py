@@ -32,7 +32,17 @@ def not_python(filename: str, raw: bytes, error: DocumentError, *, read: bool = 
             sentence = "syntax error: not even CPython's parser can read it"
     if read:
         sentence += "; the file is read as the Python before 3.7 that it seems to be"
-    return unreadable(filename, sentence, row, column, syntax=error.syntax)
+    offset = _offset(filename, raw, row, column) if error.syntax else 0
+    return unreadable(filename, sentence, row, column, syntax=error.syntax, offset=offset)
+
+
+def _offset(filename: str, raw: bytes, row: int, column: int) -> int:
+    """Where that is in the text, for editors; the end where it lies behind it."""
+    document = Document.from_bytes(filename, raw)
+    try:
+        return min(document.offset(row, column), len(document.text))
+    except IndexError:
+        return len(document.text)
 
 
 def is_readable(filename: str, raw: bytes) -> bool:
@@ -60,10 +70,13 @@ def broken_cells(document: Document) -> Iterable[Finding]:
     yield Finding(*SYNTAX_ERROR, message, Severity.INFO, document.filename, Span(place, place))
 
 
-def unreadable(filename: str, sentence: str, row: int = 1, column: int = 1, *, syntax: bool = False) -> Finding:
+def unreadable(
+    filename: str, sentence: str, row: int = 1, column: int = 1, *, syntax: bool = False, offset: int = 0
+) -> Finding:
     """A file that cannot be read, decoded or parsed, and why: a sentence without its subject, or whole where the syntax
     is wrong."""
-    return tool_finding(filename, SYNTAX_ERROR, f"{_sentence(sentence, 'file', syntax)}.", Severity.ERROR, row, column)
+    message = f"{_sentence(sentence, 'file', syntax)}."
+    return tool_finding(filename, SYNTAX_ERROR, message, Severity.ERROR, row, column, offset)
 
 
 def _sentence(error: str, what: str, syntax: bool) -> str:
@@ -81,8 +94,14 @@ def internal_error(filename: str, what: str, error: Exception) -> Finding:
 
 
 def tool_finding(
-    filename: str, code: tuple[str, str], message: str, severity: Severity, row: int = 1, column: int = 1
+    filename: str,
+    code: tuple[str, str],
+    message: str,
+    severity: Severity,
+    row: int = 1,
+    column: int = 1,
+    offset: int = 0,
 ) -> Finding:
     """A finding of the tool itself, under one of its own codes."""
-    place = Location(0, row, column)
+    place = Location(offset, row, column)
     return Finding(code[0], code[1], message, severity, filename, Span(place, place))

@@ -141,15 +141,20 @@ class AdvisorServer(LanguageServer):
         self.checking.soon()
 
     async def watch(self) -> None:
-        """Asks the client to say when files change on disk."""
+        """Asks the client to say when settings, and files on disk, change."""
         workspace = self.client_capabilities.workspace
-        if workspace is None or workspace.did_change_watched_files is None:
-            return
-        if workspace.did_change_watched_files.dynamic_registration:
+        configuration = workspace and workspace.did_change_configuration
+        if configuration and configuration.dynamic_registration:  # VS Code tells only those who asked
+            await self._register(types.WORKSPACE_DID_CHANGE_CONFIGURATION, {"section": SECTION})
+        files = workspace and workspace.did_change_watched_files
+        if files and files.dynamic_registration:
             watchers = [types.FileSystemWatcher(one) for one in WATCHED]
             options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
-            registration = types.Registration("watched", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-            await self.asked(self.client_register_capability_async(types.RegistrationParams([registration])))
+            await self._register(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+
+    async def _register(self, method: str, options: Any) -> None:
+        registration = types.Registration(method, method, options)
+        await self.asked(self.client_register_capability_async(types.RegistrationParams([registration])))
 
     def stop(self) -> None:
         """Ends what is under way."""

@@ -22,6 +22,7 @@ class Editor:
 
     Attributes:
         published: each notification of diagnostics, in order.
+        registered: what the server asked to be told, by method.
     """
 
     def __init__(self, client: LanguageClient, result: types.InitializeResult) -> None:
@@ -29,6 +30,7 @@ class Editor:
         self.capabilities = result.capabilities
         self.texts: dict[str, OpenText] = {}
         self.published: list[types.PublishDiagnosticsParams] = []
+        self.registered: list[str] = []
         self._news = asyncio.Condition()
 
     def took(self, params: types.PublishDiagnosticsParams) -> None:
@@ -121,9 +123,11 @@ async def editing(
         where: {"accel-advisor": dict(data)} for where, data in {"": {}, **(settings or {})}.items()
     }
 
+    registered: list[str] = []
+
     @client.feature(types.CLIENT_REGISTER_CAPABILITY)
     def register(params: types.RegistrationParams) -> None:
-        return None
+        registered.extend(one.method for one in params.registrations)
 
     @client.feature(types.WORKSPACE_CODE_LENS_REFRESH)
     def refresh(params: None) -> None:
@@ -144,6 +148,7 @@ async def editing(
         async with asyncio.timeout(LIMIT):
             result = await client.initialize_session(params)
         editor = Editor(client, result)
+        editor.registered = registered
         _listen(client, editor)
         yield editor
     finally:

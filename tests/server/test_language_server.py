@@ -261,6 +261,28 @@ async def test_settings_of_several_folders(trained: Path, tmp_path: Path) -> Non
 
 
 @driven
+async def test_a_syntax_error_stands_where_it_is(trained: Path) -> None:
+    async with editing(trained) as editor:
+        uri = editor.open(trained / "train.py", "# é\nprint(a=1, (2))\n")
+        (found,) = await editor.diagnostics(uri)
+        assert (found.code, found.range.start.line, found.range.start.character) == ("ACC001", 1, 14)
+        version = editor.replace(uri, "def go():\n")
+        (found,) = await editor.diagnostics(uri, version)
+        assert (found.code, found.range.start.line) == ("ACC001", 0)
+
+
+@driven
+async def test_a_changed_setting_counts_where_only_those_who_asked_are_told(trained: Path) -> None:
+    async with editing(trained) as editor:
+        uri = editor.open(trained / "train.py", TRAIN)
+        await editor.until(lambda: "ACC208" in codes(editor.client.diagnostics.get(uri, ())))
+        await editor.until(lambda: types.WORKSPACE_DID_CHANGE_CONFIGURATION in editor.registered)
+        editor.client._configuration = {"": {"accel-advisor": {"ignore": ["ACC208"]}}}
+        editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+        await editor.until(lambda: "ACC208" not in codes(editor.client.diagnostics[uri]))
+
+
+@driven
 async def test_a_wrong_setting_is_said_in_one_sentence(trained: Path) -> None:
     async with editing(trained, settings={"": {"selct": ["ACC1"]}}) as editor:
         await editor.until(lambda: bool(editor.client.messages))
