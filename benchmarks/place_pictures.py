@@ -1,9 +1,9 @@
-"""Takes the pictures of docs/images that show where people meet findings: Neovim and Emacs in a terminal (tmux), and
-the site of the docs in Chromium, headless, light and dark.
+"""Takes the pictures of docs/images that show where people meet findings: Neovim and Emacs in a terminal (tmux), and in
+Chromium, headless, light and dark, VS Code's workbench and the site of the docs.
 
-    python benchmarks/place_pictures.py [neovim] [emacs] [site]
+    python benchmarks/place_pictures.py [neovim] [emacs] [vscode] [site]
 
-Needed are Debian's neovim, emacs-nox, elpa-eglot, tmux and chromium.
+Needed are Debian's neovim, emacs-nox, elpa-eglot, tmux and chromium; for VS Code npm, too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rich.text import Text
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.report_pictures import PROGRAMS, ROOT, Picture, take
+from benchmarks.report_pictures import PROGRAMS, ROOT, Picture, reduced, take
 
 COLUMNS, LINES = 112, 34
 PATIENCE_SECONDS = 60
@@ -185,17 +185,26 @@ def site(program: str, scratch: Path) -> list[Path]:
         server.shutdown()
 
 
+def vscode(scratch: Path) -> list[Path]:
+    """Pictures of the workbench: a quick fix, the page of a rule, and a notebook."""
+    run = ROOT / "editors" / "vscode" / "try" / "run.sh"
+    made = scratch / "vscode"
+    subprocess.run([run, made], check=True, timeout=900, env={**os.environ, "PYTHON": sys.executable})
+    return [reduced(path, 256) for path in sorted(made.iterdir())]
+
+
 def main() -> None:
     """Takes the pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", choices=["neovim", "emacs", "site", []], metavar="NAME")
-    names = parser.parse_args().names or ["neovim", "emacs", "site"]
+    parser.add_argument("names", nargs="*", choices=["neovim", "emacs", "vscode", "site", []], metavar="NAME")
+    names = parser.parse_args().names or ["neovim", "emacs", "vscode", "site"]
     program = next((one for one in PROGRAMS if shutil.which(one)), None)
     if program is None:
         sys.exit("no Chromium here: apt-get install chromium")
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
         made: list[Path] = site(program, scratch) if "site" in names else []
+        made += vscode(scratch) if "vscode" in names else []
         for one, screen_of in (("neovim", neovim), ("emacs", emacs)):
             if one in names:
                 folder = scratch / one

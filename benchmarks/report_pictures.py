@@ -46,7 +46,7 @@ PICTURES = (
 
 
 def take(program: str, address: str, picture: Picture, scratch: Path) -> Path:
-    """A picture of the top of the page at an address, with few colours so that it stays small."""
+    """A picture of the top of the page at an address."""
     raw = scratch / f"{picture.name}.png"
     subprocess.run(
         [
@@ -66,9 +66,14 @@ def take(program: str, address: str, picture: Picture, scratch: Path) -> Path:
         capture_output=True,
         timeout=120,
     )
-    target = IMAGES / f"{picture.name}.png"
+    return reduced(raw, picture.colours)
+
+
+def reduced(raw: Path, colours: int) -> Path:
+    """Puts a picture among those of the docs, with few colours so that it stays small."""
+    target = IMAGES / raw.name
     with Image.open(raw) as image:
-        image.convert("RGB").quantize(picture.colours, dither=Image.Dither.NONE).save(target, optimize=True)
+        image.convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(target, optimize=True)
     return target
 
 

@@ -1,13 +1,25 @@
 import { ExtensionContext, window, workspace } from "vscode";
 import { LanguageClient } from "vscode-languageclient/node";
 
-let client: LanguageClient | undefined;
+const COMMAND = "accelAdvisor.command";
 
-/** Starts the server; everything else is its own. */
+let client: LanguageClient | undefined;
+let restarting: Promise<void> = Promise.resolve();
+
+/** Starts the server, and again where another command is to start it; everything else is its own. */
 export async function activate(context: ExtensionContext): Promise<void> {
-  const [command, ...args] = workspace.getConfiguration("accelAdvisor").get<string[]>("command", []);
+  context.subscriptions.push(
+    workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration(COMMAND)) restarting = restarting.then(deactivate).then(start);
+    }),
+  );
+  await start();
+}
+
+async function start(): Promise<void> {
+  const [command, ...args] = workspace.getConfiguration().get<string[]>(COMMAND, []);
   if (command === undefined) {
-    void window.showErrorMessage("accelAdvisor.command is empty: name what starts the server");
+    void window.showErrorMessage(`${COMMAND} is empty: name what starts the server`);
     return;
   }
   client = new LanguageClient(
@@ -16,10 +28,16 @@ export async function activate(context: ExtensionContext): Promise<void> {
     { command, args },
     { documentSelector: [{ language: "python" }, { notebook: "*", language: "python" }] },
   );
-  context.subscriptions.push(client);
-  await client.start();
+  try {
+    await client.start();
+  } catch (error) {
+    client = undefined;
+    void window.showErrorMessage(`accel-advisor: ${command} does not start the server (${error}). The setting ${COMMAND} names what does.`);
+  }
 }
 
 export async function deactivate(): Promise<void> {
-  await client?.stop();
+  const last = client;
+  client = undefined;
+  await last?.dispose();
 }
