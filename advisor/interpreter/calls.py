@@ -27,12 +27,20 @@ from accel_advisor.interpreter.parameters import (
     takes,
     takes_what_it_is_given,
 )
-from accel_advisor.interpreter.resolution import builds_modules, class_member, inherited_member, member_of, parts_of
+from accel_advisor.interpreter.resolution import (
+    builds_modules,
+    class_member,
+    has_own_gradient,
+    inherited_member,
+    member_of,
+    parts_of,
+)
 from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import CallSite
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.model_names import is_named_as_loss, is_named_as_model
+from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import DATASET_WRAPPERS
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
@@ -116,6 +124,8 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
         found = class_member(machine, owner, name)
         if isinstance(found, Function) and Qualified("classmethod") in found.decorators:
             return Bound(owner, found)
+        if found is None and name == "apply" and has_own_gradient(owner):
+            return Instance(owner)
         return found if found is not None else UNKNOWN
     if isinstance(owner, Opaque) and owner.name == "super":
         return _of_bases(machine, owner, name)
@@ -255,6 +265,8 @@ def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.
     if isinstance(callee, Module):
         return call_module(machine, callee, arguments, node)
     if isinstance(callee, Instance):
+        if has_own_gradient(callee.cls):
+            return _differentiated(machine, callee, arguments, node)
         method = attribute(machine, callee, "__call__")
         if isinstance(method, Bound):
             return call_function(machine, method.function, arguments, site, callee)
@@ -275,6 +287,28 @@ def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.
     if machine.frame.loops and (loss or is_named_as_model(node.func)):
         machine.recorder.called.note_unknown(machine.frame, loss=bool(loss))
     return call_unknown(machine, arguments.values(), node)
+
+
+def _differentiated(machine: Machine, context: Instance, arguments: Arguments, node: cst.Call) -> Value:
+    """What a function returns that comes with a gradient of its own: its ``forward`` runs, and where autograd records,
+    its ``backward`` in the same step."""
+    site = CallSite(machine.document, node)
+    forward, backward = (class_member(machine, context.cls, name) for name in ("forward", "backward"))
+    if not isinstance(forward, Function):
+        return call_unknown(machine, arguments.values(), node)
+    result = call_function(machine, forward, arguments, site, context)
+    if isinstance(backward, Function) and machine.frame.graphs and not _calls_backward(backward):
+        gradient = Tensor(result.place, proven=False) if isinstance(result, Tensor) else UNKNOWN
+        taken = Arguments(None, [Argument(gradient)] * (len(backward.node.params.params) - 1))
+        call_function(machine, backward, taken, site, context)
+    return call_unknown(machine, arguments.values(), node) if isinstance(result, Unknown) else result
+
+
+def _calls_backward(function: Function) -> bool:
+    """Whether a gradient is computed by the ``backward`` of something else, such as a compiled extension: it would pass
+    for the backward pass of a loss."""
+    called = descendants(function.node.body, cst.Call)
+    return any(isinstance(one.func, cst.Attribute) and one.func.attr.value == "backward" for one in called)
 
 
 def _call_named(machine: Machine, callee: Named, arguments: Arguments, node: cst.Call) -> Value:

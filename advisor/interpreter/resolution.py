@@ -10,7 +10,7 @@ import libcst as cst
 
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import ANY_VISION_DATASET
-from accel_advisor.tables.torch_modules import ANY_VISION_MODEL, CLASSES_OF_MODULES, MODULE_BASES
+from accel_advisor.tables.torch_modules import ANY_VISION_MODEL, CLASSES_OF_MODULES, FUNCTION_BASES, MODULE_BASES
 from accel_advisor.values.store import PARTS
 from accel_advisor.values.values import (
     MOST_OPTIONS,
@@ -123,6 +123,11 @@ def builds_modules(cls: Class) -> bool:
     library."""
     bases = cls.library_bases()
     return not bases.isdisjoint(MODULE_BASES) or any(map(CLASSES_OF_MODULES.fullmatch, bases))
+
+
+def has_own_gradient(cls: Class) -> bool:
+    """Whether ``apply`` of a class runs its ``forward``, and a backward pass its ``backward``."""
+    return not cls.library_bases().isdisjoint(FUNCTION_BASES)
 
 
 def bases_of(machine: Machine, arguments: Arguments) -> Opaque:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.syntax.rarity import lasting_branch, rare_branch
+from accel_advisor.syntax.rarity import evaluating_branch, lasting_branch, rare_branch
 from accel_advisor.syntax.shapes import asks_for_something, dotted, names_read_in
 from accel_advisor.values.immutable import immutable
 
@@ -93,12 +93,8 @@ class Condition:
 
     @property
     def evaluates(self) -> bool:
-        """Whether it is the branch of a module for evaluation: the other one of ``if self.training:``."""
-        test, negated = self.test, False
-        while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-            test, negated = test.expression, not negated
-        asks = isinstance(test, cst.Attribute) and test.attr.value == "training"
-        return asks and self.branch == (0 if negated else 1)
+        """Whether it is the branch for evaluation: the other one of ``if self.training:``."""
+        return self.branch is not None and self.test is not None and evaluating_branch(self.test) == self.branch
 
     @property
     def for_debugging(self) -> bool:

@@ -1,5 +1,5 @@
 """Branches that a program seldom takes, as their tests show: the first use of something, one pass of many, the first
-passes."""
+passes; and those that it takes where it evaluates."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ _RANGES = frozenset({"range", "xrange", "trange", "count"})
 _COUNTER = re.compile(
     r"(?:^|_|\b)(?:i|it|iter|iters|iteration|iterations|step|steps|epochs?|batch_?(?:idx|i|id|num|nr)|idx)$"
 )
+_STAGE = re.compile(r"(?:^|_)(?:phase|mode|split|stage)$")
+_TRAINING = frozenset({"train", "training", "fit"})
+_EVALUATING = frozenset("test testing val valid validate validation eval evaluate evaluation infer inference".split())
 _BEFORE = (cst.LessThan, cst.LessThanEqual)
 _PAST = (cst.GreaterThan, cst.GreaterThanEqual)
 _FEW = 10
@@ -49,6 +52,26 @@ def lasting_branch(test: cst.BaseExpression, counting: cst.CSTNode | None = None
     if isinstance(operator, _PAST):
         return 0
     return 1 if isinstance(operator, _BEFORE) else None
+
+
+@lru_cache(maxsize=4096)
+def evaluating_branch(test: cst.BaseExpression) -> int | None:
+    """Which branch of a condition, 0 or 1, is for evaluation: the second one of ``self.training``, the first one of
+    ``phase == "test"``; None where the test asks for anything else."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        inner = evaluating_branch(test.expression)
+        return 1 - inner if inner is not None else None
+    if isinstance(test, cst.Attribute) and test.attr.value == "training":
+        return 1
+    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        return None
+    asked, name = test.comparisons[0], dotted(test.left).rpartition(".")[2]
+    if not isinstance(asked.comparator, cst.SimpleString) or not _STAGE.search(name):
+        return None
+    said = asked.comparator.evaluated_value
+    if said not in _TRAINING | _EVALUATING or not isinstance(asked.operator, (cst.Equal, cst.NotEqual)):
+        return None
+    return int((said in _EVALUATING) is not isinstance(asked.operator, cst.Equal))
 
 
 def _counted_by(loop: cst.CSTNode | None) -> str:

@@ -55,6 +55,8 @@ KEEPS = frozenset(
 )
 """Methods of a module that return the module and leave it where it is."""
 
+FUNCTION_BASES = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
+"""The base of functions that come with a gradient of their own."""
 CONTAINERS = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.Sequential"})
 """Modules that hold others, and give them out."""
 

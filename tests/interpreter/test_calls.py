@@ -306,3 +306,62 @@ for x, y in make_loader():
     model(x.to(device))  # -> warning safe
 """
     check_one("ACC201", HEAD + source, tmp_path, {"data.py": DATA})
+
+
+OWN_GRADIENT = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, scales):
+        ctx.save_for_backward(x, scales)
+        return x * scales[0].item()  # -> info none
+    @staticmethod
+    def backward(ctx, gradient):
+        x, scales = ctx.saved_tensors
+        return gradient * scales[1].item(), None
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+        self.register_buffer("scales", torch.ones(2))
+    def forward(self, x):
+        return Scaled.apply(self.layer(x), self.scales)
+net = Net().cuda()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8))):
+    loss = net(x.cuda()).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_functions_with_a_gradient_of_their_own_run_in_each_step(tmp_path: Path) -> None:
+    (found,) = check_one("ACC208", OWN_GRADIENT, tmp_path)
+    assert [one.span.start.row for one in found.related] == [13], "what a backward pass reads is another place"
+    plain = OWN_GRADIENT.replace("torch.autograd.Function", "object").replace("  # -> info none", "")
+    check_one("ACC208", plain, tmp_path)
+
+
+def test_functions_with_a_gradient_of_their_own_that_are_objects(tmp_path: Path) -> None:
+    old = OWN_GRADIENT.replace("    @staticmethod\n", "").replace("Scaled.apply(", "Scaled()(")
+    (found,) = check_one("ACC208", old, tmp_path)
+    assert [one.span.start.row for one in found.related] == [11]
+
+
+def test_what_an_extension_calls_backward_is_no_backward_pass(tmp_path: Path) -> None:
+    asks = "import extension\n" + OWN_GRADIENT.replace("scales[1].item()", "extension.backward(scales[1].item())")
+    (found,) = check_one("ACC208", asks, tmp_path)
+    assert not found.related
+
+
+PHASES = OWN_GRADIENT.replace(
+    "        return Scaled", "        if self.phase == 'train':\n            return Scaled"
+).replace("  # -> info none", "")
+
+
+def test_a_phase_that_evaluates_is_no_part_of_a_training(tmp_path: Path) -> None:
+    check_one("ACC208", PHASES.replace("[0].item()", "[0].item()  # -> info none"), tmp_path)
+    check_one("ACC208", PHASES.replace("== 'train'", "== 'test'"), tmp_path)

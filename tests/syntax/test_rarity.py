@@ -7,7 +7,7 @@ from textwrap import indent
 import libcst as cst
 import pytest
 
-from accel_advisor.syntax.rarity import lasting_branch, rare_branch
+from accel_advisor.syntax.rarity import evaluating_branch, lasting_branch, rare_branch
 from accel_advisor.syntax.walking import descendants
 
 
@@ -86,3 +86,24 @@ def test_what_a_loop_counts_is_a_counter_whatever_its_name() -> None:
     )
     assert lasting_branch(test, counting) == 0
     assert [lasting_branch(test, one) for one in (other, taking, None)] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("test", "branch"),
+    [
+        ("self.training", 1),
+        ("not self.training", 0),
+        ("self.phase == 'test'", 0),
+        ("mode != 'train'", 0),
+        ("cfg.run_mode == 'train'", 1),
+        ("not split == 'val'", 1),
+        ("training", None),
+        ("self.phase == 'warm-up'", None),
+        ("self.mode == test", None),
+        ("self.mode in ('test', 'val')", None),
+        ("self.name == 'test'", None),
+        ("0 < x < 3", None),
+    ],
+)
+def test_a_test_says_which_branch_is_for_evaluation(test: str, branch: int | None) -> None:
+    assert evaluating_branch(cst.parse_expression(test)) == branch

@@ -14,6 +14,7 @@ from accel_advisor.interpreter.library.loader_construction import take_loaders
 from accel_advisor.interpreter.library.loader_subclasses import build_base
 from accel_advisor.interpreter.library.settings_classes import is_record
 from accel_advisor.interpreter.library.unknown_code import call_unknown
+from accel_advisor.interpreter.resolution import has_own_gradient
 from accel_advisor.tables.frameworks import PREPARES, TAKERS
 from accel_advisor.tables.known_datasets import STEADY_BASES
 from accel_advisor.tables.tensor_methods import MOVES
@@ -110,6 +111,10 @@ def call_inherited_method(
     machine: Machine, receiver: Instance, name: str, arguments: Arguments, node: cst.Call
 ) -> Value:
     """What a method returns that a class of the project has from a library."""
+    if has_own_gradient(receiver.cls):
+        if name == "save_for_backward":
+            machine.store.set(receiver, "saved_tensors", Sequence(tuple(arguments.values())))
+        return UNKNOWN
     if name in MOVES:
         transfer(machine, receiver, name, arguments, node)
         return receiver

@@ -11,6 +11,7 @@ from accel_advisor.records.actions import AnyCall, calls, within
 from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.torch_modules import FUNCTION_BASES
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
@@ -30,7 +31,6 @@ _NEEDS_DIGITS = (
     ),
 )
 """What knows no half precision, raises under autocast, or kernels that are compiled for float32 alone."""
-_FUNCTIONS = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
 _KNOWN = ("torch", "numpy", "math", "typing", "functools", "itertools", "warnings", "einops")
 _CASTS = (AnyCall("custom_fwd"), AnyCall("amp_custom_fwd"))
 _PRODUCTS = frozenset({"matmul", "bmm", "mm", "einsum"})
@@ -61,7 +61,7 @@ def _kernel(document: Document) -> cst.ClassDef | None:
     for cls in descendants(document.tree, cst.ClassDef):
         bases = [full_name(document.imported, one.value) for one in cls.bases]
         forward = methods_of(cls).get("forward")
-        if forward is None or _FUNCTIONS.isdisjoint(bases):
+        if forward is None or FUNCTION_BASES.isdisjoint(bases):
             continue
         names = (full_name(document.imported, one.func) for one in descendants(forward, cst.Call))
         if any(name and name.partition(".")[0] not in _KNOWN for name in names):
