@@ -162,11 +162,16 @@ def write_atomically(path: str | Path, content: bytes) -> None:
     """Replaces a file's content in one step: a reader sees the old bytes or the new ones, never half of them.
 
     A symbolic link stays one and its target is replaced; permissions stay, and so does the owner where the system
-    lets us. A file that does not exist is created.
+    lets us. A file that does not exist is created. What is no regular file, such as a pipe or `/dev/null`, is written
+    to, and stays what it is.
 
     Raises:
         OSError: the folder cannot be written to.
     """
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as device:
+            device.write(content)
+        return
     target = Path(os.path.realpath(path))
     with _beside(target, content) as temporary:
         os.replace(temporary, target)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts, Loop
-from accel_advisor.records.queries.steps.host_waits import MANY, LoopWaits, Need, Wait, waits_of_each_step
+from accel_advisor.records.queries.steps.host_waits import LoopWaits, Need, Wait, waits_of_each_step
 from accel_advisor.rule import Rule, also_at
 
 _REMEDIES = {
@@ -101,8 +101,7 @@ class HostSyncEveryStep(Rule):
         related = [also_at(document, one.operation.node, self._beside(one)) for one in others]
         if loop.document is not document:
             related.append(also_at(loop.document, loop.node, "the loop of the training"))
-        many = found.count >= MANY and not loop.goes_over_epochs
-        level = Severity.WARNING if many or any(one.late or one.each for one in found.waits) else Severity.INFO
+        level = Severity.WARNING if found.costly else Severity.INFO
         return self.finding(facts, first.operation.node, message, severity=level, related=related, basis=found.basis)
 
     def _beside(self, other: Wait) -> str:

@@ -204,6 +204,16 @@ class TestWriteAtomically:
         assert link.is_symlink()
         assert target.read_bytes() == b"new"
 
+    @pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
+    def test_what_is_no_regular_file_is_written_to_and_stays(self, tmp_path: Path) -> None:
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        write_atomically(pipe, b"new")
+        assert os.read(reader, 9) == b"new"
+        os.close(reader)
+        assert pipe.is_fifo()
+
     @pytest.mark.skipif(sys.platform == "win32", reason="/dev/full and its kin are not there")
     def test_a_failure_leaves_the_old_file_and_no_other(self, tmp_path: Path) -> None:
         path = tmp_path / "train.py"

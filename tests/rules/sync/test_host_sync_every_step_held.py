@@ -155,6 +155,8 @@ def test_reports_an_optimizer_that_reads_parameters(case: str, tmp_path: Path) -
     assert findings_of("ACC208", silent, tmp_path) == []
     (found,) = findings_of("ACC208", spoken, tmp_path)
     assert "for each parameter" in found.message
+    (idle,) = findings_of("ACC208", spoken.replace("optimizer = Slow(model.parameters(), 0.1)\n", ""), tmp_path)
+    assert str(idle.severity) == "info", "nothing is seen to use it"
 
 
 TRAINS_ITSELF = """

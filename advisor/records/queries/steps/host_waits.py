@@ -150,6 +150,14 @@ class LoopWaits:
         chosen = Counter(id(one.operation.function) for one in counted if Ground.CHOICE in one.basis.grounds)
         return len(counted) - chosen.total() + max(chosen.values(), default=0)
 
+    @property
+    def costly(self) -> bool:
+        """Whether it is worth a warning: a step waits often, or late, or for each of many things, and it is not that of
+        an optimizer which nothing in the program is seen to use."""
+        many = self.count >= MANY and not self.loop.goes_over_epochs
+        unused = Ground.OPTIMIZER in self.basis.grounds
+        return not unused and (many or any(one.late or one.each for one in self.waits))
+
 
 def waits_of_each_step(facts: Facts) -> Iterator[LoopWaits]:
     """Where a document makes each step of a training loop wait for the GPU; nothing where the loop steps an
