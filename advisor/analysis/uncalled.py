@@ -9,8 +9,9 @@ from functools import partial
 
 import libcst as cst
 
+from accel_advisor.analysis.receivers import Receivers
 from accel_advisor.interpreter.arguments import Arguments
-from accel_advisor.interpreter.frames import NamedCall, may_stop_autograd
+from accel_advisor.interpreter.frames import Entry, NamedCall, may_stop_autograd
 from accel_advisor.interpreter.interpreter import Interpreter
 from accel_advisor.interpreter.parameters import bind_parameters, takes
 from accel_advisor.interpreter.resolution import builds_modules, class_member, parts_of
@@ -22,24 +23,18 @@ from accel_advisor.syntax.shapes import dotted, methods_of
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
 from accel_advisor.values.evidence import Evidence, Ground
-from accel_advisor.values.places import SOMEWHERE, WITH_MODEL, place_of_input
-from accel_advisor.values.store import BUILT, PARTS
+from accel_advisor.values.places import place_of_input
 from accel_advisor.values.values import (
     UNKNOWN,
-    Choice,
     Class,
     Constant,
     Function,
-    Instance,
     Iterated,
     Module,
     Qualified,
-    Sequence,
     Tensor,
-    Unknown,
     Value,
     join,
-    join_all,
 )
 
 _REPEATED: frozenset[type[cst.CSTNode]] = frozenset({cst.For, cst.While, cst.FunctionDef, cst.ClassDef, cst.Lambda})
@@ -70,10 +65,12 @@ class Uncalled:
         self._machine = machine
         self._wanted = wanted
         self._guarded = guarded
-        self._receivers: dict[int, Value] = {}
+        self._receivers = Receivers(machine)
         self._overridden: set[tuple[Class, str]] = set()
         self._entered: set[tuple[Function, Class]] = set()
         self._alone: set[Function] = set()
+        self._in_training: set[Function] = set()
+        self._sometimes: list[Entry] = []
         self._runs_by_name: dict[Function, set[Loop]] = {}
         self._indexed = 0
         self._named: dict[str, list[Function]] = {}
@@ -96,7 +93,8 @@ class Uncalled:
             methods.sort(key=lambda one: one.owner in modules)
             rest = [one for one in batch if one.owner is None and one.name in mentioned]
             training = _that_train(rest, names)
-            self._receivers = {}
+            self._receivers = Receivers(self._machine)
+            self._machine.part_of = self._receivers.part_of
             below = [(one, methods_of(one.node)) for one in self._machine.classes]
             self._overridden = {(base, name) for one, names in below for base in one.lineage()[1:] for name in names}
             self._run_steps()
@@ -173,8 +171,8 @@ class Uncalled:
         if not builds_modules(cls) and "?" not in cls.library_bases():
             return NOTHING
         loss = is_class_of_losses(cls.name)
-        trained = [one for one in (*called.losses, *called.unknown) if one.trains] if loss else []
-        trained = trained or [one for one in called.unknown if one.trains]
+        trained = _training_among(called.losses, called.unknown) if loss else []
+        trained = trained or _training_among(called.unknown)
         around = next((one for one in trained if one.updates), trained[0] if trained else None)
         if around is None:
             return NOTHING
@@ -219,52 +217,45 @@ class Uncalled:
         return meant if len(meant) <= (_MOST_OF_ONE_BASE if of_one_base else _MOST_MEANT) else []
 
     def _run_modules(self) -> None:
-        """Interprets each method of a module that a step of a training calls, within the loop that it was met in."""
+        """Interprets each method of a module that a step of a training calls, within the loop that it was met in: last
+        those that only some passes of that loop call, as if each did."""
+        called = self._machine.recorder.called
+        while True:
+            for entry in called.take():
+                self._run_entry(entry)
+            waiting = [one for one in self._sometimes if self._is_new_in_training(one)]
+            if not waiting:
+                return
+            entry, *self._sometimes = waiting
+            basis = entry.around.basis | Evidence.of(Ground.CHOICE)
+            self._run_entry(replace(entry, around=replace(entry.around.in_all_passes, basis=basis)))
+
+    def _is_new_in_training(self, entry: Entry) -> bool:
+        """Whether the method was not interpreted within a training yet."""
+        return class_member(self._machine, entry.cls, entry.method) not in self._in_training
+
+    def _run_entry(self, entry: Entry) -> None:
         recorder = self._machine.recorder
         epochs = not any(one.loops for one in (*recorder.loaders, *recorder.evident_loaders))
-        for entry in recorder.called.take():
-            trains = entry.around.in_training(epochs=epochs)
-            method = class_member(self._machine, entry.cls, entry.method) if trains else None
-            if not isinstance(method, Function):
-                held = self._receiver_of(entry.cls) if trains and entry.method == "forward" else UNKNOWN
-                for part in parts_of(self._machine, held) if isinstance(held, Module) else ():
-                    if isinstance(part, Module) and part.cls is not None:
-                        recorder.called.note(part.cls, "forward", entry.around, graphs=True)
-                continue
-            # what a base defines calls what each class below it overrides
-            inherited = method.owner is not entry.cls
-            again = (entry.followed or inherited) and (method, entry.cls) not in self._entered
-            again |= method in self._alone
-            if again or self._is_left(method):
-                self._entered.add((method, entry.cls))
-                self._alone.discard(method)
-                self._run(method, entry.around, again=again, cls=entry.cls)
-
-    def _built_with(self, init: Function, cls: Class, receiver: Value) -> dict[str, Value]:
-        """What the ``__init__`` of a class is given: the modules, classes and functions that the program builds its
-        objects with; nothing is known of the rest."""
-        machine = self._machine
-        bound = bind_parameters(machine, init, Arguments(None, open=True, starred=True), receiver)
-        for arguments in tuple(machine.recorder.called.built.get(cls, {}).values())[:_MOST_BUILDERS]:
-            for name, value in bind_parameters(machine, init, arguments, receiver).items():
-                part = _part(machine, value) if value is not receiver else None
-                if part is not None:
-                    known = bound.get(name, UNKNOWN)
-                    bound[name] = part if isinstance(known, Unknown) else join(known, part)
-        return bound
-
-    def _receiver_of(self, cls: Class) -> Value:
-        """An object of a class, built with what the program is seen to build such objects with."""
-        machine = self._machine
-        receiver = self._receivers.get(id(cls.node))
-        if receiver is None:
-            receiver = self._receivers[id(cls.node)] = _sample(machine, cls)
-            init = class_member(machine, cls, "__init__")
-            if isinstance(init, Function):
-                with machine.at_home(init.scope.globals):
-                    machine.inline(init, self._built_with(init, cls, receiver), None)
-            machine.store.set(receiver, BUILT, Constant(True))
-        return receiver
+        trains = entry.around.in_training(epochs=epochs)
+        if not trains and entry.method == "forward" and entry.around.in_all_passes.in_training(epochs=epochs):
+            self._sometimes.append(entry)
+        method = class_member(self._machine, entry.cls, entry.method) if trains else None
+        if not isinstance(method, Function):
+            held = self._receivers.of(entry.cls) if trains and entry.method == "forward" else UNKNOWN
+            for part in parts_of(self._machine, held) if isinstance(held, Module) else ():
+                if isinstance(part, Module) and part.cls is not None:
+                    recorder.called.note(part.cls, "forward", entry.around, graphs=True)
+            return
+        # what a base defines calls what each class below it overrides
+        inherited = method.owner is not entry.cls
+        again = (entry.followed or inherited) and (method, entry.cls) not in self._entered
+        again |= method in self._alone or method not in self._in_training
+        if again or self._is_left(method):
+            self._entered.add((method, entry.cls))
+            self._alone.discard(method)
+            self._in_training.add(method)
+            self._run(method, entry.around, again=again, cls=entry.cls)
 
     def _run(
         self,
@@ -292,7 +283,7 @@ class Uncalled:
         receiver: Value | None = None
         if cls is not None:
             receiver = machine.recorder.called.handed_out.get(function) if cls is function.owner else None
-            receiver = receiver or self._receiver_of(cls)
+            receiver = receiver or self._receivers.of(cls)
         if again or self._is_left(function):
             with machine.at_home(function.scope.globals, around):
                 bound = bind_parameters(machine, function, arguments, receiver)
@@ -314,25 +305,6 @@ def _roots_to(name: str, mentions: dict[str, set[str]]) -> set[str]:
     return (reached - inner) & mentions.keys()
 
 
-def _part(machine: Interpreter, value: Value) -> Value | None:
-    """What a module is built from: the modules, classes and functions in a value; None where it holds none. The modules
-    are others of the same kind, since what is built here is a sample, and whoever built them may have moved them."""
-    if isinstance(value, (Class, Function, Qualified)):
-        return value
-    if isinstance(value, Module):
-        sample = Module(value.document, value.node, value.kind, value.cls, value.has_state)
-        machine.move(sample, SOMEWHERE)
-        held = [_part(machine, one) or one for one in parts_of(machine, value)]
-        machine.store.set(sample, PARTS, Sequence(tuple(held)))
-        return sample
-    if not isinstance(value, (Sequence, Iterated, Choice)):
-        return None
-    found = [part for one in value.inner() if (part := _part(machine, one)) is not None]
-    if not found:
-        return None
-    return join_all(found) if isinstance(value, Choice) else Iterated(join_all(found))
-
-
 def _is_step_of_optimizer(function: Function) -> bool:
     """Whether a function is what an optimizer of the project does at each step."""
     if function.name != "step" or function.owner is None:
@@ -349,19 +321,16 @@ def _is_step_of_training(function: Function) -> bool:
     return any("backward" in one.rpartition(".")[2] for one in called)
 
 
+def _training_among(*calls: list[Surroundings]) -> list[Surroundings]:
+    """What is around calls in the steps of a training: in each of its steps, or else in some."""
+    around = sorted((one for each in calls for one in each), key=lambda one: len(one.loops))
+    return [one for one in around if one.trains] or [one for one in around if one.in_all_passes.trains]
+
+
 def _trains(forward: Function) -> bool:
     """Whether no decorator of a ``forward`` keeps autograd from recording, and its class is not named for less."""
     less = forward.owner is not None and _EVALUATES.search(forward.owner.name)
     return not less and not any(map(may_stop_autograd, forward.decorators))
-
-
-def _sample(machine: Interpreter, cls: Class) -> Instance | Module:
-    """An object of a class that nothing in the project builds."""
-    if builds_modules(cls):
-        module = Module(cls.document, cls.node.name, f"project:{cls.name}", cls)
-        machine.move(module, WITH_MODEL)
-        return module
-    return Instance(cls)
 
 
 def _inputs(forward: Function) -> Iterator[tuple[str, Value, bool]]:

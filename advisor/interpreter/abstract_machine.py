@@ -9,7 +9,7 @@ modules names :class:`Machine` alone and reaches the others through it; the one 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -85,6 +85,8 @@ class Machine(ABC):
         functions, classes: those of the project, in the order in which their definitions were met.
         instantiated: the classes of which objects were built, by the identity of their nodes.
         folders: the full names of folders with modules of the project that have no ``__init__.py``.
+        part_of: what the modules of a class have as a part under a name, once their ``__init__`` was followed; None
+            where that is not known.
     """
 
     def __init__(self, modules: Modules) -> None:
@@ -96,6 +98,7 @@ class Machine(ABC):
         self.classes: list[Class] = []
         self.instantiated: set[int] = set()
         self.folders: set[str] = set()
+        self.part_of: Callable[[Class, str], Value | None] = lambda cls, name: None
         self._losses: dict[int, frozenset[str]] = {}
 
     def losses_in(self, code: cst.CSTNode) -> frozenset[str]:

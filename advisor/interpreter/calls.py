@@ -34,12 +34,13 @@ from accel_advisor.interpreter.resolution import (
     inherited_member,
     member_of,
     parts_of,
+    unfollowed_part,
 )
 from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import CallSite
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Argument
-from accel_advisor.syntax.model_names import is_named_as_loss, is_named_as_model
+from accel_advisor.syntax.model_names import is_named_as_loss, may_be_model
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import DATASET_WRAPPERS
@@ -115,7 +116,7 @@ def attribute(machine: Machine, owner: Value, name: str) -> Value:
             return stored
         found = class_member(machine, owner.cls, name) if owner.cls is not None else None
         if found is None:
-            return _device_of(machine, owner, name) or Method(owner, name)
+            return _device_of(machine, owner, name) or unfollowed_part(machine, owner, name) or Method(owner, name)
         return _bind_member(machine, owner, found)
     if isinstance(owner, Class):
         stored = machine.store.get(owner, name)
@@ -283,10 +284,16 @@ def call_value(machine: Machine, callee: Value, arguments: Arguments, node: cst.
         return join_all(call_value(machine, one, arguments, node) for one in options)
     if isinstance(callee, Named):
         return _call_named(machine, callee, arguments, node)
-    loss = machine.frame.loops and is_named_as_loss(node.func)
-    if machine.frame.loops and (loss or is_named_as_model(node.func)):
-        machine.recorder.called.note_unknown(machine.frame, loss=bool(loss))
+    loss = is_named_as_loss(node.func)
+    if machine.frame.loops and (loss or may_be_model(node.func) or _is_part_of_model(machine, arguments)):
+        machine.recorder.called.note_unknown(machine.frame, loss=loss)
     return call_unknown(machine, arguments.values(), node)
+
+
+def _is_part_of_model(machine: Machine, arguments: Arguments) -> bool:
+    """Whether a ``forward`` gives a tensor to something that it holds."""
+    function, given = machine.frame.function, arguments.positional[:1]
+    return function is not None and function.name == "forward" and any(isinstance(one.value, Tensor) for one in given)
 
 
 def _differentiated(machine: Machine, context: Instance, arguments: Arguments, node: cst.Call) -> Value:

@@ -130,7 +130,7 @@ class Interpreter(Machine):
         before, self._allowance = self._allowance, self._allowed if asked else Allowance(0, 0)
         with (
             self._calling_others() if asked else self.allowed_beside.loosely(),
-            self._base(),
+            self.at_bottom(),
             self.entered(Frame(scope, self.store.level, run)),
         ):
             for names, statements in stretches(document):
@@ -160,7 +160,7 @@ class Interpreter(Machine):
         return self._allowed if document.path in self.modules.program else self.allowed_beside
 
     @contextmanager
-    def _base(self) -> Iterator[None]:
+    def at_bottom(self) -> Iterator[None]:
         """Writes go to the bottom of the store: what a module defines holds on every path."""
         layers = self.store.lift()
         try:

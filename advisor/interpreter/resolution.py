@@ -11,13 +11,14 @@ import libcst as cst
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import ANY_VISION_DATASET
 from accel_advisor.tables.torch_modules import ANY_VISION_MODEL, CLASSES_OF_MODULES, FUNCTION_BASES, MODULE_BASES
-from accel_advisor.values.store import PARTS
+from accel_advisor.values.store import BUILT, PARTS
 from accel_advisor.values.values import (
     MOST_OPTIONS,
     UNKNOWN,
     Class,
     Constant,
     Function,
+    Instance,
     Iterated,
     Method,
     Module,
@@ -216,6 +217,13 @@ def parts_of(machine: Machine, module: Module) -> tuple[Value, ...]:
     """What a module of a library was given to hold."""
     held = machine.store.get(module, PARTS)
     return tuple([item for one in options_of(held or UNKNOWN) if isinstance(one, Sequence) for item in one.items])
+
+
+def unfollowed_part(machine: Machine, owner: Instance | Module, name: str) -> Value | None:
+    """A part of a module whose ``__init__`` was not followed where it was built."""
+    if not isinstance(owner, Module) or owner.cls is None or machine.store.get(owner, BUILT) is not None:
+        return None
+    return machine.part_of(owner.cls, name)
 
 
 def take_in(machine: Machine, container: Module, values: Iterable[Value]) -> None:

@@ -30,6 +30,7 @@ from accel_advisor.syntax.exits import Left
 from accel_advisor.syntax.shapes import devices_asked_for, dotted, modulus_in, names_epoch
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.python_functions import PASS_THROUGH
+from accel_advisor.tables.wrappers import LEAVE_AUTOGRAD_BY_NAME
 from accel_advisor.values.graphs import graph_of, sum_of
 from accel_advisor.values.places import SOMEWHERE
 from accel_advisor.values.scope import Scope
@@ -269,8 +270,10 @@ def _with(machine: Machine, node: cst.With) -> bool:
     place, entered = frame.place, len(frame.managers)
     for item in node.items:
         value = machine.evaluate(item.item)
-        frame.managers.append(Opaque("open") if _opens(item.item) else value)
-        if frame.managers[-1] is value and may_stop_autograd(value):
+        stops = may_stop_autograd(value)
+        harmless = stops and _is_named_for_other_things(item.item)
+        frame.managers.append(Opaque("open") if harmless else value)
+        if stops and not harmless:
             machine.recorder.autograd_stopped(machine.frame.loops)
         if isinstance(value, Device):
             frame.place = frozenset({value.kinds})
@@ -284,9 +287,10 @@ def _with(machine: Machine, node: cst.With) -> bool:
         del frame.managers[entered:]
 
 
-def _opens(manager: cst.BaseExpression) -> bool:
-    """Whether something opens a file, as ``path.open()`` does of whatever path."""
-    return isinstance(manager, cst.Call) and dotted(manager.func).rpartition(".")[2] == "open"
+def _is_named_for_other_things(manager: cst.BaseExpression) -> bool:
+    """Whether a context manager opens a file, as ``path.open()`` does of whatever path, or is called something else
+    that has nothing to do with autograd."""
+    return isinstance(manager, cst.Call) and dotted(manager.func).rpartition(".")[2] in LEAVE_AUTOGRAD_BY_NAME
 
 
 def _try(machine: Machine, node: cst.Try | cst.TryStar) -> bool:

@@ -26,6 +26,13 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _NAME = re.compile(rb"[A-Za-z_]\w*")
+_BY_NAME = re.compile(rb"(?:\bimport_module|__import__)[ \t]*\(")
+_TEXT_OF_NAME = re.compile(rb"['\"]([A-Za-z_]\w*(?:\.\w+)*\.?)(?=['\"{%])")
+_COMPUTED = "?"
+"""Before a text, among the imports of a file that imports modules by names which it computes."""
+_MOST_TEXTS, _MOST_MEANT = 300, 200
+"""Texts of one file that may be such names, and modules that one of them may mean: one that more begin with says
+nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,8 @@ class Source:
         size: bytes of Python in it.
         relevant: it mentions accelerators, and no program wrote it.
         imports: what it imports: of each statement as many dots as stand before the module, the module, and the names
-            that are imported from it, with spaces between them.
+            that are imported from it, with spaces between them; and what may be, or begin, the name of a module where
+            the file computes such names, behind a mark.
         added: the folders that it adds to `sys.path`.
     """
 
@@ -72,7 +80,7 @@ class Source:
         if is_generated(raw):
             return cls(0, False, ())
         code = python_bytes(filename, raw)
-        imports = tuple(dict.fromkeys(_imports(code)))
+        imports = tuple(dict.fromkeys((*_imports(code), *_texts_of_names(code))))
         return cls(len(code), mentions_accelerators(raw), imports, added_folders(filename, code))
 
 
@@ -225,11 +233,16 @@ def _all_targets(
     path: str, source: Source, root: str, files: Mapping[str, Source], tops: Collection[str]
 ) -> Iterator[str]:
     """The files that one imports, also from folders that it or a file that it imports adds to `sys.path`."""
-    hits = list(_targets(source.imports, path, root, files, tops))
+    written = [one for one in source.imports if not one.startswith(_COMPUTED)]
+    hits = list(_targets(written, path, root, files, tops))
     yield from hits
+    added: dict[str, None] = {}
     for one in dict.fromkeys([path, *hits]):
         folders = tuple(folders_meant(files[one].added, one, root))
-        yield from _targets(source.imports, path, root, files, tops, folders) if folders else ()
+        added |= dict.fromkeys(folders)
+        yield from _targets(written, path, root, files, tops, folders) if folders else ()
+    for one in source.imports[len(written) :]:
+        yield from _meant_by(one.removeprefix(_COMPUTED), path, root, files, added)
 
 
 def _imports(code: bytes) -> Iterator[str]:
@@ -240,6 +253,31 @@ def _imports(code: bytes) -> Iterator[str]:
         else:
             names = _NAME.findall(found["many"] if found["many"] is not None else found["one"])
             yield b" ".join((found["dots"], found["module"], *names)).decode(errors="replace")
+
+
+def _texts_of_names(code: bytes) -> Iterator[str]:
+    """What may be, or begin, the name of a module in a file that imports modules by names which it computes."""
+    if _BY_NAME.search(code):
+        for one in list(dict.fromkeys(_TEXT_OF_NAME.findall(code)))[:_MOST_TEXTS]:
+            yield _COMPUTED + one.decode()
+
+
+def _meant_by(text: str, path: str, root: str, known: Collection[str], added: Collection[str]) -> list[str]:
+    """The modules whose name a text may be, with those beside them in a folder for such modules, or whose names it may
+    begin."""
+    folder = os.path.dirname(path)
+    for base in (*_bases(0, folder, root), *added):
+        place = os.path.join(base, *text.rstrip(".").split("."))
+        inside = "" if "." not in text else place + os.sep
+        if place + ".py" in known:
+            inside = os.path.dirname(place) + os.sep
+            deeper = [one for one in known if one.startswith(inside) and os.sep not in one[len(inside) :]]
+            hits = [place + ".py", *(deeper if os.path.dirname(place) != folder else ())]
+        else:
+            hits = [one for one in known if inside and one.startswith(inside)]
+        if hits:
+            return hits if len(hits) <= _MOST_MEANT else []
+    return []
 
 
 def imported_modules(code: bytes) -> Iterator[tuple[str, int]]:

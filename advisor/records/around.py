@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from accel_advisor.records.conditions import Condition
 from accel_advisor.records.loops import Loop
@@ -39,6 +39,13 @@ class Surroundings:
             return False
         inside = self.loops[self.loops.index(steps) :]
         return not any(one.varies in inside and not one.ordinary for one in self.conditions)
+
+    @property
+    def in_all_passes(self) -> Surroundings:
+        """The same, but for conditions that tell passes apart and that neither make it rare nor mean an evaluation."""
+        told = [one for one in self.conditions if one.varies is not None and not one.ordinary]
+        spared = {id(one) for one in told if not (one.rare or one.evaluates or one.for_debugging or one.exits)}
+        return replace(self, conditions=tuple([one for one in self.conditions if id(one) not in spared]))
 
     @property
     def plain(self) -> bool:

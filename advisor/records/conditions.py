@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _DEBUGGING = re.compile(r"debug|profil|bench|anomal|verbose", re.IGNORECASE)
 _GPU = re.compile(r"cuda|gpu|is_available", re.IGNORECASE)
+_CPU = re.compile(r"(?:^|_)(?:cpu|offload)", re.IGNORECASE)
 _GIVEN_BY_THE_RUN = re.compile(r"cuda|gpu|device|rank|main_process|master|distributed|is_available", re.IGNORECASE)
 
 
@@ -117,10 +118,10 @@ class Condition:
 
     @property
     def without_gpu(self) -> bool:
-        """Whether it is, by the names in it, the branch of those who have no GPU, or do not want it."""
-        if self.branch is None or not self._reads(_GPU):
+        """Whether it is, by the names in it, the branch of those who have no GPU, or do not want it, or not for all."""
+        if self.branch is None or not (self._reads(_GPU) or self._reads(_CPU)):
             return False
-        return (self.branch == 0) is self._negated
+        return (self.branch == 0) is (self._negated is self._reads(_GPU))
 
     @property
     def _negated(self) -> bool:

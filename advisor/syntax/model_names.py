@@ -13,6 +13,11 @@ from accel_advisor.syntax.walking import descendants
 _OF_MODELS = frozenset({"parameters", "named_parameters"})
 """Methods that nothing but a model has."""
 _MODEL = re.compile(r"(^|_)(model|net|network)$", re.IGNORECASE)
+_PART = re.compile(
+    r"(?i:(?:^|_)(?:generator|discriminator|encoder|decoder|backbone|classifier|student|teacher|actor|critic|unet))$"
+    r"|(?i:^net_?)[A-Z]{1,2}$|^(?:G|D|GD|G_D)(?:_[A-Za-z]{1,2})?$"
+)
+"""Names of one of several models that are trained together."""
 _LOSS = re.compile(r"(^|_)(loss|losses|criterion|criteria|crit)(_(fn|func|function))?(_|$)", re.IGNORECASE)
 _LOSS_CLASS = re.compile(r"Loss|Criterion", re.IGNORECASE)
 _MOVES = frozenset({"to", "cuda"})
@@ -50,6 +55,12 @@ def models_named_in(tree: cst.Module) -> frozenset[str]:
 def is_named_as_model(called: cst.BaseExpression) -> bool:
     """Whether what is called bears the name of a model: ``model``, ``self.net``."""
     return _MODEL.search(dotted(called).rpartition(".")[2]) is not None
+
+
+def may_be_model(called: cst.BaseExpression) -> bool:
+    """Whether what is called bears the name of a model, or of one of several that are trained together."""
+    name = dotted(called).rpartition(".")[2]
+    return (_MODEL.search(name) or _PART.search(name)) is not None
 
 
 def is_named_as_loss(called: cst.BaseExpression) -> bool:

@@ -54,15 +54,24 @@ def lasting_branch(test: cst.BaseExpression, counting: cst.CSTNode | None = None
     return 1 if isinstance(operator, _BEFORE) else None
 
 
+_TRAINS = frozenset("training is_training train is_train istrain train_mode do_train".split())
+_EVALUATES = frozenset(
+    "evaluate evaluating eval is_eval do_eval eval_mode eval_only test testing is_test do_test test_mode test_only"
+    " inference is_inference".split()
+)
+"""What flags are called that ask whether a model is trained, or evaluated."""
+
+
 @lru_cache(maxsize=4096)
 def evaluating_branch(test: cst.BaseExpression) -> int | None:
     """Which branch of a condition, 0 or 1, is for evaluation: the second one of ``self.training``, the first one of
-    ``phase == "test"``; None where the test asks for anything else."""
+    ``phase == "test"`` or ``args.evaluate``; None where the test asks for anything else."""
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         inner = evaluating_branch(test.expression)
         return 1 - inner if inner is not None else None
-    if isinstance(test, cst.Attribute) and test.attr.value == "training":
-        return 1
+    if isinstance(test, (cst.Attribute, cst.Name)):
+        flag = dotted(test).rpartition(".")[2].lower()
+        return 1 if flag in _TRAINS else 0 if flag in _EVALUATES else None
     if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
         return None
     asked, name = test.comparisons[0], dotted(test.left).rpartition(".")[2]

@@ -23,6 +23,12 @@ LEAVES_AUTOGRAD = (
 )
 """Beginnings of names of context managers and decorators that have nothing to do with autograd otherwise."""
 
+LEAVE_AUTOGRAD_BY_NAME = frozenset(
+    "open autocast scale_loss no_sync accumulate nullcontext suppress record_function profile stream tqdm".split()
+)
+"""What methods of unknown objects are called that give context managers which have nothing to do with autograd: of
+paths, of accelerate's and Lightning's engines, of DistributedDataParallel, of profilers."""
+
 TRANSPARENT_DECORATORS = (
     "torch.no_grad",
     "torch.inference_mode",

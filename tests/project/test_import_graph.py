@@ -52,6 +52,31 @@ class TestPrograms:
         files = {names[0]: b"from ..b import f\nfrom .. import c\n", names[1]: b"", names[2]: b""}
         assert grouped(files) == [names]
 
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "module = importlib.import_module('models.' + args.model)",
+            "module = importlib.import_module(f'models.{args.model}')",
+            "module = importlib.import_module('models.%s' % args.model)",
+            "module = __import__('models.{}'.format(args.model))",
+        ],
+    )
+    def test_computed_names_join_the_modules_that_they_begin(self, line: str) -> None:
+        one, other = os.path.join("models", "small.py"), os.path.join("models", "large", "net.py")
+        files = {one: b"", other: b"", os.path.join("tools", "small.py"): b"", "train.py": line.encode()}
+        assert grouped(files) == [[one, other, "train.py"], [os.path.join("tools", "small.py")]]
+        assert ["train.py"] in grouped(files | {"train.py": line.replace("models", "nets").encode()})
+
+    def test_a_computed_name_joins_the_modules_beside_the_one_that_a_text_names(self) -> None:
+        line = "import importlib, sys\nsys.path.append('models')\nmodule = importlib.import_module(args.model)\n"
+        names = [os.path.join("models", "small.py"), os.path.join("models", "large.py")]
+        files = dict.fromkeys(names, b"")
+        assert grouped(files | {"train.py": f"{line}add('--model', default='small')".encode()}) == [
+            [*names, "train.py"]
+        ]
+        assert len(grouped(files | {"train.py": f"{line}add('--model', default='other')".encode()})) == 3
+        assert len(grouped(files | {"train.py": b"load(default='small')"})) == 3
+
     def test_a_large_program_is_taken_in_pieces(self) -> None:
         files = {f"m{number}.py": b"import m%d\n" % ((number + 1) % 12) + b"#" * 1_000_000 for number in range(12)}
         assert [len(one) for one in grouped(files)] == [2] * 6

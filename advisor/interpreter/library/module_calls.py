@@ -142,7 +142,8 @@ def _note_called(machine: Machine, module: Module, around: Surroundings) -> None
         if one.cls is not None:
             called.note(one.cls, "forward", around, graphs=frame.graphs)
             continue
-        parts = [child for child in parts_of(machine, one) if isinstance(child, Module)]
+        held = parts_of(machine, one)
+        parts = [child for part in held for child in options_of(part) if isinstance(child, Module)]
         if not parts and (not one.kind or one.kind in WRAPPERS_THAT_MOVE_INPUTS):
             called.note_unknown(frame)
         pending += parts

@@ -25,7 +25,7 @@ class Net(nn.Module):
     def forward(self, x):
         BODY
         return self.l(x)
-model = Net().cuda()
+model = Net(torch.load("found.pt")).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for (x,) in DataLoader(TensorDataset(torch.zeros(8, 8)), batch_size=8):
     loss = model(x.cuda()).sum()
