@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.source.document import Document
 
+_WITHOUT_OLD_PYTHON = (1, 5)
+"""The torch that first ran on no Python 2."""
 _BROKEN = re.compile(r"(?<=[(\[{])\s*\n\s*|,?\s*\n\s*(?=[)\]}])|\s*\n\s*(?=\.)")
 """Where code of several lines has white space, and a comma, that it would not have on one."""
 
@@ -103,19 +105,23 @@ class Rule(ABC):
 
         Args:
             since: the version of ``package`` that the remedy came with. Where the project says that it may run with an
-                older one, the message names the version, and the fix is not safe; where it rules that version out, the
-                message says so, and there is no fix.
+                older one, the message names the version, and the fix is not safe; where it rules that version out, or
+                the file is written for a Python that it never ran on, the message says so, there is no fix, and the
+                finding is minor.
             minor: whether only those want to know it who ask for it (``--minor``) or select this rule by itself.
             aside: whether it is worth less than others of the rule, and so is shown as one more place of the nearest of
                 them; a minor one only where there is one in its file.
             group: findings of this rule in one file that share it, and are as severe, are shown as one.
         """
         document = facts.document
-        if since is not None and facts.target.allows_before(package, since):
-            barred = facts.target.rules_out(package, since)
-            version = f"{package} {since[0]}.{since[1]} or later{', which this project rules out' if barred else ''}"
-            message = f"{message} ({version})"
-            fix = fix.at_most(Applicability.UNSAFE) if fix is not None and not barred else None
+        if since is not None:
+            ancient = document.outdated is not None and package == "torch" and since >= _WITHOUT_OLD_PYTHON
+            barred = ancient or facts.target.rules_out(package, since)
+            if barred or facts.target.allows_before(package, since):
+                why = ", which this file is too old for" if ancient else ", which this project rules out"
+                message = f"{message} ({package} {since[0]}.{since[1]} or later{why if barred else ''})"
+                fix = fix.at_most(Applicability.UNSAFE) if fix is not None and not barred else None
+                minor |= barred
         return Finding(
             code=self.code,
             name=self.name,

@@ -25,10 +25,16 @@ _INSTALLS = re.compile(
 _CONTINUED = re.compile(r"\\\s*\n\s*")
 _IMAGE = re.compile(r"^\s*FROM\s+(?:\S*/)?pytorch/pytorch:(\d+\.\d+)", re.MULTILINE | re.IGNORECASE)
 _VERSION = re.compile(
-    r"\b(?:py)?torch\b[`*_\]()\[ \t:|-]{0,6}(?:versions?\b|v\b)?\s*(?:of at least|at least|[<>=~≥]=?)?\s*v?(\d+\.\d+)",
+    r"(?:(?P<least>\d+\.\d+(?:\.\d+)*)\s*(?:=<|<=|<|≤)\s*)?"
+    r"\b(?:py)?torch\b[`*_\]()\[ \t:|-]{0,6}(?:versions?\b|v\b)?\s*"
+    r"(?:of at least|at least|(?P<operator>[<>=~≥≤]=?|=<))?\s*v?(?P<version>\d+\.\d+(?:\.\d+)*)",
     re.IGNORECASE,
 )
-_ITEM = re.compile(r"\s*(?:[-*+|>]|\d+[.)])?\s*[\[(`*]*(?:py)?torch\b", re.IGNORECASE)
+_BOUNDS = {"<": "<", "<=": "<=", "=<": "<=", "≤": "<="}
+"""What names a newest version in prose; anything else names one that is known to work."""
+_ITEM = re.compile(
+    r"\s*(?:[-*+|>]|\d+[.)])?\s*(?:\d+\.\d+[\d.]*\s*(?:=<|<=|<|≤)\s*)?[\[(`*]*(?:py)?torch\b", re.IGNORECASE
+)
 _DEMAND = re.compile(r"requir|depend|prerequisit|install|tested|environment|\bneeds?\b|badge", re.IGNORECASE)
 
 
@@ -77,7 +83,8 @@ def demanded(text: str) -> Iterator[tuple[str, Versions]]:
     for line in text.splitlines():
         if _ITEM.match(line) or _DEMAND.search(line):
             for mention in _VERSION.finditer(line):
-                yield "torch", versions_of(f">={mention[1]}")
+                least = f">={mention['least']}," if mention["least"] else ""
+                yield "torch", versions_of(f"{least}{_BOUNDS.get(mention['operator'], '>=')}{mention['version']}")
 
 
 def versions_of(text: str) -> Versions:

@@ -291,6 +291,12 @@ class TestReadme:
         assert not target.allows_before("torch", (1, 7))
         assert not target.rules_out("torch", (9, 9))
 
+    @pytest.mark.parametrize("text", ["1. 1.1.0 =< PyTorch < 1.5.0\n", "- PyTorch <1.5\n", "Requires torch <= 1.4\n"])
+    def test_bounds_in_prose(self, text: str, tmp_path: Path) -> None:
+        target = target_of(tmp_path, README_dot_md=f"# A project\n\n{text}", requirements_dot_txt="torch\n")
+        assert target.rules_out("torch", (1, 10))
+        assert not target.rules_out("torch", (1, 4))
+
     @pytest.mark.parametrize(
         "text",
         [

@@ -45,7 +45,19 @@ def test_minor_in_a_function_that_evaluates_and_around_what_is_frozen(tmp_path: 
 
 def test_worth_a_warning_where_the_model_learns(tmp_path: Path) -> None:
     assert _minor(TRAINING.replace("with torch.no_grad():", "if True:"), tmp_path) == [True, False]
-    assert _minor(TRAINING.replace("model.eval()", "model.train()"), tmp_path) == [False, True]
+    trains = "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)"
+    both = TRAINING.replace("model.eval()", trains).replace("model(x.cuda())", "model(x.cuda()).sum().backward()")
+    assert _minor(both, tmp_path) == [False, True]
+
+
+def test_minor_where_what_is_wrapped_is_in_evaluation_mode_or_only_called_outside_of_trainings(tmp_path: Path) -> None:
+    wrapped = TRAINING.replace(
+        "model = nn.DataParallel(model)\n    model.eval()", "model = nn.DataParallel(model.eval())"
+    )
+    assert _minor(wrapped, tmp_path) == [True, True]
+    assert _minor(TRAINING.replace("    model.eval()\n", ""), tmp_path) == [True, True]
+    handed_on = TRAINING.replace("    model.eval()\n", "").replace("model(x.cuda())", "conf.step(model, x)")
+    assert _minor(handed_on.replace("import torch\n", "import torch, conf\n", 1), tmp_path) == [False, True]
 
 
 BOTH = """

@@ -10,7 +10,8 @@ from accel_advisor.syntax.shapes import dotted, names_read_in
 from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
-    from accel_advisor.records.facts import Facts
+    from accel_advisor.records.facts import Facts, Loop
+    from accel_advisor.records.given import Given
     from accel_advisor.records.operations import Operation
 
 _QUESTIONS = frozenset({"isinstance", "issubclass", "hasattr", "getattr", "type", "print", "id"})
@@ -54,8 +55,9 @@ def never_runs(facts: Facts, wrapping: Operation) -> bool:
 
 
 def never_learns(facts: Facts, wrapping: Operation) -> bool:
-    """Whether a program that trains wraps a model only to evaluate it: the function where it does puts the model into
-    evaluation mode and comes to no training, or every training calls it where autograd records nothing."""
+    """Whether a program that trains wraps a model only to evaluate it: what it wraps is in evaluation mode, the
+    function where it does so puts the model into that mode and comes to no training, all calls of it that are seen
+    stand outside of trainings, or every training calls it where autograd records nothing."""
     statement, function = wrapping.statement, wrapping.function
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
         return False
@@ -65,6 +67,8 @@ def never_learns(facts: Facts, wrapping: Operation) -> bool:
     learning = [loop for one in facts.program for loop in one.loops if loop.learns]
     if not learning:
         return False
+    if _ends_in_eval(statement.value) or _is_called_elsewhere(facts, wrapping, learning):
+        return True
     if isinstance(function, cst.FunctionDef):
         name = function.name.value
         reached = any(loop.function is function or name in loop.functions for loop in learning)
@@ -76,6 +80,28 @@ def never_learns(facts: Facts, wrapping: Operation) -> bool:
     part = target.rpartition(".")[2]
     graphs = [context.graphs for call, context in called if dotted(call.node.func).endswith(f".{part}")]
     return bool(graphs) and not any(graphs)
+
+
+def _ends_in_eval(value: cst.BaseExpression) -> bool:
+    """Whether what is wrapped, or the wrapper, is put into evaluation mode where it is made."""
+    return any(
+        isinstance(one.func, cst.Attribute) and one.func.attr.value == "eval" for one in descendants(value, cst.Call)
+    )
+
+
+def _is_called_elsewhere(facts: Facts, wrapping: Operation, learning: list[Loop]) -> bool:
+    """Whether the wrapper is seen to be called, and never where a training learns."""
+    learning_calls = [one for loop in learning for _, one in facts.program.calls_in.get(loop, ()) if one.graphs]
+    if any(one.escaped for one in learning_calls):
+        return False  # which may be one of several
+    learned = set(map(id, learning_calls))
+    calls = [context for one in facts.program for call in one.module_calls for context in call.contexts]
+    own = [one for one in calls if any(_made_by(each, wrapping) for each in one.called.alternatives)]
+    return bool(own) and not any(id(one) in learned for one in own)
+
+
+def _made_by(given: Given, wrapping: Operation) -> bool:
+    return given.module is not None and given.module.node is wrapping.node
 
 
 def _evaluates(scope: cst.CSTNode, target: str) -> bool:
