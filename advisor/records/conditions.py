@@ -119,9 +119,10 @@ class Condition:
     @property
     def without_gpu(self) -> bool:
         """Whether it is, by the names in it, the branch of those who have no GPU, or do not want it, or not for all."""
-        if self.branch is None or not (self._reads(_GPU) or self._reads(_CPU)):
+        asks = None if self.branch is None or self.test is None else _asks_for(self.test)
+        if asks is None or not (self._reads(_GPU) or self._reads(_CPU)):
             return False
-        return (self.branch == 0) is (self._negated is self._reads(_GPU))
+        return (self.branch == 0) is (asks is not self._reads(_GPU))
 
     @property
     def _negated(self) -> bool:
@@ -129,3 +130,20 @@ class Condition:
 
     def _reads(self, words: re.Pattern[str]) -> bool:
         return self.test is not None and any(words.search(name) for name in names_read_in(self.test))
+
+
+def _asks_for(test: cst.BaseExpression) -> bool | None:
+    """Whether a test asks for what its names say, or for the opposite (``not use_gpu``, ``gpu is None``); None where it
+    compares that with anything else, as ``num_gpus > 1`` does."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        inner = _asks_for(test.expression)
+        return None if inner is None else not inner
+    if not isinstance(test, cst.Comparison):
+        return True
+    one, *more = test.comparisons
+    said = "0" if isinstance(one.comparator, cst.Integer) and one.comparator.value == "0" else dotted(one.comparator)
+    if more or said not in ("None", "False", "True", "0"):
+        return None
+    if isinstance(one.operator, (cst.Is, cst.Equal)):
+        return said == "True"
+    return said != "True" if isinstance(one.operator, (cst.IsNot, cst.NotEqual, cst.GreaterThan)) else None

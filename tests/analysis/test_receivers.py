@@ -122,3 +122,7 @@ def test_what_the_host_does_for_those_without_a_gpu_is_no_wait(tmp_path: Path) -
     program = _program(("", "net = nn.Linear(3, 3).cuda()", kept))
     assert findings_of("ACC208", program, tmp_path) == []
     assert findings_of("ACC208", program.replace("cpu_cache", "keep"), tmp_path)
+    one_of_several = program.replace("settings.cpu_cache", "settings.num_gpus > 1")
+    assert findings_of(
+        "ACC208", one_of_several.replace("kept = x.cpu()", "pass\n        else:\n            kept = x.cpu()"), tmp_path
+    )
