@@ -105,9 +105,9 @@ class Rule(ABC):
 
         Args:
             since: the version of ``package`` that the remedy came with. Where the project says that it may run with an
-                older one, the message names the version, and the fix is not safe; where it rules that version out, or
-                the file is written for a Python that it never ran on, the message says so, there is no fix, and the
-                finding is minor.
+                older one, the message names the version, and the fix is not safe; where it rules that version out, the
+                message says so, and there is no fix; where the file is written for a Python that it never ran on, the
+                finding is minor, too.
             minor: whether only those want to know it who ask for it (``--minor``) or select this rule by itself.
             aside: whether it is worth less than others of the rule, and so is shown as one more place of the nearest of
                 them; a minor one only where there is one in its file.
@@ -121,7 +121,7 @@ class Rule(ABC):
                 why = ", which this file is too old for" if ancient else ", which this project rules out"
                 message = f"{message} ({package} {since[0]}.{since[1]} or later{why if barred else ''})"
                 fix = fix.at_most(Applicability.UNSAFE) if fix is not None and not barred else None
-                minor |= barred
+                minor |= ancient
         return Finding(
             code=self.code,
             name=self.name,

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 _DEBUGGING = re.compile(r"debug|profil|bench|anomal|verbose", re.IGNORECASE)
 _GPU = re.compile(r"cuda|gpu|is_available", re.IGNORECASE)
-_CPU = re.compile(r"(?:^|_)(?:cpu|offload)", re.IGNORECASE)
+_FLAG = re.compile(
+    r"(?:use_?|with_?|has_?|is_?|on_?)?(?:cuda|gpus?)(?:_available)?|is_available"
+    r"|(?P<host>(?:(?:use|force|on|to)_?)?cpu\w*|no_?(?:cuda|gpu)|offload\w*)"
+)
 _GIVEN_BY_THE_RUN = re.compile(r"cuda|gpu|device|rank|main_process|master|distributed|is_available", re.IGNORECASE)
 
 
@@ -118,11 +121,23 @@ class Condition:
 
     @property
     def without_gpu(self) -> bool:
-        """Whether it is, by the names in it, the branch of those who have no GPU, or do not want it, or not for all."""
-        asks = None if self.branch is None or self.test is None else _asks_for(self.test)
-        if asks is None or not (self._reads(_GPU) or self._reads(_CPU)):
+        """Whether it is, by the names in it, the branch of those who have no GPU, or do not want it."""
+        if self.branch is None or not self._reads(_GPU):
             return False
-        return (self.branch == 0) is (asks is not self._reads(_GPU))
+        return (self.branch == 0) is self._negated
+
+    @property
+    def on_host(self) -> bool:
+        """Whether it is the branch of a flag that keeps values on the host: ``if args.no_cuda``, ``if self.cpu_cache``,
+        or the other one of ``if use_gpu``."""
+        test = self.test
+        while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+            test = test.expression
+        name = dotted(test.func if isinstance(test, cst.Call) else test).rpartition(".")[2].lower()
+        flag = _FLAG.fullmatch(name)
+        if self.branch is None or flag is None:
+            return False
+        return (self.branch == 0) is (self._negated is (flag["host"] is None))
 
     @property
     def _negated(self) -> bool:
@@ -130,20 +145,3 @@ class Condition:
 
     def _reads(self, words: re.Pattern[str]) -> bool:
         return self.test is not None and any(words.search(name) for name in names_read_in(self.test))
-
-
-def _asks_for(test: cst.BaseExpression) -> bool | None:
-    """Whether a test asks for what its names say, or for the opposite (``not use_gpu``, ``gpu is None``); None where it
-    compares that with anything else, as ``num_gpus > 1`` does."""
-    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        inner = _asks_for(test.expression)
-        return None if inner is None else not inner
-    if not isinstance(test, cst.Comparison):
-        return True
-    one, *more = test.comparisons
-    said = "0" if isinstance(one.comparator, cst.Integer) and one.comparator.value == "0" else dotted(one.comparator)
-    if more or said not in ("None", "False", "True", "0"):
-        return None
-    if isinstance(one.operator, (cst.Is, cst.Equal)):
-        return said == "True"
-    return said != "True" if isinstance(one.operator, (cst.IsNot, cst.NotEqual, cst.GreaterThan)) else None

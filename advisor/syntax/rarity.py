@@ -54,7 +54,7 @@ def lasting_branch(test: cst.BaseExpression, counting: cst.CSTNode | None = None
     return 1 if isinstance(operator, _BEFORE) else None
 
 
-_TRAINS = frozenset("training is_training train is_train istrain train_mode do_train".split())
+_TRAINS = frozenset("training is_training is_train istrain train_mode".split())
 _EVALUATES = frozenset(
     "evaluate evaluating eval is_eval do_eval eval_mode eval_only test testing is_test do_test test_mode test_only"
     " inference is_inference".split()

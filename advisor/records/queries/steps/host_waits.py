@@ -268,7 +268,7 @@ def _at_every_step(facts: Facts, gpu: Evidence | None) -> Iterator[tuple[Operati
             basis = _basis(facts, operation, context, shown) if loop is not None else None
             if loop is None or basis is None or (not basis.proven and is_on_host(facts, loop, operation)):
                 continue
-            if _is_for_eyes(context) or any(one.without_gpu for one in context.conditions):
+            if _is_for_eyes(context) or any(one.on_host for one in context.conditions):
                 continue
             if Ground.METHOD in basis.grounds and any(one.asks_type for one in context.conditions):
                 continue  # it takes tensors and other things, and nothing says which it gets here
