@@ -50,6 +50,24 @@ def test_worth_a_warning_where_the_model_learns(tmp_path: Path) -> None:
     assert _minor(both, tmp_path) == [False, True]
 
 
+SCRIPT = """
+import torch
+from torch import nn
+def predict(model, images):
+    model.eval()
+    return [model(one.cuda()) for one in images]
+def main(images):
+    model = nn.DataParallel(nn.Linear(8, 2).cuda())
+    print(predict(model, images))
+"""
+
+
+def test_minor_in_a_script_that_only_predicts(tmp_path: Path) -> None:
+    assert _minor(SCRIPT, tmp_path) == [True]
+    assert _minor(SCRIPT.replace("model.eval()", "model.train()"), tmp_path) == [False]
+    assert _minor(SCRIPT.replace("model.eval()", "images.eval()"), tmp_path) == [False]
+
+
 def test_minor_where_what_is_wrapped_is_in_evaluation_mode_or_only_called_outside_of_trainings(tmp_path: Path) -> None:
     wrapped = TRAINING.replace(
         "model = nn.DataParallel(model)\n    model.eval()", "model = nn.DataParallel(model.eval())"

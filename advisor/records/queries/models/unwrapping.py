@@ -55,9 +55,10 @@ def never_runs(facts: Facts, wrapping: Operation) -> bool:
 
 
 def never_learns(facts: Facts, wrapping: Operation) -> bool:
-    """Whether a program that trains wraps a model only to evaluate it: what it wraps is in evaluation mode, the
-    function where it does so puts the model into that mode and comes to no training, all calls of it that are seen
-    stand outside of trainings, or every training calls it where autograd records nothing."""
+    """Whether a model is wrapped only to evaluate it: what is wrapped is in evaluation mode, the file puts it into
+    that mode and trains nothing, the function where it does so puts the model into that mode and comes to no training,
+    all calls of it that are seen stand outside of trainings, or every training calls it where autograd records
+    nothing."""
     statement, function = wrapping.statement, wrapping.function
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
         return False
@@ -65,6 +66,8 @@ def never_learns(facts: Facts, wrapping: Operation) -> bool:
     if not target:
         return False
     learning = [loop for one in facts.program for loop in one.loops if loop.learns]
+    if _only_evaluates(facts, target):
+        return True
     if not learning:
         return False
     if _ends_in_eval(statement.value) or _is_called_elsewhere(facts, wrapping, learning):
@@ -80,6 +83,13 @@ def never_learns(facts: Facts, wrapping: Operation) -> bool:
     part = target.rpartition(".")[2]
     graphs = [context.graphs for call, context in called if dotted(call.node.func).endswith(f".{part}")]
     return bool(graphs) and not any(graphs)
+
+
+def _only_evaluates(facts: Facts, target: str) -> bool:
+    """Whether a script puts what bears a name into evaluation mode, nothing back, and computes no gradients."""
+    called = {dotted(one.func) for one in descendants(facts.document.tree, cst.Call)}
+    methods = {one.rpartition(".")[2] for one in called}
+    return f"{target}.eval" in called and methods.isdisjoint({"backward", "train", "step"})
 
 
 def _ends_in_eval(value: cst.BaseExpression) -> bool:
