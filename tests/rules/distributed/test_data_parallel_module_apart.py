@@ -66,6 +66,9 @@ def test_minor_in_a_script_that_only_predicts(tmp_path: Path) -> None:
     assert _minor(SCRIPT, tmp_path) == [True]
     assert _minor(SCRIPT.replace("model.eval()", "model.train()"), tmp_path) == [False]
     assert _minor(SCRIPT.replace("model.eval()", "images.eval()"), tmp_path) == [False]
+    assert _minor(SCRIPT.replace("def main(images):", "def main(names):\n    images = DataSet(names)"), tmp_path) == [
+        False
+    ]
 
 
 def test_minor_where_what_is_wrapped_is_in_evaluation_mode_or_only_called_outside_of_trainings(tmp_path: Path) -> None:

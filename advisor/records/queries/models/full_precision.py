@@ -23,15 +23,19 @@ from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
 from accel_advisor.values.evidence import PROVEN, Evidence, Ground
 
 if TYPE_CHECKING:
+    from accel_advisor.records.conditions import Condition
     from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.operations import Operation, OperationContext
     from accel_advisor.source.document import Document
 
 SINCE = (1, 10)
 """The version of torch that brought ``torch.autocast``."""
+_SCALERS = calls("torch.amp.GradScaler", "torch.cuda.amp.GradScaler")
+"""What may be made whatever the precision is, and does nothing to it."""
 _SWITCHES = (
     *(AnyCall("autocast"), AnySets("allow_tf32"), AnySets("fp32_precision")),
-    *calls("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.set_float32_matmul_precision"),
+    *_SCALERS,
+    *calls("torch.set_float32_matmul_precision"),
     *methods("Module", "half", "bfloat16"),
     *methods("Tensor", "half", "bfloat16"),
     *within("apex.amp", "apex.fp16_utils"),
@@ -207,14 +211,22 @@ def _switched_by(facts: Facts, loop: Loop) -> list[tuple[str, Operation]] | None
     learns = [context for one in facts.program.operations_of(_BACKWARD) for context in one.contexts]
     needed = [{by.off_by for by in context.conditions} for context in learns if loop in context.loops]
     trains = set.intersection(*needed) if needed else set()
-    found = [(one, context) for one in facts.program.operations_of(*_SWITCHES) for context in one.contexts]
-    options = [(_off_by(context, trains), one) for one, context in found]
-    return options if all(option for option, _ in options) else None
+    found = {
+        one: [_off_by(context, trains) for context in one.contexts] for one in facts.program.operations_of(*_SWITCHES)
+    }
+    for one, deciding in found.items():
+        known = {by.node for by in deciding if by is not None}
+        for context, by in zip(one.contexts, deciding, strict=True):
+            # of who else calls it, it is perhaps not known what decides there
+            beside = not known.isdisjoint(each.node for each in context.conditions)
+            if by is None and not (beside or one.does(*_SCALERS)):
+                return None
+    return [(by.off_by, one) for one, deciding in found.items() for by in deciding if by is not None]
 
 
-def _off_by(context: OperationContext, but: set[str]) -> str:
-    """The innermost option without which something does not happen, but for these."""
-    return next((by.off_by for by in reversed(context.conditions) if by.off_by and by.off_by not in but), "")
+def _off_by(context: OperationContext, but: set[str]) -> Condition | None:
+    """The innermost condition without which something does not happen, since an option is off, but for these."""
+    return next((by for by in reversed(context.conditions) if by.off_by and by.off_by not in but), None)
 
 
 def _changes_default(facts: Facts) -> bool:
@@ -231,7 +243,7 @@ def _differentiated_twice(facts: Facts, loop: Loop) -> list[Operation]:
     """What takes gradients of gradients in a loop, or in a function beside it that nothing is seen to call. A project
     has losses that do which this training does not use, and optimizers to choose from."""
     found = facts.program.operations_of(*_DIFFERENTIATES)
-    twice = [one for one in found if not one.lacks("create_graph", 4 if one.what.name == "grad" else 2)]
+    twice = [one for one in found if _keeps_graph(one)]
     return [
         one
         for one in twice
@@ -241,6 +253,14 @@ def _differentiated_twice(facts: Facts, loop: Loop) -> list[Operation]:
             for context in one.contexts
         )
     ]
+
+
+def _keeps_graph(operation: Operation) -> bool:
+    """Whether gradients are computed so that they can be differentiated: what ``backward`` is given by a variable says
+    so only for optimizers of second order (``create_graph=is_second_order``)."""
+    if operation.what.name == "grad":
+        return not operation.lacks("create_graph", 4)
+    return any(one.literal is True for one in operation.given("create_graph", 2).alternatives)
 
 
 def _is_penalty(operation: Operation) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from accel_advisor.records.given import Given
     from accel_advisor.records.operations import Operation
 
+_DATA = re.compile(r"data_?(?:set|loader)|loader$", re.IGNORECASE)
 _QUESTIONS = frozenset({"isinstance", "issubclass", "hasattr", "getattr", "type", "print", "id"})
 """Functions that a model may be given to without running it."""
 _GIVES = frozenset({"module", "state_dict"})
@@ -86,10 +88,17 @@ def never_learns(facts: Facts, wrapping: Operation) -> bool:
 
 
 def _only_evaluates(facts: Facts, target: str) -> bool:
-    """Whether a script puts what bears a name into evaluation mode, nothing back, and computes no gradients."""
-    called = {dotted(one.func) for one in descendants(facts.document.tree, cst.Call)}
+    """Whether a script puts what bears a name into evaluation mode, nothing back, computes no gradients, and goes over
+    no data set: it looks at single samples, which a wrapper cannot divide."""
+    tree = facts.document.tree
+    called = {dotted(one.func) for one in descendants(tree, cst.Call)}
     methods = {one.rpartition(".")[2] for one in called}
-    return f"{target}.eval" in called and methods.isdisjoint({"backward", "train", "step"})
+    bound = {dotted(one.target) for one in descendants(tree, cst.AssignTarget)}
+    return (
+        f"{target}.eval" in called
+        and methods.isdisjoint({"backward", "train", "step"})
+        and not any(_DATA.search(one) for one in methods | bound)
+    )
 
 
 def _ends_in_eval(value: cst.BaseExpression) -> bool:
