@@ -28,8 +28,9 @@ from accel_advisor.values.values import Class, Function, Module, Tensor, Value
 
 if TYPE_CHECKING:
     from accel_advisor.interpreter.arguments import Arguments
+    from accel_advisor.records.call_graph import CallSite
     from accel_advisor.records.dataset_facts import DatasetFacts
-    from accel_advisor.records.loaders import CallSite, LoaderCall
+    from accel_advisor.records.loaders import LoaderCall
     from accel_advisor.records.loops import Loop
     from accel_advisor.source.document import Document
     from accel_advisor.syntax.exits import Left

@@ -48,7 +48,7 @@ from accel_advisor.values.values import (
 if TYPE_CHECKING:
     from accel_advisor.records.conditions import Condition
     from accel_advisor.records.dataset_facts import DatasetFacts
-    from accel_advisor.records.loaders import CallSite, LoaderCall
+    from accel_advisor.records.facts import CallSite, LoaderCall
     from accel_advisor.source.document import Document
 
 DEPTH = 12

@@ -335,13 +335,12 @@ class Recorder:
         )
         known = self.operations.get((id(node), what))
         if known is None:
-            statement = frame.statement or node
-            framework, function = _framework_around(frame), frame.function
-            around = function.node if function is not None else None
+            statement, framework = frame.statement or node, _framework_around(frame)
+            around = frame.function.node if frame.function is not None else None
             known = Operation(frame.document, node, what, frame.discarding, framework, statement, around)
             self.operations[id(node), what] = known
             self.facts[frame.document.filename].operations.append(known)
-        known.happens(context)
+        known.happens(context, frame.chain)
 
     def index(self, frame: Frame, node: cst.Subscript, key: Value, of: Value = UNKNOWN, *, sure: bool = False) -> None:
         """Something is indexed: a tensor without dimensions, or that is ``sure`` to end a slice, becomes a number."""

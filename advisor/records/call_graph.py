@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.values.immutable import immutable
 
 if TYPE_CHECKING:
-    from accel_advisor.records.loaders import CallSite
+    from accel_advisor.source.document import Document
     from accel_advisor.values.values import Function
+
+
+@immutable
+class CallSite:
+    """A call that the interpreter went through on its way to another."""
+
+    document: Document
+    node: cst.Call
 
 
 class CallGraph:

@@ -15,10 +15,10 @@ import libcst as cst
 
 from accel_advisor.project.target import Target, Version
 from accel_advisor.records.actions import AnyCall, Asked, Call, calls
-from accel_advisor.records.call_graph import CallGraph
+from accel_advisor.records.call_graph import CallGraph, CallSite
 from accel_advisor.records.inputs import Inputs
 from accel_advisor.records.layers import Layers
-from accel_advisor.records.loaders import CallSite, LoaderCall, LoaderContext
+from accel_advisor.records.loaders import LoaderCall, LoaderContext
 from accel_advisor.records.loops import Loop
 from accel_advisor.records.operations import Argument, Operation
 from accel_advisor.records.transfers import ArgumentPlace, ModuleCall, ModuleCallContext, Transfer, TransferContext

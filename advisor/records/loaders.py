@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.editing.edits import add_keyword
+from accel_advisor.records.call_graph import CallSite
 from accel_advisor.records.dataset_facts import DatasetFacts, IssueKind, WorkerIssue
 from accel_advisor.records.given import Given
 from accel_advisor.records.loops import Loop
@@ -17,7 +18,6 @@ from accel_advisor.records.transfers import Transfer
 from accel_advisor.tables.known_datasets import DATASET_LENGTHS
 from accel_advisor.tables.loader_libraries import TORCH_LOADER
 from accel_advisor.values.evidence import PROVEN, Evidence
-from accel_advisor.values.immutable import immutable
 from accel_advisor.values.places import union_of
 from accel_advisor.values.tensors import BatchSource
 from accel_advisor.values.values import (
@@ -39,14 +39,6 @@ if TYPE_CHECKING:
     from accel_advisor.source.document import Document
     from accel_advisor.tables.loader_libraries import Constructor
     from accel_advisor.values.values import Filed, Mapping
-
-
-@immutable
-class CallSite:
-    """A call that the interpreter went through on its way to another."""
-
-    document: Document
-    node: cst.Call
 
 
 @dataclass(eq=False, slots=True)

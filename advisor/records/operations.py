@@ -21,13 +21,14 @@ from accel_advisor.values.values import ABSENT, Constant, Opaque, Qualified, Unk
 
 if TYPE_CHECKING:
     from accel_advisor.finding import Edit
+    from accel_advisor.records.call_graph import CallSite
     from accel_advisor.records.conditions import Condition
     from accel_advisor.records.loops import Loop
     from accel_advisor.source.document import Document
     from accel_advisor.values.values import Mapping
 
-_MANY = 8
-"""Contexts that are too many to be compared with one more, each time that it happens."""
+_MANY, _MOST_WAYS = 8, 32
+"""Contexts that are too many to be compared with one more, each time that it happens; and ways that are kept."""
 _FACTORIES = calls(*TENSOR_FACTORIES)
 
 
@@ -193,6 +194,7 @@ class Operation:
         statement: the statement that it stands in.
         function: the innermost function that it stands in; None at the top of a module.
         varies: whether what a call calls may be something else, so that it is never rewritten.
+        ways: the calls through which it is reached, outermost first, once for each way that is known.
     """
 
     document: Document
@@ -204,10 +206,13 @@ class Operation:
     function: cst.CSTNode | None = None
     contexts: list[OperationContext] = field(default_factory=list)
     varies: bool = False
+    ways: dict[tuple[CallSite, ...], None] = field(default_factory=dict)
     _seen: set[OperationContext] = field(default_factory=set, init=False, repr=False)
 
-    def happens(self, context: OperationContext) -> None:
-        """It happens in one more way, if that is not known yet."""
+    def happens(self, context: OperationContext, way: tuple[CallSite, ...] = ()) -> None:
+        """It happens once more: as is known already, or in another way."""
+        if way and len(self.ways) < _MOST_WAYS:
+            self.ways[way] = None
         if len(self.contexts) < _MANY:  # to compare a few takes less time than to hash one
             known = context in self.contexts
         else:

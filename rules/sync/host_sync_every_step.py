@@ -25,13 +25,13 @@ class HostSyncEveryStep(Rule):
     What it does
         Finds what reads a tensor that is on the GPU at every step of the innermost loop in which the model learns:
         `.item()`, `.tolist()`, `.cpu()`, `float(loss)`, `print(loss)`, a tensor in an f-string, `if loss > 3:`,
-        `add_scalar`, what has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing with
-        a mask do, and a tensor as an index, bound or factor; buffers of a module too (`int(self.step)`). What a step
-        reads twice counts once. Functions that the loop calls are a part of it, and so are the methods of a model and
-        of its parts: each file reports what stands in it. It is a warning from three waits on, where a step waits for
-        each parameter or sample, and where only every hundredth uses what is read. A tensor on an unknown device counts
-        where the program names a GPU, and in the `step` of an optimizer that the project defines. Epochs of one step
-        are reported from three on.
+        `add_scalar`, what has to count first, as `nonzero`, `unique`, `repeat_interleave` by a tensor and indexing
+        with a mask do, and a tensor as an index, bound or factor; buffers of a module too (`int(self.step)`). What a
+        step reads twice counts once. Functions that the loop calls are a part of it, and so are the methods of a model
+        and of its parts: each file reports what stands in it, with the calls in the loop that lead there. It is a
+        warning from three waits on, where a step waits for each parameter or sample, and where only every hundredth
+        uses what is read. A tensor on an unknown device counts where the program names a GPU, and in the `step` of an
+        optimizer that the project defines. Epochs of one step are reported from three on.
 
     Why it costs time
         The host runs ahead of the GPU and queues its work. To read a value it has to wait until everything queued is
@@ -99,6 +99,7 @@ class HostSyncEveryStep(Rule):
             + self._remedy(loop, first)
         )
         related = [also_at(document, one.operation.node, self._beside(one)) for one in others]
+        related += [also_at(loop.document, one, "steps come there from here") for one in found.ways]
         if loop.document is not document:
             related.append(also_at(loop.document, loop.node, "the loop of the training"))
         level = Severity.WARNING if found.costly else Severity.INFO

@@ -80,6 +80,8 @@ _ITEM = AnyCall("item")
 _HOST_LIBRARIES = ("numpy", "pandas", "polars", "scipy", "sklearn", "jax", "tensorflow", "Tensor.numpy")
 """What makes objects with an ``item`` of its own."""
 _WAITING = (*_OF_SUBJECT, *_OF_ARGUMENTS, *_REPEATS, _TO, _WHERE, *_OF_UNKNOWN, _ITEM, *_COMPARES, *_CLAMPS, *_ADDS)
+_MOST_WAYS = 8
+"""Calls in a loop that are named as leading to its waits."""
 MANY = 3
 """Waits in a step from which on they are worth a warning, and a remark where each pass is called an epoch."""
 SYNCHRONIZES = calls("torch.cuda.synchronize", "torch.accelerator.synchronize")
@@ -149,6 +151,17 @@ class LoopWaits:
         counted = [one for one in self.waits if not (one.instead or one.again)]
         chosen = Counter(id(one.operation.function) for one in counted if Ground.CHOICE in one.basis.grounds)
         return len(counted) - chosen.total() + max(chosen.values(), default=0)
+
+    @property
+    def ways(self) -> tuple[cst.Call, ...]:
+        """The calls in the text of the loop that lead to waits elsewhere, as far as they are known, in order."""
+        chains = [way for one in self.waits if not self._is_inside(one) for way in one.operation.ways]
+        first = (next((site for site in way if self.loop.holds(site.document, site.node)), None) for way in chains)
+        calls = {id(site.node): site.node for site in first if site is not None}
+        return tuple(sorted(calls.values(), key=lambda one: self.loop.document.span(one).start.offset)[:_MOST_WAYS])
+
+    def _is_inside(self, wait: Wait) -> bool:
+        return self.loop.holds(wait.operation.document, wait.operation.node)
 
     @property
     def costly(self) -> bool:
