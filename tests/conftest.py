@@ -6,6 +6,7 @@ import gc
 import itertools
 import os
 import re
+import signal
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterator
@@ -85,6 +86,12 @@ LONGEST = (
 )
 """The files whose tests take a quarter of a minute and more, the longest first. `make test` begins with them, so that
 what is left when the first process has nothing more to do is short."""
+
+
+def pytest_configure() -> None:
+    """Hears Ctrl-C although the shell that started the tests in the background has all of its children ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
