@@ -152,11 +152,45 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """Another place that a finding is about."""
+    """Another place that a finding is about.
+
+    Attributes:
+        code: the rule that reports this place, where that is another one than the finding's.
+    """
 
     filename: str
     span: Span
     message: str
+    code: str = ""
+
+
+class Pause(StrEnum):
+    """Why the host waits for the device in a step: it ``reads`` what was computed there, ``copies`` a batch there,
+    ``fills`` on its own side what is then copied there, or asks to be told when everything is done (``synchronizes``).
+    """
+
+    READS = "reads"
+    COPIES = "copies"
+    FILLS = "fills"
+    SYNCHRONIZES = "synchronizes"
+
+    @property
+    def rank(self) -> int:
+        """3 for ``reads`` down to 0 for ``synchronizes``: larger says more about a step that waits for several."""
+        return ("synchronizes", "fills", "copies", "reads").index(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class StepWait:
+    """A wait of the host for the device in each step of a loop. Those of one loop are one remark: the host runs ahead
+    of the device only where none of them is left.
+
+    Attributes:
+        loop: which loop: its file and place, or those of a ``forward`` that no loop is seen to call.
+    """
+
+    loop: str
+    pause: Pause
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +270,7 @@ class Finding:
         aside: whether it is worth less than others of its rule, so that it is shown as one more place of the nearest of
             them, and by itself only where there is none. A minor one is reported beside others of its file.
         group: what it shares with other findings of its rule in the file that are the same remark; empty for nothing.
+        wait: the wait of a step that it is about; None where it is about something else.
         price: what a trial measured of it; None where none did.
     """
 
@@ -252,6 +287,7 @@ class Finding:
     minor: bool = False
     aside: bool = False
     group: str = ""
+    wait: StepWait | None = None
     price: Price | None = None
 
     @property

@@ -22,7 +22,7 @@ from accel_advisor.editing.edits import (
     replace_node,
 )
 from accel_advisor.editing.wrapping import newline_of
-from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Related, Severity, StepWait
 from accel_advisor.plugins import entry_points
 from accel_advisor.selection import TOOL_CODES
 from accel_advisor.values.evidence import PROVEN, Evidence
@@ -99,19 +99,22 @@ class Rule(ABC):
         minor: bool = False,
         aside: bool = False,
         group: str = "",
+        wait: StepWait | None = None,
     ) -> Finding:
         """A finding of this rule at ``node``, with the rule's own severity and frequency unless others are given, and
         what it rests on.
 
         Args:
             since: the version of ``package`` that the remedy came with. Where the project says that it may run with an
-                older one, the message names the version, and the fix is not safe; where it rules that version out, the
-                message says so, and there is no fix; where the file is written for a Python that it never ran on, the
-                finding is minor, too.
+                older one, the message names the version, and the fix is not safe; where it rules that version out, or
+                the file is written for a Python that it never ran on, the message says so, there is no fix, and the
+                finding is minor.
             minor: whether only those want to know it who ask for it (``--minor``) or select this rule by itself.
             aside: whether it is worth less than others of the rule, and so is shown as one more place of the nearest of
                 them; a minor one only where there is one in its file.
             group: findings of this rule in one file that share it, and are as severe, are shown as one.
+            wait: the wait of a step that it is about; those of one loop in a file are shown as one, whatever rules
+                report them.
         """
         document = facts.document
         if since is not None:
@@ -121,7 +124,7 @@ class Rule(ABC):
                 why = ", which this file is too old for" if ancient else ", which this project rules out"
                 message = f"{message} ({package} {since[0]}.{since[1]} or later{why if barred else ''})"
                 fix = fix.at_most(Applicability.UNSAFE) if fix is not None and not barred else None
-                minor |= ancient
+                minor |= barred
         return Finding(
             code=self.code,
             name=self.name,
@@ -136,6 +139,7 @@ class Rule(ABC):
             minor=minor,
             aside=aside,
             group=group,
+            wait=wait,
         )
 
 

@@ -29,12 +29,14 @@ from accel_advisor.finding import (
     Landmark,
     Location,
     NotKnown,
+    Pause,
     Related,
     Seen,
     SeenLoader,
     Severity,
     Sight,
     Span,
+    StepWait,
 )
 from accel_advisor.linting.report import Program, Result
 from accel_advisor.plugins import entry_points
@@ -223,17 +225,18 @@ def _plain(finding: Finding) -> list[Any]:
         finding.filename,
         _plain_span(finding.span),
         fix and [fix.title, fix.applicability.value, [[e.filename, _plain_span(e.span), e.content] for e in fix.edits]],
-        [[one.filename, _plain_span(one.span), one.message] for one in finding.related],
+        [[one.filename, _plain_span(one.span), one.message, one.code] for one in finding.related],
         finding.confidence.value,
         finding.frequency.value,
         finding.minor,
         finding.aside,
         finding.group,
+        finding.wait and [finding.wait.loop, finding.wait.pause.value],
     ]
 
 
 def _finding(data: list[Any]) -> Finding:
-    code, name, message, severity, filename, span, fix, related, confidence, frequency, minor, aside, group = data
+    code, name, message, severity, filename, span, fix, related, confidence, frequency, minor, aside, group, wait = data
     return Finding(
         code,
         name,
@@ -243,12 +246,13 @@ def _finding(data: list[Any]) -> Finding:
         _span(span),
         fix
         and Fix(fix[0], tuple(Edit(file, _span(place), text) for file, place, text in fix[2]), Applicability(fix[1])),
-        tuple(Related(file, _span(place), text) for file, place, text in related),
+        tuple(Related(file, _span(place), text, rule) for file, place, text, rule in related),
         Confidence(confidence),
         Frequency(frequency),
         bool(minor),
         bool(aside),
         group,
+        wait and StepWait(wait[0], Pause(wait[1])),
     )
 
 

@@ -235,7 +235,13 @@ def _silenced(document: Document, findings: Iterable[Finding], ruleset: Ruleset)
         one for one in found if not any(start <= one.span.start.offset < end for start, end in idle)
     )
     weighty = {one.code for one in kept if not one.minor}
-    asked = [one.code in ruleset.named or (one.aside and one.code in weighty) for one in kept]
+    waiting = {one.wait.loop for one in kept if one.wait is not None and not one.minor}
+    asked = [
+        one.code in ruleset.named
+        or (one.aside and one.code in weighty)
+        or (one.wait is not None and one.wait.loop in waiting)
+        for one in kept
+    ]
     kept = [replace(one, minor=False) if shown else one for one, shown in zip(kept, asked, strict=True)]
     if any(one.code in (INTERNAL_ERROR[0], NOT_ANALYSED[0], SYNTAX_ERROR[0]) for one in kept):
         return kept

@@ -1,13 +1,14 @@
-"""What is one remark is one finding: advice about what a run pays for only once, and what its rule puts together."""
+"""What is one remark is one finding: advice about what a run pays for only once, what its rule puts together, and the
+waits of one step."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import takewhile
 
-from accel_advisor.finding import Applicability, Confidence, Finding, Fix, Frequency, Related, Severity
+from accel_advisor.finding import Applicability, Confidence, Edit, Finding, Fix, Frequency, Related, Severity
 from accel_advisor.selection import TOOL_CODES
 
 _Kind = tuple[str, str, Severity, str, Confidence, Applicability | None]
@@ -108,6 +109,45 @@ def _joined(findings: list[Finding]) -> Finding:
     return replace(first, fix=_fix([one.fix for one in findings if one.fix is not None]), related=related)
 
 
+def by_step(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings in their order, with the waits of one step in a file, whatever rules report them, as places of the one
+    that says most of the step: a report has one remark of a step, while an editor marks each place.
+    """
+    findings = list(findings)
+    steps: dict[tuple[str, str], list[Finding]] = {}
+    for one in findings:
+        if one.wait is not None:
+            steps.setdefault((one.filename, one.wait.loop), []).append(one)
+    whole = {id(first := max(waits, key=_says)): _of_step(first, waits) for waits in steps.values()}
+    return [whole.get(id(one), one) for one in findings if one.wait is None or id(one) in whole]
+
+
+def _says(finding: Finding) -> tuple[int, int]:
+    """How much a wait says of its step."""
+    return (finding.wait.pause.rank if finding.wait else -1, finding.severity.rank)
+
+
+def _of_step(first: Finding, waits: list[Finding]) -> Finding:
+    """A wait that has the others of its step as places, is as severe as the worst of them, and has their fixes where it
+    has none that is as safe."""
+    others = [one for one in waits if one is not first]
+    if not others:
+        return first
+    related = [*first.related]
+    for one in others:
+        code = one.code if one.code != first.code else ""
+        place = replace(_place(one), message=f"{one.code}: {one.remedy}" if code else one.remedy, code=code)
+        related += [place, *(replace(also, code=also.code or code) for also in one.related)]
+    places = tuple(dict.fromkeys(related))
+    fixes = [one.fix for one in (first, *others) if one.fix is not None]
+    kind = first.fix or max(fixes, key=lambda one: one.applicability.rank, default=None)
+    alike = [one for one in _apart(fixes) if kind is not None and one.applicability is kind.applicability]
+    more = "one more place" if len(others) == 1 else f"{len(others)} more places"
+    message = f"{first.message} (each pass waits in {more}: the host runs ahead once none is left)"
+    severity = max((one.severity for one in waits), key=lambda one: one.rank)
+    return replace(first, message=message, severity=severity, fix=_fix(alike), related=places)
+
+
 def _place(finding: Finding) -> Related:
     return Related(finding.filename, finding.span, finding.remedy)
 
@@ -119,3 +159,21 @@ def _fix(fixes: list[Fix]) -> Fix | None:
     titles = list(dict.fromkeys(one.title for one in fixes))
     title = titles[0] if len(titles) == 1 else f"{titles[0]}, and likewise in the other places"
     return Fix(title, edits, fixes[0].applicability)
+
+
+def _apart(fixes: list[Fix]) -> Iterator[Fix]:
+    """Those that change no text which one before them changes otherwise."""
+    taken: list[Edit] = []
+    for fix in fixes:
+        new = [one for one in fix.edits if one not in taken]
+        if not any(_meet(one, other) for one in new for other in taken):
+            taken += new
+            yield fix
+
+
+def _meet(one: Edit, other: Edit) -> bool:
+    """Whether two edits change the same text, or insert at the same place."""
+    if one.filename != other.filename:
+        return False
+    start, end = max(one.span.start, other.span.start), min(one.span.end, other.span.end)
+    return start < end or (start == end and (one.span == other.span or one.span.start < start < one.span.end))

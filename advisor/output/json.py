@@ -45,6 +45,7 @@ def plain(finding: Finding) -> dict[str, Any]:
         },
         "related": [
             {
+                "code": one.code or finding.code,
                 "message": one.message,
                 "filename": one.filename,
                 **_span(one.span),

@@ -72,7 +72,7 @@ def lint(root: Path, *paths: str, options: Sequence[str] = ()) -> list[dict[str,
 def places(findings: list[dict[str, Any]]) -> list[Place]:
     """All lines that findings are about."""
     return [
-        Place(at["filename"], at["location"]["row"], one["code"]) for one in findings for at in (one, *one["related"])
+        Place(at["filename"], at["location"]["row"], at["code"]) for one in findings for at in (one, *one["related"])
     ]
 
 

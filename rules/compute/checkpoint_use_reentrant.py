@@ -42,7 +42,7 @@ class CheckpointUseReentrant(Rule):
 
     When to ignore it
         Where the segment relies on what only the reentrant one does: say so with `use_reentrant=True`. Where an option
-        asks for checkpoints, it is `info`.
+        asks for checkpoints, it is `info`, and shown by `--minor` alone.
 
     Fix safety
         Unsafe: segments that change state as they run, or that some DDP and FSDP set-ups wrap, may behave otherwise.
@@ -70,4 +70,4 @@ class CheckpointUseReentrant(Rule):
             fix = pass_argument(operation, "use_reentrant", "False")
             optional = any(one.is_choice for context in operation.contexts for one in context.conditions)
             level = Severity.INFO if optional else Severity.WARNING
-            yield self.finding(facts, operation.node, message, severity=level, fix=fix, since=_SINCE)
+            yield self.finding(facts, operation.node, message, severity=level, fix=fix, since=_SINCE, minor=optional)

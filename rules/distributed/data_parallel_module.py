@@ -63,7 +63,7 @@ class DataParallelModule(Rule):
     severity = Severity.WARNING
 
     def check(self, facts: Facts) -> Iterator[Finding]:
-        """Reports each wrapper once, and those beside DistributedDataParallel as one for each file."""
+        """Reports the wrappers of a file as one decision."""
         beside = facts.wraps_in_parallel
         if not facts.names_gpu_anywhere or (beside and not facts.trains):
             return
@@ -80,8 +80,8 @@ class DataParallelModule(Rule):
                 message += "use DistributedDataParallel with a process for each GPU"
             lasting = facts.trains and facts.document.notebook is None and not beside
             severity = Severity.WARNING if lasting else Severity.INFO
-            minor, group = beside or never_learns(facts, operation), "beside" if beside else ""
-            yield self.finding(facts, operation.node, message, severity=severity, minor=minor, group=group)
+            minor = beside or never_learns(facts, operation)
+            yield self.finding(facts, operation.node, message, severity=severity, minor=minor, group="wrappers")
 
     def _has_one_device(self, operation: Operation) -> bool:
         lists = [one.items for one in operation.given("device_ids", 1).alternatives]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
+from accel_advisor.finding import Finding, Pause, Severity
 from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.queries.steps.host_waits import LoopWaits, Need, Wait, waits_of_each_step
+from accel_advisor.records.queries.steps.training_steps import wait_in
 from accel_advisor.rule import Rule, also_at
 
 _REMEDIES = {
@@ -34,8 +35,7 @@ class HostSyncEveryStep(Rule):
         optimizer that the project defines. Epochs of one step are reported from three on.
 
     Why it costs time
-        The host runs ahead of the GPU and queues its work. To read a value it has to wait until everything queued is
-        done; the GPU then idles until new work arrives.
+        The host queues work ahead of the GPU. To read a value it waits until all of it is done, and the GPU then idles.
 
     Example
         import torch
@@ -71,11 +71,10 @@ class HostSyncEveryStep(Rule):
         total, largest = torch.stack(losses).sum().item(), torch.stack(maxima).max().item()
 
     When to ignore it
-        Where a step is long: a wait costs little then. The rule is silent about what a condition guards that changes
-        from step to step (`if step % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about
-        debugging, about evaluation (what else stands under `no_grad` is a part of the step), where the optimizer is
-        LBFGS, and where the loop steps an environment (`state, reward, ... = env.step(action)`), which has to know what
-        the model decided. An option (`if args.amp`), the rank and an early end of the loop guard nothing.
+        Where a step is long. The rule is silent about what a condition guards that changes from step to step (`if step
+        % 100 == 0`, but neither `if len(boxes) > 0` nor `if step > start`) or that is about debugging, about evaluation
+        (what else stands under `no_grad` is a part of the step), where the optimizer is LBFGS, and where the loop steps
+        an environment (`state, reward, ... = env.step(action)`). An option, the rank and an early end guard nothing.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
@@ -92,18 +91,19 @@ class HostSyncEveryStep(Rule):
     def _report(self, facts: Facts, found: LoopWaits) -> Finding:
         document, loop = facts.document, found.loop
         first, *others = found.waits
-        often, at = (f"{found.count} times ", "first ") if found.count > 1 else ("", "")
-        times = f"{often}at every step{f', for each {first.each}' if first.each else ''}, {at}"
+        at = first.operation.node
+        often, where = (f"{found.count} times ", "first ") if found.count > 1 else ("", "")
+        times = f"{often}at every step{f', for each {first.each}' if first.each else ''}, {where}"
         message = (
-            f"this training waits for the GPU {times}at `{document.code(first.operation.node)}`{found.basis.clause}; "
+            f"this training waits for the GPU {times}at `{document.code(at)}`{found.basis.clause}; "
             + self._remedy(loop, first)
         )
         related = [also_at(document, one.operation.node, self._beside(one)) for one in others]
         related += [also_at(loop.document, one, "steps come there from here") for one in found.ways]
         if loop.document is not document:
             related.append(also_at(loop.document, loop.node, "the loop of the training"))
-        level = Severity.WARNING if found.costly else Severity.INFO
-        return self.finding(facts, first.operation.node, message, severity=level, related=related, basis=found.basis)
+        level, wait = Severity.WARNING if found.costly else Severity.INFO, wait_in(loop, Pause.READS)
+        return self.finding(facts, at, message, severity=level, related=related, basis=found.basis, wait=wait)
 
     def _beside(self, other: Wait) -> str:
         here = "or here, in another branch" if other.instead else "it waits here too"

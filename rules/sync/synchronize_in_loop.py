@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Applicability, Finding, Fix, Related, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Pause, Related, Severity
 from accel_advisor.records.actions import AnyCall, any_calls, within
 from accel_advisor.records.facts import Facts, Loop
 from accel_advisor.records.operations import Operation
 from accel_advisor.records.queries.steps.host_waits import READINGS, SYNCHRONIZES
-from accel_advisor.records.queries.steps.training_steps import happens_in_each_step, loop_of_each_step
+from accel_advisor.records.queries.steps.training_steps import happens_in_each_step, loop_of_each_step, wait_in
 from accel_advisor.rule import Rule, also_at, remove_statement
 
 MEASURES = (
@@ -95,7 +95,8 @@ class SynchronizeInLoop(Rule):
         elif isinstance(loop.node, (cst.For, cst.While)):
             edit = remove_statement(facts.document, operation.statement, loop.node.body)
         fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
-        return self.finding(facts, operation.node, message, fix=fix, related=related)
+        wait = wait_in(loop, Pause.SYNCHRONIZES)
+        return self.finding(facts, operation.node, message, fix=fix, related=related, wait=wait)
 
     def _timed(self, facts: Facts, loop: Loop, operations: list[Operation]) -> Finding:
         first, *others = operations
@@ -106,7 +107,7 @@ class SynchronizeInLoop(Rule):
         related = [also_at(facts.document, one.node, "for a clock, too") for one in others]
         if not loop.holds(facts.document, first.node):
             related.append(also_at(loop.document, loop.node, "the steps of this loop call it"))
-        return self.finding(facts, first.node, message, related=related)
+        return self.finding(facts, first.node, message, related=related, wait=wait_in(loop, Pause.SYNCHRONIZES))
 
     def _needed(self, facts: Facts) -> bool:
         """Whether the program measures by events, keeps several streams, or copies to the host asynchronously."""

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from accel_advisor.finding import Applicability, Finding, Fix, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Pause, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.copies.made_copies import MadeCopy, made_copies
-from accel_advisor.records.queries.copies.waiting_copy_words import making_and_waiting, remedy_for, whose_batches
+from accel_advisor.records.queries.copies.waiting_copy_words import (
+    making_and_waiting,
+    remedy_for,
+    what_waits,
+    whose_batches,
+)
+from accel_advisor.records.queries.steps.training_steps import wait_for_batches, wait_of
 from accel_advisor.records.queries.steps.waiting_copies import WaitingCopy, asynchronous_edits, basis_of, waiting_copies
 from accel_advisor.records.queries.steps.wrapper_copies import WrapperCopy, wrapper_copies
 from accel_advisor.rule import Rule, also_at
@@ -25,8 +31,8 @@ class BlockingHostToDeviceCopy(Rule):
     Why it costs time
         The program waits for the copy before it queues the next kernels; with `non_blocking=True` it goes on at once.
         From pinned memory the copy then runs beside the computation; from pageable memory it is staged first and gains
-        less, so the finding is a warning only where the loader is seen to pin its batches. What a cast on the host, or
-        the step itself, makes is pageable, too: copied first, and cast on the GPU, a batch comes from pinned memory.
+        less, so the finding is a warning only where the loader is seen to pin its batches. What a cast on the host
+        makes is pageable, too: copied first, and cast on the GPU, a batch comes from pinned memory.
 
     Example
         import torch
@@ -37,8 +43,7 @@ class BlockingHostToDeviceCopy(Rule):
         data = TensorDataset(torch.zeros(64, 8), torch.zeros(64))
         loader = DataLoader(data, batch_size=16, num_workers=2, pin_memory=True)
         for x, y in loader:
-            x, y = x.cuda(), y.cuda()
-            (model(x).sum() - y.sum()).backward()
+            (model(x.cuda()).sum() - y.cuda().sum()).backward()
 
     Use instead
         import torch
@@ -49,28 +54,25 @@ class BlockingHostToDeviceCopy(Rule):
         data = TensorDataset(torch.zeros(64, 8), torch.zeros(64))
         loader = DataLoader(data, batch_size=16, num_workers=2, pin_memory=True)
         for x, y in loader:
-            x, y = x.cuda(non_blocking=True), y.cuda(non_blocking=True)
-            (model(x).sum() - y.sum()).backward()
+            (model(x.cuda(non_blocking=True)).sum() - y.cuda(non_blocking=True).sum()).backward()
 
     When to ignore it
-        Where the copy itself is being timed: the rule is silent in loops that synchronize and read the clock in every
-        pass, but for trainings, and where a framework moves the batches, where the loop changes the batch on the host
-        after the copy (it might still be reading), where the samples may be on the device already, where a loader
-        without workers and pinning takes them out of memory, and where nothing speaks for a GPU. It is only `info`
-        where the device is not known, and where a setting that is off by default decides `non_blocking`. A loop that
-        trains nothing and reads values of the GPU in every pass waits anyway: a copy there is named beside one that is
-        worth more, or else as `info` where the batch may be pinned, and only where the rule is selected if it is not.
+        Where the copy itself is timed: the rule is silent in loops that synchronize and read the clock in every pass,
+        but for trainings, where a framework moves the batches, where the loop changes the batch on the host after the
+        copy, where the samples may be on the device already, where a loader without workers and pinning takes them out
+        of memory, and where nothing speaks for a GPU. It is only `info` where the device is not known, and where a
+        setting that is off by default decides `non_blocking`. A loop that trains nothing and reads values of the GPU in
+        every pass waits anyway, and one that copies from pageable memory gains little: a copy there is named beside one
+        that is worth more, or else only where the rule is selected.
 
     Fix safety
-        Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; where the device is
-        a `torch.device` that may be another accelerator, `non_blocking=device.type == "cuda"` is written, because an
-        asynchronous copy to MPS can read memory that is gone. Unsafe where the device is not known, where the batch may
-        be an object with a `.to` of its own, or is read as an array, through which it may be changed while it is
-        copied, and where the call casts too: the cast then moves to the GPU. There is none for other copies.
+        Safe where what is copied is proven to be a plain tensor and the device is CUDA or the host; for a
+        `torch.device` that may be another accelerator, `non_blocking=device.type == "cuda"` is written: an asynchronous
+        copy to MPS can read memory that is gone. Unsafe where the device is not known, where the batch may be an object
+        with a `.to` of its own, or is read as an array, and where the call casts too: the cast then moves to the GPU.
 
     References
         - https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html
-        - https://github.com/pytorch/pytorch/issues/139550
     """
 
     code = "ACC201"
@@ -89,26 +91,24 @@ class BlockingHostToDeviceCopy(Rule):
         node, basis = copies[0].node, copies[0].basis
         message = making_and_waiting(facts.document.code(node), basis)
         related = [also_at(facts.document, one.node, "this one, too") for one in copies[1:]]
-        return self.finding(facts, node, message, severity=Severity.INFO, related=related, basis=basis)
+        found = self.finding(facts, node, message, severity=Severity.INFO, related=related, basis=basis)
+        return replace(found, wait=wait_of(copies[0].making, Pause.COPIES))
 
     def _report_wrapper(self, facts: Facts, copy: WrapperCopy) -> Finding:
-        source = whose_batches(copy.loaders, copy.pinned)
         message = (
-            f"{source} in `{facts.document.code(copy.call.node)}` {copy.wrapper} copies them to the GPU, and waits"
-            f"{copy.basis.clause}; copy before it, by `.to(device, non_blocking=True)`"
+            f"{whose_batches(copy.loaders, copy.pinned)} in `{facts.document.code(copy.call.node)}` {copy.wrapper} "
+            f"copies them to the GPU, and waits{copy.basis.clause}; copy before it, by `.to(device, non_blocking=True)`"
         )
         level = Severity.WARNING if copy.pinned and copy.basis.proven and not copy.aside else Severity.INFO
         found = self.finding(facts, copy.call.node, message, severity=level, basis=copy.basis)
-        return replace(found, minor=copy.aside and not copy.pinned, aside=copy.aside)
+        return replace(found, minor=copy.aside, aside=copy.aside, wait=wait_for_batches(copy.call.contexts))
 
     def _report(self, facts: Facts, copies: list[WaitingCopy]) -> Finding:
         document, basis, first = facts.document, basis_of(copies), copies[0]
-        calls = " and ".join(f"`{document.code(copy.transfer.node)}`" for copy in copies)
         pinned = all(copy.pinned for copy in copies)
         source = whose_batches((loader for copy in copies for loader in copy.loaders), pinned)
-        done = "wait until the copies are done" if len(copies) > 1 else "waits until the copy is done"
         remedy, aside = remedy_for(copies), all(copy.aside for copy in copies)
-        message = f"{source} {calls} {done}{basis.clause}; {remedy}"
+        message = f"{source} {what_waits(document, copies)}{basis.clause}; {remedy}"
         held = aside or all(copy.transfer.waits_unless_asked for copy in copies)
         severity = Severity.WARNING if pinned and basis.proven and not held else Severity.INFO
         related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
@@ -116,5 +116,5 @@ class BlockingHostToDeviceCopy(Rule):
         made, at = asynchronous_edits(copies), first.transfer.node
         fix = Fix(f"Pass `non_blocking={first.asynchronous_where}`", made, kind) if made else None
         known = self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis, group=remedy)
-        slight = all(copy.slight for copy in copies)
-        return replace(known, minor=slight or (aside and not (pinned or first.may_be_pinned)), aside=aside)
+        minor = aside or all(copy.slight for copy in copies)
+        return replace(known, minor=minor, aside=aside, wait=wait_for_batches(first.transfer.contexts))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Pause, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.steps.filled_then_moved import FilledThenMoved, filled_then_moved
+from accel_advisor.records.queries.steps.training_steps import wait_of
 from accel_advisor.rule import Rule, also_at, make_on_device
 
 
@@ -52,7 +53,7 @@ class CreateOnCpuThenMove(Rule):
         device is not the host (`torch.set_default_device`, `with device:`). It is silent, too, about random tensors
         and ranges of floats that are made only now and then: other numbers are not worth what that costs. In an
         evaluation it is `info`; what a program does that evaluates a single batch, and small tensors in passes that
-        wait anyway, are reported only if this rule is selected by its code or name.
+        train nothing, are reported only if this rule is selected by its code or name.
 
     Fix safety
         Safe for constant fills and ranges of integers. Unsafe for random tensors, which then come from the device's
@@ -100,4 +101,5 @@ class CreateOnCpuThenMove(Rule):
             related=related,
             basis=one.basis,
             minor=one.slight or not one.often,
+            wait=wait_of(one.filling, Pause.FILLS) if one.often else None,
         )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Frequency, Severity
+from accel_advisor.finding import Finding, Frequency, Pause, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.steps.literal_copies import literal_copies
+from accel_advisor.records.queries.steps.training_steps import wait_of
 from accel_advisor.rule import Rule, also_at
 
 
@@ -67,4 +68,5 @@ class LiteralCopiedEveryStep(Rule):
                 f"tensor once, before the loop or as a buffer of the module"
             )
             related = [also_at(facts.document, copy.maker, "it is made here")] if apart else []
-            yield self.finding(facts, copy.node, message, related=related, basis=copy.basis)
+            wait = wait_of(copy.making, Pause.FILLS)
+            yield self.finding(facts, copy.node, message, related=related, basis=copy.basis, wait=wait)

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from accel_advisor.finding import Finding, Frequency, Severity
+from accel_advisor.finding import Finding, Frequency, Pause, Severity
 from accel_advisor.records.facts import Facts, Transfer
 from accel_advisor.records.queries.steps.repeated_copies import copies_of_the_same
 from accel_advisor.records.queries.steps.settled_copies import SettledCopy, settled_copies
+from accel_advisor.records.queries.steps.training_steps import wait_for_batches, wait_of
 from accel_advisor.rule import Rule, also_at
 
 
@@ -78,7 +79,8 @@ class LoopInvariantTransfer(Rule):
             f"keep it as a tensor on the GPU, in a module as a buffer"
         )
         severity = Severity.WARNING if copy.basis.proven else Severity.INFO
-        return self.finding(facts, copy.node, message, severity=severity, basis=copy.basis, frequency=Frequency.STEP)
+        step, wait = Frequency.STEP, wait_of(copy.operation, Pause.FILLS)
+        return self.finding(facts, copy.node, message, severity=severity, basis=copy.basis, frequency=step, wait=wait)
 
     def _report(self, facts: Facts, transfer: Transfer) -> Finding:
         document = facts.document
@@ -91,4 +93,5 @@ class LoopInvariantTransfer(Rule):
             f"before the loop"
         )
         related = [also_at(born.document, born.node, "it is made here")]
-        return self.finding(facts, transfer.node, message, related=related)
+        wait = wait_for_batches(transfer.contexts, Pause.FILLS)
+        return self.finding(facts, transfer.node, message, related=related, wait=wait)

@@ -7,8 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from accel_advisor.finding import Applicability, Edit, Finding, Fix, Frequency, Location, Severity, Span
-from accel_advisor.linting.joining import joined
+from accel_advisor.finding import (
+    Applicability,
+    Edit,
+    Finding,
+    Fix,
+    Frequency,
+    Location,
+    Pause,
+    Related,
+    Severity,
+    Span,
+    StepWait,
+)
+from accel_advisor.linting.joining import by_step, joined
 
 from ..conftest import Run
 
@@ -105,6 +117,53 @@ class TestWorthLess:
         assert len(joined([replace(one, aside=False) for one in files])) == 3
 
 
+def wait(row: int, pause: Pause, code: str, loop: str = "train.py:7", **changes: object) -> Finding:
+    return advice(row, code=code, frequency=Frequency.STEP, wait=StepWait(loop, pause), **changes)
+
+
+class TestWaitsOfAStep:
+    def test_the_one_that_says_most_has_the_others(self) -> None:
+        copy = wait(1, Pause.COPIES, "ACC201", severity=Severity.WARNING)
+        filled = wait(2, Pause.FILLS, "ACC205")
+        read = wait(3, Pause.READS, "ACC208", fix=None)
+        (one,) = by_step([copy, filled, read])
+        assert (one.code, one.span, one.severity) == ("ACC208", at(3), Severity.WARNING)
+        assert [(place.code, place.span) for place in one.related] == [("ACC201", at(1)), ("ACC205", at(2))]
+        assert one.related[0].message == "ACC201: Do it"
+        assert one.message.endswith("(each pass waits in 2 more places: the host runs ahead once none is left)")
+        assert one.fix is not None
+        assert [edit.span for edit in one.fix.edits] == [at(1), at(2)]
+
+    def test_a_wait_of_its_own_rule_is_named_without_it(self) -> None:
+        also = Related("train.py", at(9), "it is filled here")
+        (one,) = by_step([wait(1, Pause.FILLS, "ACC205"), wait(2, Pause.FILLS, "ACC205", related=(also,))])
+        assert [(place.code, place.message) for place in one.related] == [("", "Do it"), ("", "it is filled here")]
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            wait(2, Pause.COPIES, "ACC201", "train.py:99"),
+            wait(2, Pause.COPIES, "ACC201", filename="model.py"),
+            advice(2, code="ACC201", frequency=Frequency.STEP),
+        ],
+        ids=["another loop", "another file", "no wait"],
+    )
+    def test_others_stand_by_themselves(self, other: Finding) -> None:
+        read = wait(1, Pause.READS, "ACC208")
+        assert by_step([read, other]) == [read, other]
+
+    def test_a_fix_that_is_less_safe_stays_out(self) -> None:
+        unsafe = Fix("Do it", (Edit("train.py", at(2), "done"),), Applicability.UNSAFE)
+        (one,) = by_step([wait(1, Pause.COPIES, "ACC201"), wait(2, Pause.FILLS, "ACC205", fix=unsafe)])
+        assert one.fix == advice(1).fix
+
+    def test_edits_that_meet_are_made_once(self) -> None:
+        whole = Span(at(1).start, at(3).end)
+        over = Fix("Do all", (Edit("train.py", whole, "other"),), Applicability.SAFE)
+        (one,) = by_step([wait(2, Pause.COPIES, "ACC201"), wait(1, Pause.FILLS, "ACC205", fix=over)])
+        assert one.fix == advice(2).fix
+
+
 ONCE = "import torch\n\na = torch.zeros(4).cuda()\nb = torch.ones(4).cuda()\n"
 COPIES = """\
 import torch
@@ -131,6 +190,19 @@ for x, y in loader:
     x = x.cuda()
     with torch.no_grad():
         right += model(x).sum().item()
+"""
+STEP = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.zeros(64, 8), torch.zeros(64, 2))
+loader = DataLoader(data, batch_size=16, num_workers=2, pin_memory=True)
+model = torch.nn.Linear(8, 2).cuda()
+total = 0
+for x, y in loader:
+    loss = (model(x.cuda()) - y.cuda()).square().sum()
+    loss.backward()
+    total += loss.item()
 """
 TRAINS = "for x, y in loader:\n    model(x.cuda()).sum().backward()\n"
 
@@ -202,3 +274,22 @@ class TestTheCommand:
         assert "= train.py:11:" in out
         run("lint", "train.py", "--select", "ACC201", "--fix")
         assert path.read_text().count("non_blocking=True") == 3
+
+    def test_waits_of_one_step_are_one_remark(self, run: Run, project: Path) -> None:
+        path = project / "train.py"
+        path.write_text(STEP)
+        done = run("lint", "train.py", "--select", "ACC201,ACC208")
+        assert "1 finding (warning)" in done.out
+        assert done.out.startswith("train.py:11:")
+        assert "= train.py:9:" in done.out
+        assert "ACC201: Pass `non_blocking=True`" in done.out
+        assert "Made 1 fix." in run("lint", "train.py", "--select", "ACC201,ACC208", "--fix").out
+        assert "1 finding (info)" in run("lint", "train.py", "--select", "ACC201,ACC208").out
+
+    def test_what_is_minor_is_named_beside_others_of_its_step(self, run: Run, project: Path) -> None:
+        path = project / "train.py"
+        labels = STEP.replace("x.cuda()", "torch.from_numpy(x.numpy() * 2).cuda()")
+        path.write_text(labels)
+        assert "ACC201: " in run("lint", "train.py").out
+        path.write_text(labels.replace("total += loss.item()", "total += 1"))
+        assert "ACC201" not in run("lint", "train.py").out

@@ -17,6 +17,7 @@ def test_json_names_the_file_of_each_edit() -> None:
     assert [edit["filename"] for edit in one["fix"]["edits"]] == ["train.py", "other.py"]
     assert one["related"] == [
         {
+            "code": one["code"],
             "message": "the model is moved here",
             "filename": "other.py",
             "cell": None,

@@ -31,10 +31,12 @@ class MadeCopy:
 
     Attributes:
         node: the whole expression, up to the move.
+        making: what makes the tensor.
         basis: what shows that it happens in each step, and goes to a GPU.
     """
 
     node: cst.Call
+    making: Operation
     basis: Evidence
 
 
@@ -52,7 +54,7 @@ def made_copies(facts: Facts) -> list[list[MadeCopy]]:
         if call is None or basis is None or id(transfer.node) in settled or not _waits(transfer):
             continue
         for destination in _bases(facts, transfer):
-            copy = MadeCopy(transfer.node, basis | destination)
+            copy = MadeCopy(transfer.node, made[id(call)], basis | destination)
             functions.setdefault(id(made[id(call)].function), []).append(copy)
     return list(functions.values())
 

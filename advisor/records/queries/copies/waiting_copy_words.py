@@ -10,6 +10,7 @@ from accel_advisor.records.loaders import labels_of
 if TYPE_CHECKING:
     from accel_advisor.records.loaders import LoaderCall
     from accel_advisor.records.queries.steps.waiting_copies import WaitingCopy
+    from accel_advisor.source.document import Document
     from accel_advisor.values.evidence import Evidence
 
 
@@ -18,6 +19,12 @@ def whose_batches(loaders: Iterable[LoaderCall], pinned: bool) -> str:
     names = labels_of(loaders)
     pins = "pin their batches" if "` and `" in names else "pins its batches"
     return f"{names} {pins}, but" if pinned else f"for the batches of {names},"
+
+
+def what_waits(document: Document, copies: list[WaitingCopy]) -> str:
+    """That the host waits for the copies of one statement."""
+    calls = " and ".join(f"`{document.code(copy.transfer.node)}`" for copy in copies)
+    return f"{calls} {'wait until the copies are done' if len(copies) > 1 else 'waits until the copy is done'}"
 
 
 def making_and_waiting(code: str, basis: Evidence) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import Call, Method, calls, methods
-from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits
 from accel_advisor.records.queries.steps.literal_copies import OF_DATA, OF_LISTS, is_all_that_happens, is_literal
 from accel_advisor.records.queries.steps.training_steps import happens_apart
 from accel_advisor.records.queries.training_loops import basis_of_often, happens_often
@@ -60,11 +59,12 @@ class FilledThenMoved:
     Attributes:
         node: the move.
         call: the call of the factory.
+        filling: what that does.
         device: the code of the device, for a fix; empty where it is not known, or is not all that changes.
         remedy: what to do with the factory.
         often: whether it happens at every step.
         apart: whether that is no step of a training.
-        slight: whether that is no step at all, or one that waits anyway, beside which the copy is small.
+        slight: whether that is no step at all, or one that trains nothing, in which the copy is small.
         basis: what shows that.
         same: whether the device would fill it with the same numbers.
         helper: the move in a function of the program that ``node`` hands it to, if that moves it.
@@ -72,6 +72,7 @@ class FilledThenMoved:
 
     node: cst.Call
     call: cst.Call
+    filling: Operation
     device: str
     remedy: str
     often: bool
@@ -202,8 +203,8 @@ def _found(
     remedy = f"make it with `torch.{maker}(..., {typed})`" if old else f"pass `{keywords}` to it"
     same, apart = all(map(_fills_the_same, fills)), happens_apart(facts, *fills)
     loops = {context.loop for context in fills[0].contexts}
-    slight = apart and (None in loops or (len(fills[0].node.args) < _LARGE and evaluates_and_waits(facts, loops)))
-    return FilledThenMoved(node, fills[0].node, device, remedy, often, basis, same, apart, slight)
+    slight = apart and (None in loops or len(fills[0].node.args) < _LARGE)
+    return FilledThenMoved(node, fills[0].node, fills[0], device, remedy, often, basis, same, apart, slight)
 
 
 def _helps(facts: Facts, factory: Operation) -> bool:

@@ -44,11 +44,13 @@ class LiteralCopy:
     Attributes:
         node: the whole expression, up to the move.
         maker: the call that makes the tensor.
+        making: what that does.
         basis: what shows that it goes to a GPU.
     """
 
     node: cst.BaseExpression
     maker: cst.Call
+    making: Operation
     basis: Evidence
 
 
@@ -64,14 +66,14 @@ def literal_copies(facts: Facts) -> Iterator[LiteralCopy]:
         bases = [reaches_gpu(facts, context) for context in transfer.contexts if context.from_host]
         found = [one for one in bases if one is not None]
         if call is not None and found and len(found) == len(transfer.contexts):
-            yield LiteralCopy(transfer.node, call, min(found, key=lambda one: len(one.grounds)))
+            yield LiteralCopy(transfer.node, call, factory, min(found, key=lambda one: len(one.grounds)))
     for factory in (*made.values(), *_given_to_gpu(facts)):
         if not _is_made_often(facts, factory) or _is_changed(factory.statement, factory):
             continue
         bases = [_makes_on_gpu(facts, factory, context) for context in factory.contexts]
         found = [one for one in bases if one is not None]
         if found and len(found) == len(factory.contexts) and isinstance(factory.node, cst.Call):
-            yield LiteralCopy(factory.node, factory.node, min(found, key=lambda one: len(one.grounds)))
+            yield LiteralCopy(factory.node, factory.node, factory, min(found, key=lambda one: len(one.grounds)))
 
 
 def _given_to_gpu(facts: Facts) -> Iterator[Operation]:

@@ -35,11 +35,13 @@ class SettledCopy:
     Attributes:
         node: the whole expression, up to the move.
         source: what is copied, which the host keeps.
+        operation: what makes a tensor of it, or moves it.
         basis: what shows that it goes to a GPU.
     """
 
     node: cst.Call
     source: cst.BaseExpression
+    operation: Operation
     basis: Evidence
 
 
@@ -64,7 +66,7 @@ def settled_copies(facts: Facts) -> Iterator[SettledCopy]:
         if source is None or not (key in moved or any(map(_is_made_on_gpu, operation.contexts))):
             continue
         if _is_settled(facts, operation.function, source, _DEEPEST) and not is_literal(operation):
-            yield SettledCopy(at, source, basis)
+            yield SettledCopy(at, source, operation, basis)
 
 
 def _kept_tensors(facts: Facts) -> Iterator[SettledCopy]:
@@ -78,7 +80,7 @@ def _kept_tensors(facts: Facts) -> Iterator[SettledCopy]:
         steps = [one for one in contexts if "forward" in one.functions and runs_often(facts, one)]
         moves = steps and all(one.subject.on_host and _goes_to_gpu(operation, one) for one in contexts)
         if moves and _is_settled(facts, function, held, _DEEPEST):
-            yield SettledCopy(node, held, PROVEN)
+            yield SettledCopy(node, held, operation, PROVEN)
 
 
 def _goes_to_gpu(operation: Operation, context: OperationContext) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.finding import Pause, StepWait
 from accel_advisor.records.actions import AnyCall, Asked
 from accel_advisor.records.queries.evaluation import evaluates_by_name
 from accel_advisor.syntax.walking import descendants
@@ -15,6 +17,8 @@ from accel_advisor.values.evidence import PROVEN, Evidence
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Loop
     from accel_advisor.records.operations import Operation, OperationContext
+    from accel_advisor.records.transfers import ModuleCallContext, TransferContext
+    from accel_advisor.source.document import Document
 
 _PROBES = re.compile(r"(?:find|range|search)_?(?:\w+_)?lr|lr_?(?:\w+_)?(?:find|range)", re.IGNORECASE)
 """What functions are called that look for a learning rate, and have to read each loss to know when to stop."""
@@ -94,3 +98,34 @@ def happens_apart(facts: Facts, *operations: Operation) -> bool:
         return False
     known = bool(contexts) and all(one.loop is not None for one in contexts)
     return facts.does(AnyCall("eval")) and (known or not facts.trains)
+
+
+def wait_in(loop: Loop, pause: Pause) -> StepWait:
+    """The wait of each pass of a loop."""
+    return StepWait(_place(loop.document, loop.node), pause)
+
+
+def wait_of(operation: Operation, pause: Pause) -> StepWait | None:
+    """That of an operation, in the loop that does it in each of its passes, or else in each call of the function that
+    it stands in; None outside of both."""
+    loop = loop_of_each_step(operation)
+    if loop is not None:
+        return wait_in(loop, pause)
+    function = operation.function
+    return StepWait(_place(operation.document, function), pause) if function is not None else None
+
+
+def wait_for_batches(
+    contexts: Iterable[TransferContext | ModuleCallContext], pause: Pause = Pause.COPIES
+) -> StepWait | None:
+    """That of a copy of batches, in a loop that trains on them, or else in the outermost one that takes batches; None
+    outside of loops."""
+    around = [(one.loop, *one.loop.outer) for one in contexts if one.loop is not None]
+    trains = (one for loops in around for one in loops if one.learns and one.repeats)
+    takes = (one for loops in around for one in reversed(loops) if one.loaders)
+    loop = next(trains, None) or next(takes, None)
+    return wait_in(loop, pause) if loop is not None else None
+
+
+def _place(document: Document, node: cst.CSTNode) -> str:
+    return f"{document.filename}:{document.span(node).start.offset}"
