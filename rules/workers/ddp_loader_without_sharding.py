@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from accel_advisor.finding import Finding, Severity
-from accel_advisor.records.facts import Facts, LoaderCall
+from accel_advisor.finding import Finding, Frequency, Severity
+from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.loaders.unshared_evaluations import reads_everything, unshared_evaluations
 from accel_advisor.rule import Rule
 
 
@@ -13,11 +14,13 @@ class DdpLoaderWithoutSharding(Rule):
     """Every process of a distributed training reads the whole data set.
 
     What it does
-        Finds a training DataLoader without a sampler in a program that trains with DistributedDataParallel or FSDP.
+        Finds a training DataLoader without a sampler in a program that trains with DistributedDataParallel or FSDP, and
+        one for an evaluation among its epochs where a DistributedSampler divides the samples of the training.
 
     Why it costs time
         Nothing divides the samples between the processes. An epoch takes as long as on one GPU, and without shuffling
-        all processes compute the same gradients.
+        all processes compute the same gradients. An evaluation takes as long as on one GPU, too, be it that each
+        process goes through it or that the others wait for one.
 
     Example
         import torch
@@ -56,8 +59,9 @@ class DdpLoaderWithoutSharding(Rule):
             model(x).sum().backward()
 
     When to ignore it
-        Where each process has other data already. The rule is silent about streams, about data sets that mention a rank
-        or are not known, and where a framework divides the samples.
+        Where each process has other data already, and where an evaluation needs all samples in one place, as
+        retrieval does. The rule is silent about streams, about data sets that mention a rank or are not known, about
+        evaluations of up to a thousand samples, and where a framework divides the samples.
 
     References
         - https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler
@@ -69,22 +73,16 @@ class DdpLoaderWithoutSharding(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each loader once, at its call."""
-        if not facts.trains_in_parallel:
-            return
-        for loader in facts.loaders:
-            if loader.constructor.advises and not loader.constructor.shards and self._reads_everything(loader):
+        for loader in facts.loaders if facts.trains_in_parallel else ():
+            if loader.constructor.advises and loader.trains and reads_everything(loader):
                 message = (
                     f"every process reads the whole data set of `{loader.label}`, so more GPUs make an epoch no "
                     f"shorter; pass `sampler=DistributedSampler(...)`, and drop `shuffle`"
                 )
                 yield self.finding(facts, loader.node, message)
-
-    def _reads_everything(self, loader: LoaderCall) -> bool:
-        dataset = loader.dataset
-        if dataset is None or dataset.iterable or dataset.ranked or not loader.trains:
-            return False
-        if not all(one.is_object or one.made_by for one in dataset.given.alternatives):
-            return False
-        # `use_ddp` is how dgl's loader is set to make a DistributedSampler by itself
-        given = [one for name in ("sampler", "batch_sampler", "use_ddp") for one in loader.given(name).alternatives]
-        return all(one.absent or (one.written and not one.literal) for one in given)
+        for loader in unshared_evaluations(facts):
+            message = (
+                f"the samples of `{loader.label}` are not divided between the processes, so that an evaluation takes "
+                f"as long as on one GPU; pass `sampler=DistributedSampler(..., shuffle=False)`, and add up the results"
+            )
+            yield self.finding(facts, loader.node, message, severity=Severity.INFO, frequency=Frequency.EPOCH)
