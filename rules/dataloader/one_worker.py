@@ -15,7 +15,7 @@ class OneWorker(Rule):
 
     What it does
         Finds DataLoaders with `num_workers=1`, be it written there or the default of an option, from which a model on a
-        GPU learns, and whose data set reads or decodes a file for each sample.
+        GPU learns or on which it is evaluated, and whose data set reads or decodes a file for each sample.
 
     Why it costs time
         One process prepares all samples of a batch, one after the other. With a batch of 128 pictures of 10 ms each
@@ -47,7 +47,7 @@ class OneWorker(Rule):
 
     When to ignore it
         On a machine with one core to spare, or where a step takes longer than its batch. The rule is silent about
-        batches of a few samples, loaders that nothing learns from, and where a comment explains the number, or more
+        trainings on batches of a few samples, loaders for no model, and where a comment explains the number, or more
         workers would break something.
 
     References

@@ -38,7 +38,7 @@ PAIRS = {
         "TensorDataset(torch.zeros(99, 8), torch.zeros(99))",
         'ImageFolder("photos")',
     ),
-    "nothing learns": Pair(SOURCE.replace(".sum().backward()", ".sum()"), ".sum()", ".sum().backward()"),
+    "no model": Pair(SOURCE.replace("model(x.cuda()).sum().backward()", "x.cuda()"), "x.cuda()", "model(x.cuda())"),
     "a batch now and then": Pair(
         SOURCE.replace("x, y in loader", "x, y in other").replace(
             "model = ", "other = DataLoader(data, batch_size=64, num_workers=4)\nmodel = "
@@ -60,6 +60,12 @@ def test_reported(tmp_path: Path) -> None:
     # beside the number itself the mark would explain it
     written = "loader = DataLoader(  # -> info none\n    data, batch_size=64,\n    num_workers=1)"
     check_one("ACC125", SOURCE.replace("loader = DataLoader(data, batch_size=64, num_workers=1)", written), tmp_path)
+
+
+def test_reported_of_evaluations_of_any_batch(tmp_path: Path) -> None:
+    evaluates = SOURCE.replace(".sum().backward()", ".sum()")
+    for source in (evaluates, evaluates.replace("batch_size=64", "batch_size=1")):
+        assert len(findings_of("ACC125", source, tmp_path)) == 1
 
 
 def test_names_the_option_that_decides(tmp_path: Path) -> None:

@@ -47,16 +47,18 @@ def loaders_wanting_workers(facts: Facts) -> Iterator[LoaderCall]:
 
 
 def loaders_with_one_worker(facts: Facts) -> Iterator[LoaderCall]:
-    """The loaders of a document from which a model learns, and whose batches one worker, as the program says or an
-    option does unless it is given, makes of samples that are read or decoded; of several with one option the first."""
+    """The loaders of a document from which a model learns, or on whose batches it is evaluated, and whose batches one
+    worker, as the program says or an option does unless it is given, makes of samples that are read or decoded; of
+    several with one option the first."""
     options: set[str] = set()
     for loader in facts.loaders:
         given, batch, dataset = loader.given("num_workers"), loader.given("batch_size").default, loader.dataset
         trains = any(loop.backward for loop in loader.passes)
-        if not loader.constructor.advises or dataset is None or dataset.cost != "costly" or not trains:
+        works = trains or any(loop.calls_model for loop in loader.passes)
+        if not loader.constructor.advises or dataset is None or dataset.cost != "costly" or not works:
             continue
         one = loader.gives("num_workers", 1) or given.default.is_literal(1)
-        small = batch.absent or (isinstance(batch.literal, int) and batch.literal < FEW)
+        small = trains and (batch.absent or (isinstance(batch.literal, int) and batch.literal < FEW))
         if not one or small or _is_deliberate(loader) or given.decided_by in options:
             continue
         if loader.feeds_gpu and _works_in_workers(facts, loader):
