@@ -6,11 +6,8 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.queries.loaders.wanting_workers import loaders_wanting_workers
+from accel_advisor.records.queries.loaders.wanting_workers import FALLBACK, loaders_wanting_workers
 from accel_advisor.rule import Rule, also_at, pass_argument, replace_node
-
-FALLBACK = 4
-"""Workers that a fix writes where nothing was measured; `accel-advisor tune` finds the number for a machine."""
 
 
 class DataLoaderNumWorkersZero(Rule):
@@ -113,6 +110,6 @@ class DataLoaderNumWorkersZero(Rule):
         how = "has no worker processes" if given.absent else "is told to use no worker processes"
         message = f"`{loader.label}` {how}, {costs}; pass `num_workers` {best}"
         clear = given.absent and dataset.cost == "costly"
-        fix = pass_argument(loader, "num_workers", str(FALLBACK)) if clear else None
+        fix = pass_argument(loader, "num_workers", str(FALLBACK), workers=FALLBACK) if clear else None
         severity = Severity.WARNING if clear else Severity.INFO
         return self.finding(facts, loader.node, message, severity=severity, fix=fix)
