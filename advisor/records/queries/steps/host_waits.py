@@ -28,6 +28,7 @@ from accel_advisor.records.queries.steps.training_steps import (
     one_step_each,
     training_loop,
 )
+from accel_advisor.syntax.model_names import calls_of_backward
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import Evidence, Ground
@@ -247,8 +248,7 @@ def _need(operation: Operation) -> Need:
 
 def _learns(operation: Operation) -> bool:
     """Whether the function around an operation computes gradients itself: the ``forward`` of a trainer."""
-    calls_in = descendants(operation.function, cst.Call) if operation.function is not None else ()
-    return any(isinstance(one.func, cst.Attribute) and one.func.attr.value == "backward" for one in calls_in)
+    return operation.function is not None and any(calls_of_backward(operation.function))
 
 
 def _order(document: Document, loop: Loop, wait: Wait) -> tuple[bool, int]:
