@@ -257,6 +257,14 @@ class Operation:
         """Whether no context gives an argument."""
         return self.get(name, position) == ABSENT
 
+    def meets(self, other: Operation) -> bool:
+        """Whether both happen in one run: in the same functions, or one in a function that the other's calls."""
+        return any(
+            first.functions[: len(second.functions)] == second.functions[: len(first.functions)]
+            for first in self.contexts
+            for second in other.contexts
+        )
+
     @property
     def discarded(self) -> bool:
         """Whether nothing is done with the result, not even shown below a notebook's cell."""
