@@ -18,7 +18,7 @@ from accel_advisor.rule import Rule, pass_argument
 
 
 class HfArgsDataloaderWorkers(Rule):
-    """A transformers Trainer loads every batch in the process that trains.
+    """A transformers Trainer loads every batch in the main process.
 
     What it does
         Finds `TrainingArguments(...)` without `dataloader_num_workers`, which is not set later either.
