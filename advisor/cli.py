@@ -149,7 +149,7 @@ def main(args: list[str] | None = None) -> NoReturn:
 
 
 def run() -> NoReturn:
-    """The console script: :func:`main` in a process of its own. One that lints looks for cycles only now and then, and
+    """The console script: :func:`main` in a process of its own. One that lints collects garbage only now and then, and
     ends without taking its syntax trees apart, which would take as long as to parse some of them again."""
     lints = sys.argv[1:2] == ["lint"]
     if lints:

@@ -136,11 +136,13 @@ class Fix:
         title: what the fix does, in the imperative, without a full stop.
         edits: non-overlapping edits, in no particular order; never empty. One that is given twice is kept once.
         applicability: whether they may be written.
+        workers: the worker processes that it gives to each loader; None where it changes nothing of them.
     """
 
     title: str
     edits: tuple[Edit, ...]
     applicability: Applicability
+    workers: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "edits", tuple(dict.fromkeys(self.edits)))

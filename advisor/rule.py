@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from accel_advisor.editing.argument_fixes import drop_argument, pass_argument
 from accel_advisor.editing.edits import (
     add_keyword,
+    decorate,
     indentation_at,
     insert_after,
     insert_statement,
@@ -46,6 +47,7 @@ __all__ = [
     "Rule",
     "add_keyword",
     "also_at",
+    "decorate",
     "drop_argument",
     "indentation_at",
     "insert_after",

@@ -44,10 +44,9 @@ _OPTIMIZER = re.compile(r"opt(?!ion)|solver|scaler", re.IGNORECASE)
 _ONLY_TENSORS = frozenset("view size unsqueeze squeeze expand permute masked_fill dim byte bool long float".split())
 """Methods that only tensors have among what a model is given."""
 _UNKNOWN_ARGUMENTS = Arguments(None, open=True, starred=True)
-_MOST_MEANT, _MOST_OF_ONE_BASE, _MOST_RUNS, _MOST_BUILDERS = 8, 32, 3, 8
+_MOST_MEANT, _MOST_OF_ONE_BASE, _MOST_RUNS = 8, 32, 3
 """Functions that a name may mean where it is called on something unknown, methods that it may mean where all are of
-classes with one base, and loops in which each of them is run for that: a name that more of them have says nothing.
-Places that build objects of one class, of which it is asked what with."""
+classes with one base, and loops in which each of them is run for that: a name that more of them have says nothing."""
 
 
 class Uncalled:

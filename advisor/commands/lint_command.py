@@ -47,28 +47,9 @@ _rules_option = partial(click.option, multiple=True, metavar="RULE", shell_compl
 @click.option("--no-baseline", is_flag=True, help="Hide none, whatever the configuration says.")
 @click.option("--write-baseline", metavar="FILE", help="Write what is found to FILE, for --baseline.")
 @click.option("--diff-base", metavar="REF", help="Show findings on lines that changed since this branch or commit.")
-@click.option(
-    "--select",
-    multiple=True,
-    metavar="RULE",
-    shell_complete=complete_rules,
-    help="Run these rules only: codes, names or prefixes.",
-)
-@click.option(
-    "--ignore",
-    "--extend-ignore",
-    multiple=True,
-    metavar="RULE",
-    shell_complete=complete_rules,
-    help="Do not run these rules.",
-)
-@click.option(
-    "--extend-select",
-    multiple=True,
-    metavar="RULE",
-    shell_complete=complete_rules,
-    help="Run these rules besides the others.",
-)
+@_rules_option("--select", help="Run these rules only: codes, names or prefixes.")
+@_rules_option("--ignore", "--extend-ignore", help="Do not run these rules.")
+@_rules_option("--extend-select", help="Run these rules besides the others.")
 @click.option("--per-file-ignores", multiple=True, metavar="PATTERN:RULE", help="Do not run a rule in some files.")
 @click.option("--output-format", type=click.Choice(formats()), default=DEFAULT, show_default=True, help="How to print.")
 @click.option("--output-file", type=click.Path(dir_okay=False), help="Where to print; stdout by default.")

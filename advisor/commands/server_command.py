@@ -21,7 +21,7 @@ def server() -> None:
         )
     from accel_advisor.server.language_server import language_server
 
-    gc.disable()  # it looks for cycles itself, when an answer was given
+    gc.disable()  # it collects garbage itself, when an answer was given
     serving = language_server()
     serving.start_io()
     serving.stop()

@@ -27,11 +27,16 @@ def pass_argument(
     applicability: Applicability = Applicability.UNSAFE,
     *,
     title: str = "",
+    workers: int | None = None,
 ) -> Fix | None:
     """The fix that gives the call of a record one more keyword, which its title shows unless another one is given;
-    None where the call splats arguments, among which the keyword might be."""
+    None where the call splats arguments, among which the keyword might be.
+
+    Args:
+        workers: see :class:`Fix`.
+    """
     edits = call.keyword_edits(name, expression)
-    return Fix(title or f"Pass `{name}={expression}`", edits, applicability) if edits is not None else None
+    return Fix(title or f"Pass `{name}={expression}`", edits, applicability, workers) if edits is not None else None
 
 
 def drop_argument(

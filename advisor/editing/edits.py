@@ -188,6 +188,15 @@ def insert_after(document: Document, node: cst.CSTNode, content: str) -> Edit:
     return document.edit(end, end, content)
 
 
+def decorate(document: Document, function: cst.FunctionDef, decorator: str) -> Edit:
+    """The edit that gives a function one more decorator, such as ``@torch.no_grad()``, behind those that it has."""
+    start = document.span(function).start.offset
+    lead = newline_of(document) + indentation_at(document, start)
+    if function.decorators:
+        return insert_after(document, function.decorators[-1], lead + decorator)
+    return document.edit(start, start, decorator + lead)
+
+
 def insert_statement(document: Document, body: cst.BaseSuite, statement: str) -> Edit | None:
     """The edit that makes ``statement`` the first of an indented body; None where the body stands on its header's
     line."""

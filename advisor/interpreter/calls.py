@@ -40,8 +40,7 @@ from accel_advisor.records.actions import Call
 from accel_advisor.records.facts import CallSite
 from accel_advisor.records.loaders import loader_of
 from accel_advisor.records.operations import Argument
-from accel_advisor.syntax.model_names import is_named_as_loss, may_be_model
-from accel_advisor.syntax.walking import descendants
+from accel_advisor.syntax.model_names import calls_of_backward, is_named_as_loss, may_be_model
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import DATASET_WRAPPERS
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS
@@ -304,18 +303,12 @@ def _differentiated(machine: Machine, context: Instance, arguments: Arguments, n
     if not isinstance(forward, Function):
         return call_unknown(machine, arguments.values(), node)
     result = call_function(machine, forward, arguments, site, context)
-    if isinstance(backward, Function) and machine.frame.graphs and not _calls_backward(backward):
+    # Where the ``backward`` of something else computes the gradient, it would pass for the backward pass of a loss.
+    if isinstance(backward, Function) and machine.frame.graphs and not any(calls_of_backward(backward.node.body)):
         gradient = Tensor(result.place, proven=False) if isinstance(result, Tensor) else UNKNOWN
         taken = Arguments(None, [Argument(gradient)] * (len(backward.node.params.params) - 1))
         call_function(machine, backward, taken, site, context)
     return call_unknown(machine, arguments.values(), node) if isinstance(result, Unknown) else result
-
-
-def _calls_backward(function: Function) -> bool:
-    """Whether a gradient is computed by the ``backward`` of something else, such as a compiled extension: it would pass
-    for the backward pass of a loss."""
-    called = descendants(function.node.body, cst.Call)
-    return any(isinstance(one.func, cst.Attribute) and one.func.attr.value == "backward" for one in called)
 
 
 def _call_named(machine: Machine, callee: Named, arguments: Arguments, node: cst.Call) -> Value:

@@ -13,7 +13,7 @@ from accel_advisor.interpreter.library.external_settings import is_command
 from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.operations import Argument
 from accel_advisor.syntax.documented_types import documented_types
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, named_parameters, positional_parameters
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.known_datasets import TENSOR_DATASET
 from accel_advisor.tables.tensor_methods import TENSOR_CLASSES
@@ -56,7 +56,7 @@ _INNER: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.Lambda, c
 def parameter_defaults(machine: Machine, params: cst.Parameters) -> tuple[tuple[str, Value], ...]:
     """The defaults of a function's parameters, which Python evaluates once, where it is defined."""
     defaults: list[tuple[str, Value]] = []
-    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+    for param in named_parameters(params):
         if param.default is not None:
             value = machine.evaluate(param.default)
             if isinstance(value, Constant):
@@ -141,7 +141,7 @@ def takes(function: Function | None, arguments: Arguments, *, bound: bool) -> bo
     if function is None:
         return True
     params = function.node.params
-    places = [*params.posonly_params, *params.params][bound:]
+    places = positional_parameters(params)[bound:]
     names = {one.name.value for one in (*places, *params.kwonly_params)}
     given = len(arguments.positional)
     if given > len(places) and not isinstance(params.star_arg, cst.Param):
@@ -181,7 +181,7 @@ def _declared(machine: Machine, function: Function, parameter: cst.Param) -> Val
 def given_for(function: Function, call: cst.Call, name: str) -> cst.BaseExpression | None:
     """What a call of a function writes for one of its parameters; None where it writes nothing, or splats before."""
     params = function.node.params
-    places = [one.name.value for one in (*params.posonly_params, *params.params)]
+    places = [one.name.value for one in positional_parameters(params)]
     static = Qualified("staticmethod") in function.decorators
     places = places[function.owner is not None and not static :]
     for at, arg in enumerate(call.args):
@@ -200,7 +200,7 @@ def bind_parameters(
         # what it is called with are the words of a command line
         arguments = Arguments(None, open=True)
     params = function.node.params
-    names = [param.name.value for param in (*params.posonly_params, *params.params)]
+    names = [param.name.value for param in positional_parameters(params)]
     defaults = dict(function.defaults)
     more = join_all(one.element for one in arguments.rest if isinstance(one, Iterated)) if arguments.rest else UNKNOWN
     bound: dict[str, Value] = {}
@@ -226,11 +226,11 @@ def bind_parameters(
         elif name not in bound:
             default = defaults.get(name, UNKNOWN)
             bound[name] = device_by_default(default) if arguments.open else default
-    for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+    for param in named_parameters(params):
         name = param.name.value
         if bound.get(name) == UNKNOWN:
             bound[name] = _declared(machine, function, param)
-    for param in (*params.posonly_params, *params.params):
+    for param in positional_parameters(params):
         if bound[param.name.value] == UNKNOWN:
             bound[param.name.value] = as_model(machine, UNKNOWN, param.name, function.document)
     if isinstance(params.star_arg, cst.Param):
@@ -296,7 +296,7 @@ def answer_by_arguments(machine: Machine, test: cst.BaseExpression) -> bool | No
     if function is None or not isinstance(asked, cst.Name):
         return None
     given = function.node.params
-    if all(one.name.value != asked.value for one in (*given.posonly_params, *given.params, *given.kwonly_params)):
+    if all(one.name.value != asked.value for one in named_parameters(given)):
         return None
     known = machine.lookup(asked.value)
     if not isinstance(known, Constant):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.syntax.shapes import positional_parameters
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.known_datasets import ANY_VISION_DATASET
 from accel_advisor.tables.torch_modules import ANY_VISION_MODEL, CLASSES_OF_MODULES, FUNCTION_BASES, MODULE_BASES
@@ -112,11 +113,7 @@ def _in_folder(machine: Machine, full: str) -> Value:
 
 def class_member(machine: Machine, cls: Class | None, name: str) -> Value | None:
     """What a class or one of its bases in the project defines under a name."""
-    for one in cls.lineage() if cls is not None else ():
-        stored = machine.store.get(one, name) or machine.store.get(one.scope, name)
-        if stored is not None:
-            return machine.settle(stored)
-    return None
+    return _first_defined(machine, cls.lineage(), name) if cls is not None else None
 
 
 def builds_modules(cls: Class) -> bool:
@@ -138,7 +135,7 @@ def bases_of(machine: Machine, arguments: Arguments) -> Opaque:
         return Opaque("super", (receiver, below))
     function = machine.frame.function
     params = function.node.params if function is not None else None
-    first = next(iter((*params.posonly_params, *params.params)), None) if params is not None else None
+    first = next(iter(positional_parameters(params)), None) if params is not None else None
     if function is None or function.owner is None or first is None:
         return Opaque("super")
     return Opaque("super", (machine.lookup(first.name.value), function.owner))
@@ -147,8 +144,11 @@ def bases_of(machine: Machine, arguments: Arguments) -> Opaque:
 def inherited_member(machine: Machine, cls: Class, below: Class, name: str) -> Value | None:
     """What ``super().name`` means in a method of the class ``below`` where the object is one of ``cls``."""
     line = cls.lineage()
-    bases = line[line.index(below) + 1 :] if below in line else below.lineage()[1:]
-    for one in bases:
+    return _first_defined(machine, line[line.index(below) + 1 :] if below in line else below.lineage()[1:], name)
+
+
+def _first_defined(machine: Machine, classes: tuple[Class, ...], name: str) -> Value | None:
+    for one in classes:
         stored = machine.store.get(one, name) or machine.store.get(one.scope, name)
         if stored is not None:
             return machine.settle(stored)

@@ -224,7 +224,7 @@ def _plain(finding: Finding) -> list[Any]:
         finding.severity.value,
         finding.filename,
         _plain_span(finding.span),
-        fix and [fix.title, fix.applicability.value, [[e.filename, _plain_span(e.span), e.content] for e in fix.edits]],
+        fix and _plain_fix(fix),
         [[one.filename, _plain_span(one.span), one.message, one.code] for one in finding.related],
         finding.confidence.value,
         finding.frequency.value,
@@ -244,8 +244,7 @@ def _finding(data: list[Any]) -> Finding:
         Severity(severity),
         filename,
         _span(span),
-        fix
-        and Fix(fix[0], tuple(Edit(file, _span(place), text) for file, place, text in fix[2]), Applicability(fix[1])),
+        fix and _fix(*fix),
         tuple(Related(file, _span(place), text, rule) for file, place, text, rule in related),
         Confidence(confidence),
         Frequency(frequency),
@@ -254,6 +253,16 @@ def _finding(data: list[Any]) -> Finding:
         group,
         wait and StepWait(wait[0], Pause(wait[1])),
     )
+
+
+def _plain_fix(fix: Fix) -> list[Any]:
+    edits = [[one.filename, _plain_span(one.span), one.content] for one in fix.edits]
+    return [fix.title, edits, fix.applicability.value, fix.workers]
+
+
+def _fix(title: str, edits: list[Any], applicability: str, workers: int | None) -> Fix:
+    made = tuple(Edit(file, _span(place), text) for file, place, text in edits)
+    return Fix(title, made, Applicability(applicability), workers)
 
 
 def _seen(data: list[Any]) -> Seen:

@@ -1,4 +1,4 @@
-"""When Python looks for cycles among its objects."""
+"""When garbage collection runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Syntax trees are many small objects that are all needed to the end of a program: to look through them for cycles
-    again and again costs a tenth of the time of a parse."""
+    """Switches it off within. Syntax trees are many small objects that are all needed to the end of a program: to look
+    through them again and again costs a tenth of the time of a parse."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -21,11 +21,11 @@ def paused() -> Iterator[None]:
 
 
 MOST_OBJECTS = 2_000_000
-"""New containers, fewer those that are gone again, after which it is time to look for cycles: some 200 MB."""
+"""New containers, less those that are gone again, after which it is worth its time: some 200 MB."""
 
 
 def collect_now_and_then(most: int = MOST_OBJECTS) -> None:
-    """Looks for cycles in a process that does not do so by itself, once there is enough to look through. What is left
+    """Collects garbage in a process in which that is switched off, once there is enough to look through. What is left
     then, mostly syntax trees that hold no cycles, is not looked through again.
 
     Args:
@@ -43,7 +43,7 @@ MOST_ROUNDS = 20
 
 
 def collect_what_is_new(most: int = MOST_YOUNG) -> None:
-    """Looks for cycles among new containers in a process that does not do so by itself, once there are enough of them,
+    """Collects garbage among new containers in a process in which that is switched off, once there are enough of them,
     and now and then among all. Python itself would wait until there is a quarter more of them than before, all syntax
     trees that are kept included.
 

@@ -158,7 +158,7 @@ def _fix(fixes: list[Fix]) -> Fix | None:
     edits = tuple(dict.fromkeys(edit for one in fixes for edit in one.edits))
     titles = list(dict.fromkeys(one.title for one in fixes))
     title = titles[0] if len(titles) == 1 else f"{titles[0]}, and likewise in the other places"
-    return Fix(title, edits, fixes[0].applicability)
+    return replace(fixes[0], title=title, edits=edits)
 
 
 def _apart(fixes: list[Fix]) -> Iterator[Fix]:

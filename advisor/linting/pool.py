@@ -21,7 +21,7 @@ def pooled(
 ) -> Iterable[Result]:
     """Results in the order of the programs; the largest are begun first, so that none is left alone at the end. Where
     a process dies, whatever was lost with it is tried again alone, so that one file on which the parser crashes costs
-    its own program only. The processes look for cycles only now and then
+    its own program only. The processes collect garbage only now and then
     (:func:`accel_advisor.linting.garbage_collection.collect_now_and_then`)."""
     lost: list[Program] = []
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=gc.disable) as pool:

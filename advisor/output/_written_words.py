@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from accel_advisor.finding import Applicability, Finding
-
-_WORKERS = re.compile(r"\bnum_workers=(\d+)|\bnum_workers` (?:be|is) (\d+)")
 
 
 def written_lines(fixed: Iterable[Finding], cores: int) -> Iterator[str]:
@@ -25,8 +22,7 @@ def written_lines(fixed: Iterable[Finding], cores: int) -> Iterator[str]:
     yield "Written, and it may change what a run does:"
     for one in unsafe:
         assert one.fix is not None
-        workers = _WORKERS.search(one.fix.title)
-        few = workers is not None and int(workers[1] or workers[2]) > cores
+        few = one.fix.workers is not None and one.fix.workers > cores
         here = f"; this machine has {cores} usable core{'' if cores == 1 else 's'}" if few else ""
         yield f"  {one.filename}:{one.span.start.row}: {one.fix.title} ({one.code}){here}"
     if knobs:

@@ -281,10 +281,7 @@ class LoaderCall(BatchSource):
         known = self.get(name)
         if value is None:
             return known == ABSENT
-        return all(
-            isinstance(one, Constant) and type(one.value) is type(value) and one.value == value
-            for one in options_of(known)
-        )
+        return all(Given(one).is_literal(value) for one in options_of(known))
 
     def default_count(self, name: str) -> int | None:
         """An integer argument as it is unless another is configured: a literal, or the default of an option; None

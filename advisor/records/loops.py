@@ -87,7 +87,7 @@ class Loop:
     @property
     def outer(self) -> tuple[Loop, ...]:
         """The loops around it, innermost first."""
-        found: list[Loop] = []
+        found: list[Loop] = []  # a function that calls itself in a loop stands in its own loop
         loop = self.parent
         while loop is not None and loop not in found:
             found.append(loop)
@@ -140,12 +140,7 @@ class Loop:
 
     def is_within(self, outer: Loop) -> bool:
         """Whether it runs in the turns of another loop, at any depth."""
-        around: list[Loop] = []  # a function that calls itself in a loop stands in its own loop
-        parent = self.parent
-        while parent is not None and parent not in around:
-            around.append(parent)
-            parent = parent.parent
-        return outer in around
+        return outer in self.outer
 
     def holds(self, document: Document, node: cst.CSTNode) -> bool:
         """Whether a node stands in the loop's own text."""

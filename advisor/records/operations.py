@@ -17,7 +17,7 @@ from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.torch_functions import TENSOR_FACTORIES
 from accel_advisor.values.evidence import PROVEN, Evidence
 from accel_advisor.values.immutable import immutable
-from accel_advisor.values.values import ABSENT, Constant, Opaque, Qualified, Unknown, Value, join_all, options_of
+from accel_advisor.values.values import ABSENT, Opaque, Qualified, Unknown, Value, join_all, options_of
 
 if TYPE_CHECKING:
     from accel_advisor.finding import Edit
@@ -169,10 +169,8 @@ class OperationContext:
 
     def get(self, name: str, position: int | None = None) -> Value:
         """An argument's value; :data:`ABSENT` where it is not given, Unknown where it may be given unseen."""
-        for key, argument in self.arguments:
-            if key == name or (position is not None and key == position):
-                return argument.value
-        return Unknown() if self.open else ABSENT
+        found = self.argument(name, position)
+        return found.value if found is not None else Unknown() if self.open else ABSENT
 
     def argument(self, name: str, position: int | None = None) -> Argument | None:
         """An argument as it was given; None where it was not."""
@@ -253,12 +251,19 @@ class Operation:
 
     def gives(self, name: str, value: object, position: int | None = None) -> bool:
         """Whether every context gives an argument this literal value."""
-        known = self.get(name, position)
-        return isinstance(known, Constant) and type(known.value) is type(value) and known.value == value
+        return Given(self.get(name, position)).is_literal(value)
 
     def lacks(self, name: str, position: int | None = None) -> bool:
         """Whether no context gives an argument."""
         return self.get(name, position) == ABSENT
+
+    def meets(self, other: Operation) -> bool:
+        """Whether both happen in one run: in the same functions, or one in a function that the other's calls."""
+        return any(
+            first.functions[: len(second.functions)] == second.functions[: len(first.functions)]
+            for first in self.contexts
+            for second in other.contexts
+        )
 
     @property
     def discarded(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from lsprotocol import types
@@ -12,6 +12,7 @@ from accel_advisor.finding import Edit, Finding, Severity, Span
 from accel_advisor.server.open_files import OpenFile
 from accel_advisor.server.open_texts import Places
 from accel_advisor.source.document import Document
+from accel_advisor.source.notebook import length_in_common
 from accel_advisor.source.parsing import DocumentError
 
 SOURCE = "accel-advisor"
@@ -110,8 +111,8 @@ class Translator:
     def replacing(self, before: str, after: str) -> types.TextEdit:
         """The edit that makes one text of another: of the lines from the first to the last that differ."""
         old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-        first = _alike(old, new)
-        last = _alike(old[first:][::-1], new[first:][::-1])
+        first = length_in_common(old, new)
+        last = length_in_common(old[first:][::-1], new[first:][::-1])
         start = sum(map(len, old[:first]))
         end = len(before) - sum(map(len, old[len(old) - last :]))
         places = Places(before, self._encoding)
@@ -133,12 +134,6 @@ class Translator:
     def _version(self, uri: str) -> int | None:
         file = self._opened(uri)
         return file.version_of(uri) if file is not None else None
-
-
-def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines two texts have in common at their start."""
-    shorter = min(len(one), len(other))
-    return next((at for at in range(shorter) if one[at] != other[at]), shorter)
 
 
 def overlapping(findings: Iterable[Finding], wanted: types.Location, translator: Translator) -> Iterator[Finding]:

@@ -241,8 +241,8 @@ class Notebook:
         """The inside of a JSON string that holds a line; what it has in common with an old one stays as it is."""
         units = [unit[0] for unit in _UNIT.finditer(self._json, old.start, old.end)] if old else []
         before = old.text if old else ""
-        same = _alike(before, line)
-        behind = _alike(before[same:][::-1], line[same:][::-1])
+        same = length_in_common(before, line)
+        behind = length_in_common(before[same:][::-1], line[same:][::-1])
         new = json.dumps(line[same : len(line) - behind], ensure_ascii=self._escapes)[1:-1]
         return "".join([*units[:same], new, *units[len(units) - behind :]])
 
@@ -291,11 +291,10 @@ def _changed(old: Sequence[str], text: str) -> tuple[int, int]:
     return first, last
 
 
-def _alike(one: str, other: str) -> int:
-    """How many characters two texts have in common at their start."""
-    return next(
-        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), min(len(one), len(other))
-    )
+def length_in_common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many characters of two texts, or lines of two lists, are the same at their start."""
+    shorter = min(len(one), len(other))
+    return next((at for at in range(shorter) if one[at] != other[at]), shorter)
 
 
 def _lines(text: str) -> list[str]:

@@ -79,11 +79,17 @@ def losses_named_in(code: cst.CSTNode) -> frozenset[str]:
     """The names, with dots, of what is differentiated: ``loss`` in ``loss.backward()``, ``(loss / n).backward()``,
     ``scaler.scale(loss).backward()`` and ``accelerator.backward(loss)``."""
     found: set[str] = set()
+    for call, receiver in calls_of_backward(code):
+        found.update(_differentiated(receiver))
+        found.update(dotted(one.value) for one in call.args[:1])
+    return frozenset(found - {""})
+
+
+def calls_of_backward(code: cst.CSTNode) -> Iterator[tuple[cst.Call, cst.BaseExpression]]:
+    """The calls of methods called ``backward``, and what each is called on."""
     for call in descendants(code, cst.Call):
         if isinstance(call.func, cst.Attribute) and call.func.attr.value == "backward":
-            found.update(_differentiated(call.func.value))
-            found.update(dotted(one.value) for one in call.args[:1])
-    return frozenset(found - {""})
+            yield call, call.func.value
 
 
 def _differentiated(node: cst.BaseExpression) -> Iterator[str]:

@@ -95,6 +95,16 @@ def fields_of(cls: cst.ClassDef) -> list[str]:
     return [one.target.value for one in small if isinstance(one, cst.AnnAssign) and isinstance(one.target, cst.Name)]
 
 
+def named_parameters(params: cst.Parameters) -> tuple[cst.Param, ...]:
+    """The parameters of a function that take one argument each, in their order."""
+    return (*positional_parameters(params), *params.kwonly_params)
+
+
+def positional_parameters(params: cst.Parameters) -> tuple[cst.Param, ...]:
+    """Those that an argument may be given to by its position."""
+    return (*params.posonly_params, *params.params)
+
+
 def self_attribute(node: cst.CSTNode) -> str | None:
     """The attribute's name where ``node`` is ``self.name``."""
     if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "self":

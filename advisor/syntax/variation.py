@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 import libcst as cst
 
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, named_parameters, positional_parameters
 from accel_advisor.syntax.walking import children, descendants
 
 _STRUCTURE = frozenset({"shape", "ndim", "dtype", "device", "training", "requires_grad", "is_cuda"})
@@ -160,7 +160,7 @@ class Passes:
         if self.function is None or self.loops:
             return False
         given = self.function.params
-        return any(one.name.value == name for one in (*given.posonly_params, *given.params, *given.kwonly_params))
+        return any(one.name.value == name for one in named_parameters(given))
 
     def _of_attribute(self, node: cst.Attribute, top: int, decided: cst.CSTNode | None) -> int:
         name = dotted(node)
@@ -219,7 +219,7 @@ class Passes:
         if self.function is None:
             return None
         given = self.function.params
-        names = [one.name.value for one in (*given.posonly_params, *given.params)]
+        names = [one.name.value for one in positional_parameters(given)]
         if self.bound and names[:1] == [name]:
             return 0
         names = names[1:] if self.bound else names
@@ -243,7 +243,7 @@ class Passes:
 
 def _is_flag(params: cst.Parameters, name: str) -> bool:
     """Whether a parameter is a word, or true or false, unless something else is given."""
-    given = (*params.posonly_params, *params.params, *params.kwonly_params)
+    given = named_parameters(params)
     default = next((one.default for one in given if one.name.value == name), None)
     return isinstance(default, cst.SimpleString) or dotted(default) in ("True", "False", "None")
 

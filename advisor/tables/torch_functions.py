@@ -14,6 +14,9 @@ TENSOR_FACTORIES = frozenset(
 )
 """Functions that make a tensor of something else."""
 
+WINDOWS = tuple(f"torch.{name}_window" for name in "hann hamming blackman bartlett kaiser".split())
+"""Functions that make the windows of spectra."""
+
 SIZED_FACTORIES = frozenset(f"torch.{name}" for name in "zeros ones empty full eye rand randn randperm".split())
 """Factories whose first argument is the size, or its first dimension."""
 

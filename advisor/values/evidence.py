@@ -14,7 +14,6 @@ class Ground(Enum):
     GPU = "the GPU that the program names", "the device is a GPU"
     MOVES = "what the program moves to a device", "the device is a GPU"
     LAYERS = "the layers that the program builds", "the layers of the program are those of the model"
-    TRAINING = "the training loop", "the loop trains a model"
     LOOP = "the loop over it", "the loop goes over a DataLoader"
     MOVE = "the call that moves it", "the device is a GPU"
     METHOD = "a method that only tensors have", "the value is a tensor"

@@ -87,7 +87,6 @@ __all__ = [
     "Text",
     "Unknown",
     "Value",
-    "constant_of",
     "evidently",
     "join",
     "join_all",
@@ -210,11 +209,6 @@ def join_all(values: Iterable[Value]) -> Value:
 def options_of(value: Value) -> tuple[Value, ...]:
     """The alternatives of a value: itself, unless it is a Choice."""
     return value.options if isinstance(value, Choice) else (value,)
-
-
-def constant_of(value: Value) -> Constant | None:
-    """The one constant that a value is for certain, or None."""
-    return value if isinstance(value, Constant) else None
 
 
 def named(options: Iterable[Value]) -> Value:

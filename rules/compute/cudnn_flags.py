@@ -76,7 +76,7 @@ class CudnnFlags(Rule):
         if len(others) != 1 or others[0].what is _BENCHMARK or not others[0].gives("value", True, 0):
             return
         other = others[0]
-        if not _meet(other, benchmark):
+        if not other.meets(benchmark):
             return
         where = " where it is set" if other.guarded else ""
         message = (
@@ -100,15 +100,6 @@ def _is_set_again(facts: Facts, operation: Operation) -> bool:
     """Whether a switch is turned in another place, too, as around a part that needs it so."""
     others = [one for one in facts.operations_of(operation.what) if one is not operation]
     return any(not _sets(one, False) for one in others)
-
-
-def _meet(one: Operation, other: Operation) -> bool:
-    """Whether both happen in one run: in the same functions, or one in a function that the other's calls."""
-    return any(
-        first.functions[: len(second.functions)] == second.functions[: len(first.functions)]
-        for first in one.contexts
-        for second in other.contexts
-    )
 
 
 def _sets(operation: Operation, value: bool) -> bool:

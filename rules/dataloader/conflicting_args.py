@@ -101,8 +101,7 @@ class DataLoaderConflictingArgs(Rule):
         return None
 
     def _lateness(self, operation: Operation) -> str:
-        name = operation.what.name
-        code = operation.document.code(operation.node)
+        name, code = operation.what.name, operation.document.code(operation.node)
         if name == "num_workers":
             return (
                 f"`{code}` is set after the loader was built without workers, which raises TypeError at the first "

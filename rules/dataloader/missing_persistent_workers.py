@@ -10,11 +10,11 @@ from accel_advisor.records.queries.loaders.epochs import (
     epochs_of,
     evidence_of_workers,
     restarted_loaders,
-    spelled_workers,
     weight_of,
     what_epochs_grant,
     when_restarted,
     where_workers,
+    workers_are,
     workers_live_on_since,
 )
 from accel_advisor.records.queries.loaders.start_method import start_methods
@@ -94,7 +94,7 @@ class DataLoaderMissingPersistentWorkers(Rule):
         starts, basis, keep = start_methods(facts, loader), evidence_of_workers(loader), where_workers(loader)
         cost = f", by {starts.fresh}, which imports torch in each of them" if starts.fresh else ""
         when = f"started anew {when_restarted(facts, loader)}{cost}{what_epochs_grant(loader)}"
-        message = f"{_restarted(facts, loader)} {when}; pass `persistent_workers={keep}`"
+        message = f"{workers_are(loader)} {when}; pass `persistent_workers={keep}`"
         return self.finding(
             facts,
             loader.node,
@@ -108,13 +108,3 @@ class DataLoaderMissingPersistentWorkers(Rule):
             minor=minor,
             aside=aside,
         )
-
-
-def _restarted(facts: Facts, loader: LoaderCall) -> str:
-    """That workers are started again, with what decides their number."""
-    count, spelled = loader.fixed_workers, spelled_workers(loader)
-    if count is not None:
-        return f"the {count} workers of `{loader.label}` are" if count > 1 else f"the worker of `{loader.label}` is"
-    default, code = loader.default_count("num_workers"), f"`{facts.document.code(spelled)}`" if spelled else ""
-    said = ", ".join(filter(None, (code, f"{default} by default" if default else "")))
-    return f"the workers of `{loader.label}` ({said}) are"

@@ -25,10 +25,9 @@ class DataLoaderMissingPinMemory(Rule):
 
     Example
         import torch
-        from torch import nn
         from torch.utils.data import DataLoader, TensorDataset
 
-        model = nn.Linear(8, 2).cuda()
+        model = torch.nn.Linear(8, 2).cuda()
         data = TensorDataset(torch.zeros(64, 8))
         loader = DataLoader(data, batch_size=16, num_workers=2)
         for (x,) in loader:
@@ -36,10 +35,9 @@ class DataLoaderMissingPinMemory(Rule):
 
     Use instead
         import torch
-        from torch import nn
         from torch.utils.data import DataLoader, TensorDataset
 
-        model = nn.Linear(8, 2).cuda()
+        model = torch.nn.Linear(8, 2).cuda()
         data = TensorDataset(torch.zeros(64, 8))
         loader = DataLoader(data, batch_size=16, num_workers=2, pin_memory=True)
         for (x,) in loader:
@@ -77,21 +75,19 @@ class DataLoaderMissingPinMemory(Rule):
 
     def _report(self, facts: Facts, unpinned: UnpinnedLoader) -> Finding:
         loader, basis = unpinned.loader, unpinned.basis
-        name, moved = loader.label, f"{self._mover(facts, unpinned)} copies its batches to the GPU from pageable memory"
+        name, moved = loader.label, f"{unpinned.mover} copies its batches to the GPU from pageable memory"
         if loader.gives("pin_memory", False):
             waits = " and waits for it all the same" if unpinned.copy and unpinned.copy.asynchronous else ""
-            message = (
-                f"`{name}` has `pin_memory=False`, and {moved}{waits}{basis.clause}; unless that is on purpose, let it "
-                f"pin its batches"
-            )
+            given = f"`{name}` has `pin_memory=False`, and {moved}{waits}{basis.clause}"
+            message = f"{given}; unless that is on purpose, let it pin its batches"
             return self.finding(facts, loader.node, message, severity=Severity.INFO, basis=basis)
         if loader.pins_if_asked:
             by = loader.given("pin_memory").decided_by
             who = f"`{by}` says" if by else "its settings say"
             message = f"`{name}` pins its batches only where {who} so, and {moved}{basis.clause}; pin by default"
             off = [also_at(one.document, one.node, "off by default") for one in loader.origins("pin_memory")]
-            info = Severity.INFO
-            return self.finding(facts, loader.node, message, severity=info, basis=basis, related=off, minor=bool(by))
+            known = self.finding(facts, loader.node, message, severity=Severity.INFO, basis=basis, related=off)
+            return replace(known, minor=bool(by))
         workers, certain = loader.default_count("num_workers"), not loader.moved_by and basis.proven
         expression = self._expression(facts, loader, certain)
         remedy = f"pass `pin_memory={expression}`" if expression else "pass `pin_memory=True` where there is a GPU"
@@ -106,13 +102,6 @@ class DataLoaderMissingPinMemory(Rule):
         severity = Severity.WARNING if workers and basis.proven and not unpinned.aside else Severity.INFO
         known = self.finding(facts, loader.node, message, severity=severity, fix=fix, basis=basis, group="unpinned")
         return replace(known, minor=unpinned.aside or unpinned.slight, aside=unpinned.aside)
-
-    def _mover(self, facts: Facts, unpinned: UnpinnedLoader) -> str:
-        copy = unpinned.copy
-        if copy is None:
-            return str(unpinned.loader.moved_by)
-        where = "" if copy.document is facts.document else f" of {copy.document.filename}"
-        return f"`{copy.document.code(copy.node)}` in {copy.document.span(copy.node).start.line}{where}"
 
     def _expression(self, facts: Facts, loader: LoaderCall, certain: bool) -> str | None:
         if certain and loader.destination_kinds == {"cuda"}:

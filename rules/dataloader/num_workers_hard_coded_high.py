@@ -19,7 +19,7 @@ class NumWorkersHardCodedHigh(Rule):
         Finds a DataLoader whose `num_workers` is a literal of 16 or more.
 
     Why it costs time
-        On a machine with fewer cores the workers take them from each other and from the training process, and all of
+        On a machine with fewer cores the workers take them from each other and from the main process, and all of
         them take memory. torch warns at run time; a linter cannot know the machine.
 
     Example

@@ -6,29 +6,25 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.queries.loaders.wanting_workers import loaders_wanting_workers
+from accel_advisor.records.queries.loaders.wanting_workers import FALLBACK, loaders_wanting_workers
 from accel_advisor.rule import Rule, also_at, pass_argument, replace_node
-
-FALLBACK = 4
-"""Workers that a fix writes where nothing was measured; `accel-advisor tune` finds the number for a machine."""
 
 
 class DataLoaderNumWorkersZero(Rule):
-    """A DataLoader prepares its samples in the training process, while the accelerator waits.
+    """A DataLoader prepares its samples in the main process, while the accelerator waits.
 
     What it does
         Finds a DataLoader without worker processes that feeds a training or evaluation loop on an accelerator; also
         where an option of the command line decides, which is 0 unless it is given.
 
     Why it costs time
-        Without workers the samples of the next batch are read, decoded and augmented by the training process itself,
+        Without workers the samples of the next batch are read, decoded and augmented by the main process itself,
         while the accelerator waits. It is a warning where the data set is seen to read or decode something for each
         sample, and `info` where it computes something that may cost less.
 
     Example
         import torch
         from PIL import Image
-        from torch import nn
         from torch.utils.data import DataLoader, Dataset
         import numpy as np
 
@@ -40,7 +36,7 @@ class DataLoaderNumWorkersZero(Rule):
             def __getitem__(self, index):
                 return torch.from_numpy(np.asarray(Image.open(self.paths[index]), dtype="float32"))
 
-        model = nn.Linear(8, 2).cuda()
+        model = torch.nn.Linear(8, 2).cuda()
         loader = DataLoader(Photos(["a.png", "b.png"]), batch_size=2, pin_memory=True)
         for x in loader:
             model(x.cuda(non_blocking=True)).sum().backward()
@@ -48,7 +44,6 @@ class DataLoaderNumWorkersZero(Rule):
     Use instead
         import torch
         from PIL import Image
-        from torch import nn
         from torch.utils.data import DataLoader, Dataset
         import numpy as np
 
@@ -60,7 +55,7 @@ class DataLoaderNumWorkersZero(Rule):
             def __getitem__(self, index):
                 return torch.from_numpy(np.asarray(Image.open(self.paths[index]), dtype="float32"))
 
-        model = nn.Linear(8, 2).cuda()
+        model = torch.nn.Linear(8, 2).cuda()
         loader = DataLoader(Photos(["a.png", "b.png"]), batch_size=2, pin_memory=True, num_workers=4)
         for x in loader:
             model(x.cuda(non_blocking=True)).sum().backward()
@@ -102,17 +97,14 @@ class DataLoaderNumWorkersZero(Rule):
         best = "(`accel-advisor tune` finds the best number)"
         if given.decided_by:
             option, defaults = given.decided_by, loader.origins("num_workers")
-            message = (
-                f"the workers of `{loader.label}` are decided by `{option}`, 0 by default, {costs}; raise the default "
-                f"{best}"
-            )
+            message = f"the workers of `{loader.label}` are decided by `{option}`, 0 by default, {costs}"
             edits = tuple(replace_node(one.document, one.node, str(FALLBACK)) for one in defaults)
             fix = Fix(f"Let `{option}` be {FALLBACK} by default", edits, Applicability.DISPLAY) if edits else None
             related = [also_at(one.document, one.node, "the default") for one in defaults]
+            message = f"{message}; raise the default {best}"
             return self.finding(facts, loader.node, message, severity=Severity.INFO, fix=fix, related=related)
         how = "has no worker processes" if given.absent else "is told to use no worker processes"
         message = f"`{loader.label}` {how}, {costs}; pass `num_workers` {best}"
         clear = given.absent and dataset.cost == "costly"
-        fix = pass_argument(loader, "num_workers", str(FALLBACK)) if clear else None
-        severity = Severity.WARNING if clear else Severity.INFO
-        return self.finding(facts, loader.node, message, severity=severity, fix=fix)
+        fix = pass_argument(loader, "num_workers", str(FALLBACK), workers=FALLBACK) if clear else None
+        return self.finding(facts, loader.node, message, severity=None if clear else Severity.INFO, fix=fix)

@@ -83,6 +83,5 @@ class DdpFindUnusedParameters(Rule):
                 yield self.finding(facts, operation.node, message, minor=model is None)
 
     def _freezes_by_name(self, facts: Facts) -> bool:
-        return any(
-            "requires_grad" in one.document.code(one.node) for one in facts.program.operations_of(Call("setattr"))
-        )
+        named = facts.program.operations_of(Call("setattr"))
+        return any(context.given("name", 1).is_literal("requires_grad") for one in named for context in one.contexts)

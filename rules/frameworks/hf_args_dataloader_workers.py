@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Finding, Severity
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.loaders.wanting_workers import FALLBACK
 from accel_advisor.records.queries.trainer_settings import (
     leaves_out,
     prepares_beforehand,
@@ -17,7 +18,7 @@ from accel_advisor.rule import Rule, pass_argument
 
 
 class HfArgsDataloaderWorkers(Rule):
-    """A transformers Trainer loads every batch in the process that trains.
+    """A transformers Trainer loads every batch in the main process.
 
     What it does
         Finds `TrainingArguments(...)` without `dataloader_num_workers`, which is not set later either.
@@ -64,5 +65,5 @@ class HfArgsDataloaderWorkers(Rule):
                 f"`{arguments.what.name}(...)` leaves `dataloader_num_workers` at 0, so that each batch "
                 f"is loaded between two steps of the training; pass some workers"
             )
-            fix = pass_argument(arguments, "dataloader_num_workers", "4")
+            fix = pass_argument(arguments, "dataloader_num_workers", str(FALLBACK), workers=FALLBACK)
             yield self.finding(facts, arguments.node, message, fix=fix)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import libcst as cst
-
-from accel_advisor.finding import Applicability, Edit, Finding, Fix, Frequency, Severity
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.old_precision_names import OldName, minds_versions, old_names
 from accel_advisor.rule import Rule, also_at
-
-_POSITIONS = ("enabled", "dtype", "cache_enabled")
 
 
 class AmpDeprecatedApi(Rule):
@@ -79,7 +75,7 @@ class AmpDeprecatedApi(Rule):
             return None
         if len(versions) > 1 and facts.target.allows_before("torch", max(versions)):
             return None
-        edits = [found.moved, *(edit for one in together for edit in _arguments(facts, one))]
+        edits = [found.moved, *(edit for one in together for edit in one.argument_edits())]
         return Fix(f"Use `torch.amp.{found.name}`", tuple(edits), Applicability.SAFE)
 
     def _renamed(self, facts: Facts, found: OldName) -> Fix | None:
@@ -91,29 +87,4 @@ class AmpDeprecatedApi(Rule):
         renamed = found.operation.callee_edit(new)
         if renamed is None:
             return None
-        return Fix(f"Use `{new}`", (renamed, *_arguments(facts, found)), Applicability.SAFE)
-
-
-def _arguments(facts: Facts, found: OldName) -> Iterator[Edit]:
-    document, call, last = facts.document, found.operation.node, found.name
-    quoted = f"{document.quote}{found.device}{document.quote}"
-    first = f"device_type={quoted}" if last.startswith("custom") else quoted
-    end = document.span(call).end.offset
-    if not isinstance(call, cst.Call):
-        yield document.edit(end, end, f"({first})")
-        return
-    if not call.args:
-        yield document.edit(end - 1, end, f"{first})")
-        return
-    positional = [arg for arg in call.args if arg.keyword is None]
-    if last.startswith("custom"):
-        end = document.span(call.args[-1]).end.offset
-        yield document.edit(end, end, f", {first}")
-        return
-    for index, arg in enumerate(call.args):
-        keyword = f"{_POSITIONS[index]}=" if last == "autocast" and arg in positional else ""
-        start = document.span(arg).start.offset
-        if index == 0:
-            yield document.edit(start, start, f"{first}, {keyword}")
-        elif keyword:
-            yield document.edit(start, start, keyword)
+        return Fix(f"Use `{new}`", (renamed, *found.argument_edits()), Applicability.SAFE)

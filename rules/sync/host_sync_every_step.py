@@ -10,15 +10,6 @@ from accel_advisor.records.queries.steps.host_waits import LoopWaits, Need, Wait
 from accel_advisor.records.queries.steps.training_steps import wait_in
 from accel_advisor.rule import Rule, also_at
 
-_REMEDIES = {
-    Need.VALUES: "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps",
-    Need.FORWARD: "take the value from the batch before it is copied, or compute with it as a tensor",
-    Need.SIZE: "only the GPU knows how large the result is: keep the size fixed, as `torch.where` and masks do",
-    Need.COUNTS: "pass `output_size`",
-    Need.ANSWER: "let the GPU decide, as `torch.where` does, or ask every few hundred steps",
-    Need.NUMBER: "Python needs a number here: let tensors compute it (`torch.sqrt`, `index_select`, `torch.minimum`)",
-}
-
 
 class HostSyncEveryStep(Rule):
     """Every step of a training loop waits for the GPU to read values.
@@ -39,11 +30,10 @@ class HostSyncEveryStep(Rule):
 
     Example
         import torch
-        from torch import nn
         from torch.utils.data import DataLoader, TensorDataset
 
-        model = nn.Linear(8, 2).cuda()
-        criterion = nn.MSELoss()
+        model = torch.nn.Linear(8, 2).cuda()
+        criterion = torch.nn.MSELoss()
         data = TensorDataset(torch.zeros(64, 8), torch.zeros(64, 2))
         total = largest = 0.0
         for x, y in DataLoader(data, batch_size=16, pin_memory=True):
@@ -55,11 +45,10 @@ class HostSyncEveryStep(Rule):
 
     Use instead
         import torch
-        from torch import nn
         from torch.utils.data import DataLoader, TensorDataset
 
-        model = nn.Linear(8, 2).cuda()
-        criterion = nn.MSELoss()
+        model = torch.nn.Linear(8, 2).cuda()
+        criterion = torch.nn.MSELoss()
         data = TensorDataset(torch.zeros(64, 8), torch.zeros(64, 2))
         losses, maxima = [], []
         for x, y in DataLoader(data, batch_size=16, pin_memory=True):
@@ -117,4 +106,4 @@ class HostSyncEveryStep(Rule):
             return "read the value in the steps that use it, and keep it as a tensor (`.detach()`) until then"
         if loop.goes_over_epochs and first.need in (Need.VALUES, Need.ANSWER, Need.NUMBER):
             return "each pass is one step here: read the values every ten or hundred passes"
-        return _REMEDIES[first.need]
+        return first.need.value

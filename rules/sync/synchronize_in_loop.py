@@ -28,25 +28,22 @@ class SynchronizeInLoop(Rule):
         events and does not copy between streams. Where a step reads the clock, only trainings over a loader count.
 
     Why it costs time
-        The host stops until the GPU has done everything that was queued, and the GPU then has nothing to do until the
-        host queues more. PyTorch orders the work on a stream by itself.
+        The host stops until the GPU has done everything, which then has nothing to do until the host queues more.
 
     Example
         import torch
-        from torch import nn
         from torch.utils.data import DataLoader, TensorDataset
 
-        model = nn.Linear(8, 2).cuda()
+        model = torch.nn.Linear(8, 2).cuda()
         for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True):
             model(x.cuda(non_blocking=True)).sum().backward()
             torch.cuda.synchronize()
 
     Use instead
         import torch
-        from torch import nn
         from torch.utils.data import DataLoader, TensorDataset
 
-        model = nn.Linear(8, 2).cuda()
+        model = torch.nn.Linear(8, 2).cuda()
         for (x,) in DataLoader(TensorDataset(torch.zeros(64, 8)), batch_size=16, pin_memory=True):
             model(x.cuda(non_blocking=True)).sum().backward()
 
@@ -68,14 +65,11 @@ class SynchronizeInLoop(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports each call once."""
-        found = [
-            (one, loop) for one in facts.operations_of(*SYNCHRONIZES) if (loop := loop_of_each_step(one)) is not None
-        ]
-        if not found or self._needed(facts):
-            return
+        calls = facts.operations_of(*SYNCHRONIZES)
         timed: dict[Loop, list[Operation]] = {}
-        for operation, loop in found:
-            if operation.chosen:
+        for operation in calls if calls and not self._needed(facts) else ():
+            loop = loop_of_each_step(operation)
+            if loop is None or operation.chosen:
                 continue
             if not happens_in_each_step(facts, loop, *READINGS):
                 yield self._needless(facts, operation, loop)
@@ -84,18 +78,12 @@ class SynchronizeInLoop(Rule):
         yield from (self._timed(facts, loop, operations) for loop, operations in timed.items())
 
     def _needless(self, facts: Facts, operation: Operation, loop: Loop) -> Finding:
-        message = (
-            f"`{facts.document.code(operation.node)}` lets the GPU run dry at every step; drop it, PyTorch keeps "
-            f"the order by itself"
-        )
-        edit = None
-        related: tuple[Related, ...] = ()
-        if not loop.holds(facts.document, operation.node):
-            related = (also_at(loop.document, loop.node, "the steps of this loop call it"),)
-        elif isinstance(loop.node, (cst.For, cst.While)):
+        code = facts.document.code(operation.node)
+        message = f"`{code}` lets the GPU run dry at every step; drop it, PyTorch keeps the order by itself"
+        edit, related, wait = None, self._way(facts, operation, loop), wait_in(loop, Pause.SYNCHRONIZES)
+        if not related and isinstance(loop.node, (cst.For, cst.While)):
             edit = remove_statement(facts.document, operation.statement, loop.node.body)
         fix = Fix("Drop the call", (edit,), Applicability.UNSAFE) if edit is not None else None
-        wait = wait_in(loop, Pause.SYNCHRONIZES)
         return self.finding(facts, operation.node, message, fix=fix, related=related, wait=wait)
 
     def _timed(self, facts: Facts, loop: Loop, operations: list[Operation]) -> Finding:
@@ -105,9 +93,13 @@ class SynchronizeInLoop(Rule):
             f"measure a few steps only, or many at once"
         )
         related = [also_at(facts.document, one.node, "for a clock, too") for one in others]
-        if not loop.holds(facts.document, first.node):
-            related.append(also_at(loop.document, loop.node, "the steps of this loop call it"))
+        related += self._way(facts, first, loop)
         return self.finding(facts, first.node, message, related=related, wait=wait_in(loop, Pause.SYNCHRONIZES))
+
+    def _way(self, facts: Facts, operation: Operation, loop: Loop) -> list[Related]:
+        """The loop that calls an operation, where that stands elsewhere."""
+        inside = loop.holds(facts.document, operation.node)
+        return [] if inside else [also_at(loop.document, loop.node, "the steps of this loop call it")]
 
     def _needed(self, facts: Facts) -> bool:
         """Whether the program measures by events, keeps several streams, or copies to the host asynchronously."""

@@ -10,7 +10,7 @@ from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severi
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.copies.read_results import read_at_once
 from accel_advisor.records.queries.evaluation import Evaluation, evaluations_with_graphs
-from accel_advisor.rule import Rule, also_at, indentation_at, insert_after, newline_of
+from accel_advisor.rule import Rule, also_at, decorate
 
 _COST = ", and keeps every activation for a backward pass that never comes"
 
@@ -33,34 +33,28 @@ class EvalWithoutNoGrad(Rule):
 
     Example
         import torch
-        from torch import nn
         from torch.utils.data import DataLoader, TensorDataset
 
-        model = nn.Linear(8, 2)
+        model = torch.nn.Linear(8, 2)
         loader = DataLoader(TensorDataset(torch.zeros(64, 8)))
 
         def evaluate():
             model.eval()
-            total = 0.0
             for (x,) in loader:
-                total += float(model(x).sum())
-            return total
+                print(float(model(x).sum()))
 
     Use instead
         import torch
-        from torch import nn
         from torch.utils.data import DataLoader, TensorDataset
 
-        model = nn.Linear(8, 2)
+        model = torch.nn.Linear(8, 2)
         loader = DataLoader(TensorDataset(torch.zeros(64, 8)))
 
         @torch.no_grad()
         def evaluate():
             model.eval()
-            total = 0.0
             for (x,) in loader:
-                total += float(model(x).sum())
-            return total
+                print(float(model(x).sum()))
 
     When to ignore it
         Where gradients with respect to the input are taken by code that the rule cannot see, or the function returns
@@ -110,11 +104,6 @@ class EvalWithoutNoGrad(Rule):
         return self.finding(facts, loop.node, message, severity=severity, fix=fix, related=called, basis=basis)
 
     def _fix(self, facts: Facts, function: cst.FunctionDef) -> Fix:
-        document, decorator = facts.document, f"@{facts.torch_name}.no_grad()"
-        start = document.span(function).start.offset
-        lead = newline_of(document) + indentation_at(document, start)
-        if function.decorators:
-            edit = insert_after(document, function.decorators[-1], lead + decorator)
-        else:
-            edit = document.edit(start, start, decorator + lead)
+        decorator = f"@{facts.torch_name}.no_grad()"
+        edit = decorate(facts.document, function, decorator)
         return Fix(f"Decorate `{function.name.value}` with `{decorator}`", (edit,), Applicability.UNSAFE)

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from accel_advisor.finding import Applicability, Finding, Fix, Pause, Severity
+from accel_advisor.finding import Finding, Pause, Severity
 from accel_advisor.records.facts import Facts
+from accel_advisor.records.queries.copies import waiting_copy_words as words
 from accel_advisor.records.queries.copies.made_copies import MadeCopy, made_copies
-from accel_advisor.records.queries.copies.waiting_copy_words import (
-    making_and_waiting,
-    remedy_for,
-    what_waits,
-    whose_batches,
-)
 from accel_advisor.records.queries.steps.training_steps import wait_for_batches, wait_of
-from accel_advisor.records.queries.steps.waiting_copies import WaitingCopy, asynchronous_edits, basis_of, waiting_copies
+from accel_advisor.records.queries.steps.waiting_copies import WaitingCopy, asynchronous_fix, basis_of, waiting_copies
 from accel_advisor.records.queries.steps.wrapper_copies import WrapperCopy, wrapper_copies
 from accel_advisor.rule import Rule, also_at
 
@@ -36,10 +31,9 @@ class BlockingHostToDeviceCopy(Rule):
 
     Example
         import torch
-        from torch import nn
         from torch.utils.data import DataLoader, TensorDataset
 
-        model = nn.Linear(8, 2).cuda()
+        model = torch.nn.Linear(8, 2).cuda()
         data = TensorDataset(torch.zeros(64, 8), torch.zeros(64))
         loader = DataLoader(data, batch_size=16, num_workers=2, pin_memory=True)
         for x, y in loader:
@@ -47,10 +41,9 @@ class BlockingHostToDeviceCopy(Rule):
 
     Use instead
         import torch
-        from torch import nn
         from torch.utils.data import DataLoader, TensorDataset
 
-        model = nn.Linear(8, 2).cuda()
+        model = torch.nn.Linear(8, 2).cuda()
         data = TensorDataset(torch.zeros(64, 8), torch.zeros(64))
         loader = DataLoader(data, batch_size=16, num_workers=2, pin_memory=True)
         for x, y in loader:
@@ -89,32 +82,26 @@ class BlockingHostToDeviceCopy(Rule):
 
     def _report_made(self, facts: Facts, copies: list[MadeCopy]) -> Finding:
         node, basis = copies[0].node, copies[0].basis
-        message = making_and_waiting(facts.document.code(node), basis)
+        message = words.making_and_waiting(facts.document.code(node), basis)
         related = [also_at(facts.document, one.node, "this one, too") for one in copies[1:]]
         found = self.finding(facts, node, message, severity=Severity.INFO, related=related, basis=basis)
         return replace(found, wait=wait_of(copies[0].making, Pause.COPIES))
 
     def _report_wrapper(self, facts: Facts, copy: WrapperCopy) -> Finding:
-        message = (
-            f"{whose_batches(copy.loaders, copy.pinned)} in `{facts.document.code(copy.call.node)}` {copy.wrapper} "
-            f"copies them to the GPU, and waits{copy.basis.clause}; copy before it, by `.to(device, non_blocking=True)`"
-        )
+        message = words.wrapping_and_waiting(copy)
         level = Severity.WARNING if copy.pinned and copy.basis.proven and not copy.aside else Severity.INFO
         found = self.finding(facts, copy.call.node, message, severity=level, basis=copy.basis)
         return replace(found, minor=copy.aside, aside=copy.aside, wait=wait_for_batches(copy.call.contexts))
 
     def _report(self, facts: Facts, copies: list[WaitingCopy]) -> Finding:
         document, basis, first = facts.document, basis_of(copies), copies[0]
-        pinned = all(copy.pinned for copy in copies)
-        source = whose_batches((loader for copy in copies for loader in copy.loaders), pinned)
-        remedy, aside = remedy_for(copies), all(copy.aside for copy in copies)
-        message = f"{source} {what_waits(document, copies)}{basis.clause}; {remedy}"
+        pinned, aside = all(copy.pinned for copy in copies), all(copy.aside for copy in copies)
+        remedy = words.remedy_for(copies)
+        message = f"{words.copying_and_waiting(copies)}{basis.clause}; {remedy}"
         held = aside or all(copy.transfer.waits_unless_asked for copy in copies)
         severity = Severity.WARNING if pinned and basis.proven and not held else Severity.INFO
         related = [also_at(document, copy.transfer.node, "this copy waits too") for copy in copies[1:]]
-        kind = Applicability.SAFE if all(copy.plain for copy in copies) else Applicability.UNSAFE
-        made, at = asynchronous_edits(copies), first.transfer.node
-        fix = Fix(f"Pass `non_blocking={first.asynchronous_where}`", made, kind) if made else None
+        at, fix = first.transfer.node, asynchronous_fix(copies)
         known = self.finding(facts, at, message, severity=severity, fix=fix, related=related, basis=basis, group=remedy)
         minor = aside or all(copy.slight for copy in copies)
         return replace(known, minor=minor, aside=aside, wait=wait_for_batches(first.transfer.contexts))

@@ -17,7 +17,7 @@ class DatasetPythonObjectsCow(Rule):
         Finds a data set that keeps a list or dict of Python objects, in a DataLoader with forked worker processes.
 
     Why it costs time
-        Forked workers share the memory of the training process until one of them writes to it, and looking at a Python
+        Forked workers share the memory of the main process until one of them writes to it, and looking at a Python
         object writes its reference count. In the course of an epoch every worker gets a copy of the whole list: memory
         grows with the number of workers, and copying pages takes time. How long the list is, a linter cannot know.
 

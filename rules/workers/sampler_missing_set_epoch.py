@@ -9,7 +9,7 @@ import libcst as cst
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.actions import AnyCall
 from accel_advisor.records.facts import Facts, LoaderCall
-from accel_advisor.records.given import Given
+from accel_advisor.records.queries.loaders.samplers_by_epoch import SamplerByEpoch, sampler_by_epoch
 from accel_advisor.rule import Rule, also_at, insert_statement
 
 
@@ -74,23 +74,18 @@ class DistributedSamplerMissingSetEpoch(Rule):
         if facts.frameworks or facts.does(AnyCall("set_epoch")):
             return
         for loader in facts.loaders:
-            if loader.trains and loader.epoch_loops:
-                batches = loader.given("batch_sampler").alternatives
-                inner = [one for each in batches for one in each.argument("sampler", 0).alternatives if _batches(each)]
-                samplers = (*loader.given("sampler").alternatives, *inner)
-                if any(map(_shuffles_by_epoch, samplers)):
-                    always = not any(one.unknown for one in batches) and sum(not one.absent for one in samplers) == 1
-                    yield self._report(facts, loader, always=always, batched=bool(inner))
+            sampler = sampler_by_epoch(loader) if loader.trains and loader.epoch_loops else None
+            if sampler is not None:
+                yield self._report(facts, loader, sampler)
 
-    def _report(self, facts: Facts, loader: LoaderCall, *, always: bool, batched: bool) -> Finding:
-        where = "on it" if always else "on it, where there is one,"
+    def _report(self, facts: Facts, loader: LoaderCall, sampler: SamplerByEpoch) -> Finding:
+        where = "on it" if sampler.always else "on it, where there is one,"
         message = (
             f"the DistributedSampler of `{loader.label}` is never told the epoch, so every epoch has the same order; "
             f"call `set_epoch` {where} at the start of each epoch"
         )
         epochs = loader.epoch_loops[0]
-        sampler = "batch_sampler.sampler" if batched else "sampler"
-        fix = self._fix(facts, loader, sampler) if always else None
+        fix = self._fix(facts, loader, sampler.path) if sampler.always else None
         related = [also_at(epochs.document, epochs.node, "the loop over epochs")]
         return self.finding(facts, loader.node, message, fix=fix, related=related)
 
@@ -102,15 +97,3 @@ class DistributedSamplerMissingSetEpoch(Rule):
         statement = f"{loader.name}.{sampler}.set_epoch({epochs.node.target.value})"
         edit = insert_statement(facts.document, epochs.node.body, statement)
         return Fix(f"Insert `{statement}`", (edit,), Applicability.UNSAFE) if edit is not None else None
-
-
-def _batches(sampler: Given) -> bool:
-    """Whether it makes batches of what another sampler gives."""
-    return sampler.made_by == "torch.utils.data.BatchSampler"
-
-
-def _shuffles_by_epoch(sampler: Given) -> bool:
-    """Whether it is a DistributedSampler that certainly shuffles."""
-    shuffle = sampler.argument("shuffle", 3)
-    distributed = sampler.made_by == "torch.utils.data.DistributedSampler"
-    return distributed and (shuffle.absent or shuffle.is_literal(True))

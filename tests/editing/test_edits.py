@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accel_advisor.editing.edits import add_before_splat, add_entry, add_keyword, insert_statement, remove_statement
+from accel_advisor.editing.edits import (
+    add_before_splat,
+    add_entry,
+    add_keyword,
+    decorate,
+    insert_statement,
+    remove_statement,
+)
 from accel_advisor.editing.fixer import apply_edits
 from accel_advisor.source.document import Document
 from accel_advisor.syntax.walking import descendants
@@ -118,6 +125,14 @@ def test_entries_of_a_dict() -> None:
         edits = add_entry(document, call.args[0].value, "x", "1")
         assert edits is not None
         assert apply_edits(document.text, edits) == after
+
+
+@pytest.mark.parametrize("head", ["", "@once\n    ", "@once\n    @twice(1)\n    "])
+def test_a_decorator_stands_right_above_its_function(head: str) -> None:
+    document = Document("train.py", f"class C:\n    {head}def f(self):\n        pass\n")
+    (function,) = descendants(document.tree, cst.FunctionDef)
+    after = apply_edits(document.text, [decorate(document, function, "@torch.no_grad()")])
+    assert after == f"class C:\n    {head}@torch.no_grad()\n    def f(self):\n        pass\n"
 
 
 def test_statement_at_the_top_of_a_body() -> None:

@@ -35,6 +35,14 @@ class TestCache:
         assert known
         assert again.findings == first.findings
 
+    def test_the_workers_of_a_fix_are_known_again(self, project: Path) -> None:
+        (project / "loaders.py").write_text(LOADERS.replace(", num_workers=workers", ""))
+        self.cached()
+        caches = Caches()
+        fixes = [one.fix for one in linted("loaders.py", caches=caches).findings if one.code == "ACC102"]
+        assert not caches.of(os.getcwd(), {})._changed
+        assert [one.workers for one in fixes if one is not None] == [4]
+
     def test_what_was_seen_is_known_again(self, project: Path) -> None:
         gap = "import torch\n\ndef train(batches):\n    for x in batches:\n        torch.relu(x).sum().backward()\n"
         (project / "train.py").write_text(gap)

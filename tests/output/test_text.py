@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from accel_advisor.finding import Finding, Frequency, Location, Severity, Span
+import pytest
+
+from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Location, Severity, Span
 from accel_advisor.linting.report import Report
+from accel_advisor.machine.cores import usable_cores
 from accel_advisor.output import Screen, text
 from accel_advisor.source.document import Document
 
@@ -100,6 +103,16 @@ class TestText:
             "  3. train.py:2:11: Do it (ACC205)",
         ]
         assert lines[-1].startswith("4 findings (3 warnings, 1 info)")
+
+    @pytest.mark.parametrize("more", [0, 1])
+    def test_workers_that_were_written_are_held_against_the_cores(self, more: int) -> None:
+        cores = usable_cores()
+        own = finding("b,", ",")
+        assert own.fix is not None
+        fix = Fix("Give it workers", own.fix.edits, Applicability.UNSAFE, cores + more)
+        shown = text.render(Report(checked=1, fixed=[replace(own, fix=fix)]), Screen())
+        assert "train.py:3: Give it workers (ACC102)" in shown
+        assert (f"; this machine has {cores} usable core" in shown) == bool(more)
 
     def test_two_findings_need_no_order(self) -> None:
         shown = text.render(report(finding("f(a", ")"), finding("b,", ",")), Screen())

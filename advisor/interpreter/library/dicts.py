@@ -77,13 +77,7 @@ def merged_mapping(machine: Machine, left: Mapping, right: Value) -> Mapping:
 
 def mapping_method(machine: Machine, receiver: Mapping, method: str, arguments: Arguments) -> Value:
     if method == "update":
-        for one in arguments.positional:
-            update_mapping(machine, receiver, one.value)
-        for name, argument in arguments.keywords.items():
-            value = argument.value
-            machine.store.set(receiver, name, value.at("dict entry", name) if isinstance(value, Constant) else value)
-        if arguments.open:
-            machine.store.set(receiver, OPEN, Constant(True))
+        _take_arguments(machine, receiver, arguments)
         return Constant(None)
     if method == "copy":
         copied = Mapping(receiver.document, receiver.node)
@@ -128,6 +122,12 @@ def made_mapping(machine: Machine, arguments: Arguments, node: cst.Call) -> Valu
     if any(isinstance(one.value, Filed) for one in arguments.positional):
         return arguments.positional[0].value
     mapping = Mapping(machine.document, node)
+    _take_arguments(machine, mapping, arguments)
+    return mapping
+
+
+def _take_arguments(machine: Machine, mapping: Mapping, arguments: Arguments) -> None:
+    """Puts into a dict what ``dict(...)`` and ``update`` are called with."""
     for one in arguments.positional:
         update_mapping(machine, mapping, one.value)
     for key, argument in arguments.keywords.items():
@@ -135,4 +135,3 @@ def made_mapping(machine: Machine, arguments: Arguments, node: cst.Call) -> Valu
         machine.store.set(mapping, key, value.at("dict entry", key) if isinstance(value, Constant) else value)
     if arguments.open:
         machine.store.set(mapping, OPEN, Constant(True))
-    return mapping

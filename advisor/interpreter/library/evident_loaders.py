@@ -9,6 +9,7 @@ import libcst as cst
 
 from accel_advisor.interpreter.loader_batches import loaders_of
 from accel_advisor.interpreter.parameters import declared_type, given_for
+from accel_advisor.syntax.shapes import named_parameters
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.tables.loader_libraries import CONSTRUCTORS, TORCH_LOADER
 from accel_advisor.values.evidence import Evidence, Ground
@@ -167,7 +168,7 @@ def _ground_of_declaration(machine: Machine, name: str) -> Ground | None:
     if function is None or isinstance(function.node, cst.Lambda):
         return None
     params = function.node.params
-    for one in (*params.posonly_params, *params.params, *params.kwonly_params):
+    for one in named_parameters(params):
         if one.name.value == name:
             declared, ground = declared_type(function, one)
             return ground if declared and _is_loader_class(machine, declared) else None

@@ -12,7 +12,7 @@ from accel_advisor.interpreter.loader_batches import loaders_of
 from accel_advisor.interpreter.resolution import value_of
 from accel_advisor.records.facts import LoaderContext
 from accel_advisor.records.operations import Argument
-from accel_advisor.syntax.shapes import names_bound_in, names_read_in
+from accel_advisor.syntax.shapes import names_bound_in, names_read_in, positional_parameters
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.tables.frameworks import LIBRARIES
@@ -165,7 +165,7 @@ def _changing(machine: Machine, frame: Frame, loop: Loop) -> frozenset[str] | No
     if any(one.star for one in site.node.args) or node.asynchronous is not None:
         return None
     bound = names_bound_in(node.body)
-    parameters = [one.name.value for one in (*node.params.posonly_params, *node.params.params)]
+    parameters = [one.name.value for one in positional_parameters(node.params)]
     places = parameters[isinstance(site.node.func, cst.Attribute) and parameters[:1] == ["self"] :]
     known = {*parameters, *(one.name.value for one in node.params.kwonly_params), *bindings(node.body)}
     changing = {one for one in bound | outside if one not in known}

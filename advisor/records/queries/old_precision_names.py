@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from accel_advisor.records.operations import Operation
 
 _SINCE = {"autocast": (1, 10), "GradScaler": (2, 3), "custom_fwd": (2, 4), "custom_bwd": (2, 4)}
+_POSITIONS = ("enabled", "dtype", "cache_enabled")
+"""What ``autocast`` was given by position."""
 _WARNS = 2, 4
 """The torch that began to warn of the old names."""
 _PATCHES = frozenset({"torch_xla", "torch_npu", "intel_extension_for_pytorch"})
@@ -66,6 +68,32 @@ class OldName:
         """Whether it is called with ``*args`` or ``**kw``."""
         node = self.operation.node
         return isinstance(node, cst.Call) and any(arg.star for arg in node.args)
+
+    def argument_edits(self) -> Iterator[Edit]:
+        """The edits that give the call the arguments of the new name: the device first, and what was given to
+        ``autocast`` by position, by name."""
+        document, call = self.operation.document, self.operation.node
+        quoted = f"{document.quote}{self.device}{document.quote}"
+        first = f"device_type={quoted}" if self.name.startswith("custom") else quoted
+        end = document.span(call).end.offset
+        if not isinstance(call, cst.Call):
+            yield document.edit(end, end, f"({first})")
+            return
+        if not call.args:
+            yield document.edit(end - 1, end, f"{first})")
+            return
+        positional = [arg for arg in call.args if arg.keyword is None]
+        if self.name.startswith("custom"):
+            end = document.span(call.args[-1]).end.offset
+            yield document.edit(end, end, f", {first}")
+            return
+        for index, arg in enumerate(call.args):
+            keyword = f"{_POSITIONS[index]}=" if self.name == "autocast" and arg in positional else ""
+            start = document.span(arg).start.offset
+            if index == 0:
+                yield document.edit(start, start, f"{first}, {keyword}")
+            elif keyword:
+                yield document.edit(start, start, keyword)
 
 
 def old_names(facts: Facts) -> list[OldName]:

@@ -56,11 +56,6 @@ class Diagnosis:
     straggler: Straggler | None = None
     crowding: Interval | None = None
 
-    @property
-    def bottleneck(self) -> str:
-        """The largest share: ``wait``, ``transfer``, ``compute`` or ``host``."""
-        return max(("wait", "transfer", "compute", "host"), key=lambda name: float(getattr(self.shares, name)))
-
 
 def diagnose(readings: Readings) -> Diagnosis:
     """The diagnosis from the baseline's blocks and the ceilings.

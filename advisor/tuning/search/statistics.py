@@ -68,11 +68,6 @@ class Interval:
         low = self.ratio * (self.low / self.ratio) ** by
         return Interval(self.ratio, low, self.ratio * (self.high / self.ratio) ** by, self.pairs)
 
-    @property
-    def inverse(self) -> Interval:
-        """The same comparison seen from the other side."""
-        return Interval(1 / self.ratio, 1 / self.high, 1 / self.low if self.low else math.inf, self.pairs)
-
 
 def student(freedom: int) -> float:
     """The 97.5 % quantile of Student's t with ``freedom`` >= 1 degrees of freedom, exact to three digits."""
@@ -140,9 +135,7 @@ def pairs_for(found: Interval, most: int) -> int:
     ``most``."""
     if found.pairs < 2 or found.ratio <= 1:
         return most
-    spread = found.half_width * math.sqrt(found.pairs) / student(found.pairs - 1)
-    likely = 0.7 * math.log(found.ratio)
-    return next((n for n in range(2, most) if student(n - 1) * spread / math.sqrt(n) <= likely), most)
+    return _pairs_until(found, math.log(found.ratio), most)
 
 
 def pairs_to_settle(found: Interval, most: int) -> int:
@@ -150,9 +143,13 @@ def pairs_to_settle(found: Interval, most: int) -> int:
     that is worth having; at most ``most``."""
     if found.pairs < 2:
         return most
+    return _pairs_until(found, max(math.log(found.ratio / MARGIN), math.log(WORTH / found.ratio)), most)
+
+
+def _pairs_until(found: Interval, distance: float, most: int) -> int:
+    """Pairs after which half the width of an interval like ``found`` is well below a distance between logarithms."""
     spread = found.half_width * math.sqrt(found.pairs) / student(found.pairs - 1)
-    likely = 0.7 * max(math.log(found.ratio / MARGIN), math.log(WORTH / found.ratio))
-    return next((n for n in range(2, most) if student(n - 1) * spread / math.sqrt(n) <= likely), most)
+    return next((n for n in range(2, most) if student(n - 1) * spread / math.sqrt(n) <= 0.7 * distance), most)
 
 
 def order(members: Sequence[T], number: int, random: Random) -> list[T]:

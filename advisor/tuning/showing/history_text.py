@@ -17,16 +17,17 @@ def _compared(found: Standing) -> str:
     if today is None:
         return "Nothing was added to the history: the run came to no rate."
     if best is None:
-        return f"First run in this history: {_rate(today)}."
-    day = best.at[:10]
+        return f"First run in this history: {recorded_rate(today)}."
+    now, before = recorded_rate(today), f"{recorded_rate(best)} on {best.at[:10]}"
     if found.rank is Rank.BEST:
-        return f"{_rate(today)} now, the best on this kind of machine so far; before, {_rate(best)} on {day}."
-    against = f"the best recorded on this kind of machine is {_rate(best)} on {day}"
+        return f"{now} now, the best on this kind of machine so far; before, {before}."
+    against = f"the best recorded on this kind of machine is {before}"
     if found.rank is Rank.BEHIND:
-        return f"Fallen behind: {_rate(today)}, {percent(1 - today.rate / best.rate)} less; {against}."
-    return f"{_rate(today)} now; {against}."
+        return f"Fallen behind: {now}, {percent(1 - today.rate / best.rate)} less; {against}."
+    return f"{now} now; {against}."
 
 
-def _rate(entry: Entry) -> str:
+def recorded_rate(entry: Entry) -> str:
+    """What a run reached, with its interval where one is recorded: ``120 samples/s (110-130)``."""
     ends = f" ({rate_text(entry.low)}-{rate_text(entry.high)})" if entry.low is not None else ""
     return f"{rate_text(entry.rate)} samples/s{ends}"

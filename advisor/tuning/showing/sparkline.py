@@ -9,7 +9,8 @@ from rich.text import Text
 
 from accel_advisor.tuning.record.history import Entry, History, best
 from accel_advisor.tuning.search.settings import describe
-from accel_advisor.tuning.wording.figures import percent, rate_text, visible
+from accel_advisor.tuning.showing.history_text import recorded_rate
+from accel_advisor.tuning.wording.figures import percent, visible
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -30,17 +31,12 @@ def print_history(history: History, console: Console) -> None:
         console.print(Text(visible(f"{last.machine}, {last.device}"), style="dim"))
         room = max(10, console.width - 12)
         console.print(Text(sparkline([entry.rate for entry in entries[-room:]]), style="cyan"))
-        console.print(Text(f"last   {_said(last)}, {describe(last.settings)}"))
-        console.print(Text(f"best   {_said(top)}, {describe(top.settings)}"))
+        console.print(Text(f"last   {recorded_rate(last)} on {day_of(last)}, {describe(last.settings)}"))
+        console.print(Text(f"best   {recorded_rate(top)} on {day_of(top)}, {describe(top.settings)}"))
         if last is not top:
             console.print(Text(f"       the last run reached {percent(last.rate / top.rate)} of the best"))
         console.print(Text(f"{len(entries)} {'run' if len(entries) == 1 else 'runs'} since {day_of(entries[0])}."))
         console.print()
-
-
-def _said(entry: Entry) -> str:
-    ends = f" ({rate_text(entry.low)}-{rate_text(entry.high)})" if entry.low is not None else ""
-    return f"{rate_text(entry.rate)} samples/s{ends} on {day_of(entry)}"
 
 
 def day_of(entry: Entry) -> str:

@@ -152,6 +152,12 @@ PAIRS = {
         "print(p)",
         "        for p in self.a.parameters():\n            setattr(p, 'requires_grad', False)\n",
     ),
+    "frozen by a name that is kept": unused(
+        STRAIGHT,
+        "flag = 'requires_grad'",
+        "flag = 'grad'",
+        "        flag = 'requires_grad'\n        for p in self.a.parameters():\n            setattr(p, flag, False)\n",
+    ),
     "a graph that stays": unused(
         STRAIGHT, ", static_graph=True", "", "", WRAP.replace("True)", "True, static_graph=True)")
     ),

@@ -67,6 +67,7 @@ LOADED = [
         "torch.save(model.state_dict(), 'm.pt')",
     ),
     ("torch.save(model.to('cpu').state_dict(), 'm.pt')", "torch.save(model.cpu().state_dict(), 'n.pt')"),
+    ("host = 'cpu'\ntorch.save(model.to(host).state_dict(), 'm.pt')", "torch.save(model.state_dict(), 'm.pt')"),
 ]
 
 

@@ -87,7 +87,6 @@ def test_waiting_comes_first_with_its_ceiling() -> None:
     assert diagnosis_text(found) == (
         "63 % of each step waits for data; with data ready at once this script would run 2.7 times as fast."
     )
-    assert found.bottleneck == "wait"
     assert found.shares.wait == pytest.approx(1.7 / 2.7)
     assert found.epoch_share == 0.0
 

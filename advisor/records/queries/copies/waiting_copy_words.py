@@ -10,21 +10,31 @@ from accel_advisor.records.loaders import labels_of
 if TYPE_CHECKING:
     from accel_advisor.records.loaders import LoaderCall
     from accel_advisor.records.queries.steps.waiting_copies import WaitingCopy
-    from accel_advisor.source.document import Document
+    from accel_advisor.records.queries.steps.wrapper_copies import WrapperCopy
     from accel_advisor.values.evidence import Evidence
 
 
-def whose_batches(loaders: Iterable[LoaderCall], pinned: bool) -> str:
-    """The beginning of a sentence about copies of the batches of loaders."""
+def copying_and_waiting(copies: list[WaitingCopy]) -> str:
+    """What is said of several copies of one statement."""
+    calls = " and ".join(f"`{copy.transfer.document.code(copy.transfer.node)}`" for copy in copies)
+    loaders = (loader for copy in copies for loader in copy.loaders)
+    done = "wait until the copies are done" if len(copies) > 1 else "waits until the copy is done"
+    return f"{_whose_batches(loaders, all(copy.pinned for copy in copies))} {calls} {done}"
+
+
+def wrapping_and_waiting(copy: WrapperCopy) -> str:
+    """What is said of the copies that the wrapper of a model makes, and what to do."""
+    call = f"`{copy.call.document.code(copy.call.node)}`"
+    return (
+        f"{_whose_batches(copy.loaders, copy.pinned)} in {call} {copy.wrapper} copies them to the GPU, and waits"
+        f"{copy.basis.clause}; copy before it, by `.to(device, non_blocking=True)`"
+    )
+
+
+def _whose_batches(loaders: Iterable[LoaderCall], pinned: bool) -> str:
     names = labels_of(loaders)
     pins = "pin their batches" if "` and `" in names else "pins its batches"
     return f"{names} {pins}, but" if pinned else f"for the batches of {names},"
-
-
-def what_waits(document: Document, copies: list[WaitingCopy]) -> str:
-    """That the host waits for the copies of one statement."""
-    calls = " and ".join(f"`{document.code(copy.transfer.node)}`" for copy in copies)
-    return f"{calls} {'wait until the copies are done' if len(copies) > 1 else 'waits until the copy is done'}"
 
 
 def making_and_waiting(code: str, basis: Evidence) -> str:

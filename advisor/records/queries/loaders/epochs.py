@@ -126,6 +126,16 @@ def spelled_workers(loader: LoaderCall) -> cst.BaseExpression | None:
     return next((one.value for one in loader.node.args if one.keyword and one.keyword.value == "num_workers"), None)
 
 
+def workers_are(loader: LoaderCall) -> str:
+    """The beginning of a sentence about the workers of a loader, with what decides their number."""
+    count, spelled = loader.fixed_workers, spelled_workers(loader)
+    if count is not None:
+        return f"the {count} workers of `{loader.label}` are" if count > 1 else f"the worker of `{loader.label}` is"
+    default, code = loader.default_count("num_workers"), f"`{loader.document.code(spelled)}`" if spelled else ""
+    said = ", ".join(filter(None, (code, f"{default} by default" if default else "")))
+    return f"the workers of `{loader.label}` ({said}) are"
+
+
 def evidence_of_workers(loader: LoaderCall) -> Evidence:
     """What shows that a loader which is restarted has workers, and that they may live on."""
     basis = PROVEN if loader.fixed_workers is not None else Evidence.of(Ground.WORKERS)

@@ -35,6 +35,15 @@ class UnpinnedLoader:
     aside: bool = False
     slight: bool = False
 
+    @property
+    def mover(self) -> str:
+        """What copies its batches, in words: ```x.cuda()` in line 8``, or the name of a framework."""
+        copy = self.copy
+        if copy is None:
+            return str(self.loader.moved_by)
+        where = "" if copy.document is self.loader.document else f" of {copy.document.filename}"
+        return f"`{copy.document.code(copy.node)}` in {copy.document.span(copy.node).start.line}{where}"
+
 
 def unpinned_loaders(facts: Facts) -> Iterator[UnpinnedLoader]:
     """The loaders of a document whose batches are copied to a GPU from memory that is not pinned, where pinning would

@@ -13,6 +13,8 @@ from accel_advisor.records.queries.loaders.start_method import loop_that_workers
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, LoaderCall
 
+FALLBACK = 4
+"""Workers that a fix writes where nothing was measured; `accel-advisor tune` finds the number for a machine."""
 FEW = 8
 """Samples of a batch that one worker may well have ready in time."""
 

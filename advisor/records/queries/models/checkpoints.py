@@ -32,7 +32,6 @@ _PLAIN = frozenset("loaded load obj object pkg package state dict saved self res
 _OF_MODULES = frozenset("eval train parameters named_parameters state_dict load_state_dict modules".split())
 """Methods that show that what was loaded is a module or an optimizer; tensors have none of them."""
 _TAKES_STATES = re.compile(r"load_\w*state_?dict|set_\w*state_?dict")
-_COPIES = re.compile(r"\.cpu\(|\.to\([\"']cpu[\"']")
 _LOAD, _SAVE = Call("torch.load"), Call("torch.save")
 _CUDA = AnyCall("cuda")
 _ASKS_FOR_DEVICES = calls("torch.cuda.is_available", "torch.cuda.device_count", "torch.distributed.init_process_group")
@@ -73,8 +72,9 @@ def loads_of_checkpoints(facts: Facts) -> Iterator[CheckpointLoad]:
         for value in context.values
         if value.made_by == "torch.load" and value.argument("map_location", 1).absent
     ]
+    copies = {id(one.node) for each in program for one in each.transfers if one.kinds == {"cpu"}}
     saves = program.operations_of(_SAVE)
-    hosted = {_file(one, 1) for one in saves if _COPIES.search(one.document.code(one.node))}
+    hosted = {_file(one, 1) for one in saves if any(id(part) in copies for part in descendants(one.node, cst.Call))}
     uses: dict[cst.CSTNode, _Uses] = {}
     for load in loads:
         if _file(load) in hosted or (load.function, _file(load)) in chosen:

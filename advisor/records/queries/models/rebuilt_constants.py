@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import calls
-from accel_advisor.syntax.shapes import names_bound_in, names_read_in
+from accel_advisor.syntax.shapes import named_parameters, names_bound_in, names_read_in
+from accel_advisor.tables.torch_functions import WINDOWS
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
     from accel_advisor.records.operations import Operation, OperationContext
 
-_WINDOWS = calls(*(f"torch.{kind}_window" for kind in ("hann", "hamming", "blackman", "bartlett", "kaiser")))
+_WINDOWS = calls(*WINDOWS)
 _FILTERS = calls(
     *("torchaudio.functional.melscale_fbanks", "torchaudio.functional.linear_fbanks", "librosa.filters.mel"),
     *("torchaudio.functional.create_fb_matrix", "torchaudio.functional.create_dct"),
@@ -55,7 +56,7 @@ def _is_constant(operation: Operation) -> bool:
         return False
     names = frozenset().union(*(_names_in(arg.value) for arg in given))
     params = function.params
-    local = {one.name.value for one in (*params.posonly_params, *params.params, *params.kwonly_params)}
+    local = {one.name.value for one in named_parameters(params)}
     local |= {one.name.value for one in (params.star_arg, params.star_kwarg) if isinstance(one, cst.Param)}
     if names.isdisjoint((local | names_bound_in(function)) - {"self"}):
         return True

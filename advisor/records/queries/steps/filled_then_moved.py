@@ -14,8 +14,9 @@ from accel_advisor.records.actions import Call, Method, calls, methods
 from accel_advisor.records.queries.steps.literal_copies import OF_DATA, OF_LISTS, is_all_that_happens, is_literal
 from accel_advisor.records.queries.steps.training_steps import happens_apart
 from accel_advisor.records.queries.training_loops import basis_of_often, happens_often
-from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.shapes import dotted, named_parameters, positional_parameters
 from accel_advisor.syntax.walking import descendants
+from accel_advisor.tables.torch_functions import WINDOWS
 from accel_advisor.values.evidence import Evidence, Ground
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _EXACT = calls("torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.eye", "torch.tril_indices")
 _RANDOM = calls("torch.rand", "torch.randn", "torch.randint", "torch.randperm")
 _STEPPED = calls("torch.arange", "torch.linspace", "torch.logspace")
-_WINDOWS = calls(*(f"torch.{name}_window" for name in ("hann", "hamming", "blackman", "bartlett", "kaiser")))
+_WINDOWS = calls(*WINDOWS)
 _UNWANTED = ("device", "out", "generator", "pin_memory", "requires_grad")
 _MOVES = methods("Tensor", "to", "cuda")
 _TYPE_AS, _TO, _NEW_TENSOR = Method("Tensor", "type_as"), Method("Tensor", "to"), Method("Tensor", "new_tensor")
@@ -166,7 +167,7 @@ def _moves_of_parameters(function: cst.CSTNode) -> frozenset[int]:
     ``def to_gpu(x)``."""
     if not isinstance(function, cst.FunctionDef):
         return frozenset()
-    given = {one.name.value for one in (*function.params.posonly_params, *function.params.params)}
+    given = {one.name.value for one in positional_parameters(function.params)}
     calls = (one for one in descendants(function, cst.Call) if _is_of_name(one))
     return frozenset(
         id(one) for one in calls if isinstance(one.func, cst.Attribute) and dotted(one.func.value) in given
@@ -220,7 +221,7 @@ def _helps(facts: Facts, factory: Operation) -> bool:
     if any(_RARE.search(name) for one in factory.contexts for name in one.functions):
         return False
     given = function.params
-    names = {one.name.value for one in (*given.posonly_params, *given.params, *given.kwonly_params)} - {"self", "cls"}
+    names = {one.name.value for one in named_parameters(given)} - {"self", "cls"}
     parts = descendants(function, cst.Attribute)
     followed = any(one.attr.value in _FOLLOWED and dotted(one.value) in names for one in parts)
     return followed and facts.call_graph.begins_unseen(function)

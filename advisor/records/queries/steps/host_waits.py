@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import Enum, auto
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from accel_advisor.records.queries.steps.training_steps import (
     one_step_each,
     training_loop,
 )
+from accel_advisor.syntax.model_names import calls_of_backward
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import Evidence, Ground
@@ -96,14 +97,15 @@ _EYES = re.compile(r"(?:^|_)(?:visuali[sz]e|viz|plot|draw|debug)(?:_|$)", re.IGN
 
 class Need(Enum):
     """What a step waits for: values, or those that a ``forward`` goes on with; how many there are; the sum of counts;
-    the answer to a condition; a number for Python, where a tensor would do; or that the GPU has done everything."""
+    the answer to a condition; or a number for Python, where a tensor would do. Each with what to do instead, in words.
+    """
 
-    VALUES = auto()
-    FORWARD = auto()
-    SIZE = auto()
-    COUNTS = auto()
-    ANSWER = auto()
-    NUMBER = auto()
+    VALUES = "keep the value as a tensor (`.detach()`) and read it once an epoch or every few hundred steps"
+    FORWARD = "take the value from the batch before it is copied, or compute with it as a tensor"
+    SIZE = "only the GPU knows how large the result is: keep the size fixed, as `torch.where` and masks do"
+    COUNTS = "pass `output_size`"
+    ANSWER = "let the GPU decide, as `torch.where` does, or ask every few hundred steps"
+    NUMBER = "Python needs a number here: let tensors compute it (`torch.sqrt`, `index_select`, `torch.minimum`)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,8 +249,7 @@ def _need(operation: Operation) -> Need:
 
 def _learns(operation: Operation) -> bool:
     """Whether the function around an operation computes gradients itself: the ``forward`` of a trainer."""
-    calls_in = descendants(operation.function, cst.Call) if operation.function is not None else ()
-    return any(isinstance(one.func, cst.Attribute) and one.func.attr.value == "backward" for one in calls_in)
+    return operation.function is not None and any(calls_of_backward(operation.function))
 
 
 def _order(document: Document, loop: Loop, wait: Wait) -> tuple[bool, int]:

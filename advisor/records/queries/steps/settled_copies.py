@@ -12,7 +12,15 @@ from accel_advisor.records.actions import Method, methods
 from accel_advisor.records.queries.destinations import reaches_gpu
 from accel_advisor.records.queries.steps.literal_copies import OF_ARRAYS, OF_DATA, OF_LISTS, is_literal, maker_of
 from accel_advisor.records.queries.training_loops import happens_often, runs_often
-from accel_advisor.syntax.shapes import dotted, methods_of, names_bound_in, names_read_in, self_attribute
+from accel_advisor.syntax.shapes import (
+    dotted,
+    methods_of,
+    named_parameters,
+    names_bound_in,
+    names_read_in,
+    positional_parameters,
+    self_attribute,
+)
 from accel_advisor.syntax.variation import bindings
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import PROVEN, Evidence
@@ -181,12 +189,12 @@ def _may_set(method: cst.FunctionDef, attribute: str) -> bool:
 
 def _parameters(function: cst.FunctionDef) -> set[str]:
     given = function.params
-    return {one.name.value for one in (*given.posonly_params, *given.params, *given.kwonly_params)}
+    return {one.name.value for one in named_parameters(given)}
 
 
 def _is_always_given_settled(facts: Facts, function: cst.FunctionDef, name: str, depth: int) -> bool:
     """Whether most calls of a function, in its own file, give a parameter what does not change."""
-    names = [one.name.value for one in (*function.params.posonly_params, *function.params.params)]
+    names = [one.name.value for one in positional_parameters(function.params)]
     settled = other = 0
     for around in descendants(facts.document.tree, cst.FunctionDef):
         for call in descendants(around.body, cst.Call, but=frozenset({cst.FunctionDef})):

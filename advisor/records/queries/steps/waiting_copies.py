@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.finding import Applicability, Fix
 from accel_advisor.records.actions import Call, Method, calls
 from accel_advisor.records.loaders import LoaderCall, loader_of
 from accel_advisor.records.queries.copies.evaluation_waits import evaluates_and_waits, pass_over
@@ -109,8 +110,8 @@ def basis_of(copies: list[WaitingCopy]) -> Evidence:
     return reduce(or_, (one.basis for one in copies), PROVEN)
 
 
-def asynchronous_edits(copies: list[WaitingCopy]) -> tuple[Edit, ...] | None:
-    """What makes all of several copies asynchronous; None where one of them cannot be."""
+def asynchronous_fix(copies: list[WaitingCopy]) -> Fix | None:
+    """The fix that makes all of several copies asynchronous; None where one of them cannot be."""
     edits: list[Edit] = []
     for copy in copies:
         where = copy.asynchronous_where
@@ -119,7 +120,8 @@ def asynchronous_edits(copies: list[WaitingCopy]) -> tuple[Edit, ...] | None:
         if added is None:
             return None
         edits += added
-    return tuple(edits)
+    kind = Applicability.SAFE if all(copy.plain for copy in copies) else Applicability.UNSAFE
+    return Fix(f"Pass `non_blocking={copies[0].asynchronous_where}`", tuple(edits), kind) if edits else None
 
 
 def timed_loops(facts: Facts) -> set[Loop | None]:

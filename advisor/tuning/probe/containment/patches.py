@@ -23,7 +23,6 @@ from accel_advisor.tuning.probe.script.import_watch import ImportHook
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 _readlink = os.readlink
-_scandir = os.scandir
 
 
 class Entry:
