@@ -7,7 +7,7 @@ import os
 import shlex
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib.util import find_spec
@@ -202,7 +202,7 @@ def tune(
         click.echo(f"Knobs of the training start the script at most {starts} times, beside the search.", err=True)
     if rules is not None:
         click.echo(f"Each fix of lint starts the script at most {STARTS_A_FIX} times, beside the search.", err=True)
-    with _alone(wait), Interrupts() as interrupts:
+    with Interrupts() as interrupts, _alone(wait, interrupts):
         try:
             outcome = _watched(run, command, options, config.root, console, interrupts)
         except ScriptFailed as error:
@@ -219,25 +219,29 @@ def tune(
 
 
 @contextmanager
-def _alone(wait: bool) -> Iterator[None]:
+def _alone(wait: bool, interrupts: Interrupts) -> Iterator[None]:
     """While no other trial runs on this machine.
 
     Raises:
         Failure: one does, and this one is not to ``wait`` for it.
+        Interrupted: it was to, and Ctrl-C came.
     """
     from accel_advisor.tuning.trial.machine_lock import MachineBusy, machine_lock
 
     def waiting(busy: MachineBusy) -> None:
         click.echo(f"{busy}: waiting until it has ended.", err=True)
 
-    try:
-        with machine_lock(waiting if wait else None):
-            yield
-    except MachineBusy as busy:
-        spoiled = "each would take the other's cores and spoil both answers"
-        raise Failure(f"{busy}, and {spoiled}: try again when it has ended, or let this one wait with --wait") from busy
-    except KeyboardInterrupt:
-        raise Interrupted("interrupted while it waited for another trial; nothing was changed") from None
+    with ExitStack() as held:
+        try:
+            with interrupts.heeded():
+                held.enter_context(machine_lock(waiting if wait else None))
+        except MachineBusy as busy:
+            spoiled = "each would take the other's cores and spoil both answers"
+            remedy = "try again when it has ended, or let this one wait with --wait"
+            raise Failure(f"{busy}, and {spoiled}: {remedy}") from busy
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted while it waited for another trial; nothing was changed") from None
+        yield
 
 
 def _remedy(error: ScriptFailed, command: Command) -> str:
