@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from accel_advisor.editing.wrapping import NEWLINE, line_break, newline_of
+from accel_advisor.editing.wrapping import line_break, newline_of
 from accel_advisor.finding import Edit
 from accel_advisor.source.document import Document
+from accel_advisor.syntax.line_breaks import NEWLINE
 
 _STRING = re.compile(r"\"([\w.:]*)\"")
 _BLANK = re.compile(r"[ \t]*(?:\r\n|\r|\n)")

@@ -11,8 +11,8 @@ import libcst as cst
 
 from accel_advisor.finding import Edit
 from accel_advisor.source.document import Document
+from accel_advisor.syntax.line_breaks import NEWLINE
 
-NEWLINE = re.compile(r"\r\n|\r|\n")
 _TRAILERS = re.compile(r"\)(?:[\w.]|\[[^\[\]()]*\]|\(\))*[)\]},:; \t]*")
 """What may end a line behind the last argument: brackets, and an item, attribute or method of the result."""
 _BLOCK = re.compile(r"(?:^|[\r\n])(?:class|def|if|for|while|with|try)\b[^\r\n]*:[ \t]*(?:\r\n|\r|\n)([ \t]+)\S")

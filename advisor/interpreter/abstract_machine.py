@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -33,9 +34,16 @@ if TYPE_CHECKING:
     from accel_advisor.records.loaders import LoaderCall
     from accel_advisor.records.loops import Loop
     from accel_advisor.source.document import Document
-    from accel_advisor.syntax.exits import Left
 
 Statements = Iterable[cst.BaseStatement | cst.BaseSmallStatement]
+
+
+class Left(Enum):
+    """Whether control left alternative bodies early: by return, raise, break or continue."""
+
+    NEVER = 0
+    SOMETIMES = 1
+    ALWAYS = 2
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.interpreter.abstract_machine import Allowance, Machine, Statements
+from accel_advisor.interpreter.abstract_machine import Allowance, Left, Machine, Statements
 from accel_advisor.interpreter.arguments import Arguments, Joined
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.calls import attribute, call_function, call_value, instantiate
@@ -23,7 +23,6 @@ from accel_advisor.interpreter.resolution import brought_before, from_stars, mod
 from accel_advisor.interpreter.statements import EXECUTE
 from accel_advisor.interpreter.unread_cells import forget, stretches
 from accel_advisor.records.around import NOTHING, Surroundings
-from accel_advisor.syntax.exits import Left
 from accel_advisor.tables.canonical_names import canonical
 from accel_advisor.tables.torch_functions import SETS_DEFAULT_DEVICE
 from accel_advisor.values.places import HOST, SOMEWHERE

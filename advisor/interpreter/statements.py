@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from accel_advisor.interpreter.abstract_machine import Left
 from accel_advisor.interpreter.assignment import assign
 from accel_advisor.interpreter.expressions import truth
 from accel_advisor.interpreter.frames import may_stop_autograd
@@ -26,7 +27,6 @@ from accel_advisor.interpreter.parameters import (
     register,
 )
 from accel_advisor.records.actions import Act, Call, Decorates
-from accel_advisor.syntax.exits import Left
 from accel_advisor.syntax.shapes import devices_asked_for, dotted, modulus_in, names_epoch
 from accel_advisor.tables.frameworks import FRAMEWORK_CLASSES
 from accel_advisor.tables.python_functions import PASS_THROUGH

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import bisect
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from lsprotocol import types
 
-_NEWLINE = re.compile(r"\r\n|\r|\n")
+from accel_advisor.syntax.line_breaks import line_starts
+
 Change = types.TextDocumentContentChangePartial | types.TextDocumentContentChangeWholeDocument
 
 
@@ -27,7 +27,7 @@ class Places:
 
     @cached_property
     def _starts(self) -> list[int]:
-        return [0, *(one.end() for one in _NEWLINE.finditer(self._text))]
+        return line_starts(self._text)
 
     def offset(self, position: types.Position) -> int:
         """The character at a position; one behind the end of its line, or of the text, is that end."""

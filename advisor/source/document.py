@@ -18,6 +18,7 @@ from accel_advisor.finding import Edit, Location, Span
 from accel_advisor.source.notebook import Cell, Notebook
 from accel_advisor.source.older_python import Reading, as_today
 from accel_advisor.source.parsing import DocumentError, parsable, syntax_of
+from accel_advisor.syntax.line_breaks import line_starts
 from accel_advisor.syntax.nesting import deep_stack
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 
-_NEWLINE = re.compile(r"\r\n|\r|\n")
 _HANGING = re.compile(r"\([ \t]*(?:\#[^\r\n]*)?(?:\r\n|\r|\n)")
 """A bracket at the end of its line."""
 _ALIGNED = re.compile(r"(?:\r\n|\r|\n|\A)([^\r\n(]*\()[^\r\n()]+,[ \t]*(?:\r\n|\r|\n)([ \t]+)(?=\S)")
@@ -231,7 +231,7 @@ class Document:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return [0, *(newline.end() for newline in _NEWLINE.finditer(self.text))]
+        return line_starts(self.text)
 
     def _offsets(self, node: cst.CSTNode) -> tuple[int, int]:
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from enum import StrEnum
 
@@ -10,8 +9,7 @@ from accel_advisor.finding import Edit, Finding
 from accel_advisor.source.document import Document
 from accel_advisor.source.lines import Lines
 from accel_advisor.source.suppressions import Scope, Suppression, Suppressions, last_own_row
-
-_NEWLINE = re.compile(r"\r\n|[\r\n]")
+from accel_advisor.syntax.line_breaks import NEWLINE
 
 
 class Form(StrEnum):
@@ -86,7 +84,7 @@ class Ignorer:
         line = self._document.line(row)
         start = self._document.offset(row, 1)
         indentation = line[: len(line) - len(line.lstrip())]
-        newline = _NEWLINE.match(self._document.text, start + len(line))
+        newline = NEWLINE.match(self._document.text, start + len(line))
         ending = newline[0] if newline is not None else "\n"
         return self._document.edit(start, start, f"{indentation}{self._comment(codes)}{ending}")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from accel_advisor.source.document import Document
+from accel_advisor.syntax.line_breaks import NEWLINE
 
 _SPACE = frozenset({tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER})
 _FORMATTED_START = getattr(tokenize, "FSTRING_START", None)  # from Python 3.12 on a formatted string is several tokens
@@ -78,7 +78,7 @@ class Lines:
 
 def _tokens(document: Document) -> Iterator[tokenize.TokenInfo]:
     """The tokens as far as they can be read; what comes after an error is not looked at."""
-    lines = (line + "\n" for line in re.split(r"\r\n|\r|\n", document.python))
+    lines = (line + "\n" for line in NEWLINE.split(document.python))
     try:
         yield from tokenize.generate_tokens(lambda: next(lines, ""))
     except (tokenize.TokenError, SyntaxError):

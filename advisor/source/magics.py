@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from accel_advisor.syntax.line_breaks import NEWLINE
+
 PYTHON_CELLS = frozenset({"capture", "debug", "ipytest", "memit", "notify", "prun", "time", "timeit", "wandb"})
 """Cell magics whose body is Python that runs in the notebook itself."""
 FOREIGN_CELLS = frozenset({"bash", "fs", "html", "javascript", "latex", "md", "r", "scala", "sh", "sql"})
@@ -20,7 +22,6 @@ _TIMED = re.compile(r"%time[ \t]+(?![ \t%!]|(?:async|class|def|for|if|try|while|
 _PYTHON_CELL = re.compile(rf"%%(?:{'|'.join(sorted(PYTHON_CELLS))})\b")
 _MAGIC_LINE = re.compile(r"(?:\\(?:\r\n|[\r\n])|[^\r\n])*")
 _INDENT = re.compile(r"[ \t]*")
-_NEWLINE = re.compile(r"\r\n|[\r\n]")
 _NOT_NEWLINE = re.compile(r"[^\r\n]")
 _TOKEN = re.compile(
     r'"""(?:[^\\]|\\.)*?(?:"""|\Z)|"(?:[^"\\\r\n]|\\(?:\r\n|.))*"?'
@@ -108,5 +109,5 @@ def _magic_end(text: str, start: int) -> int:
     """Where a magic line ends, its newline included: only a backslash carries it on."""
     line = _MAGIC_LINE.match(text, start)
     end = line.end() if line else start
-    newline = _NEWLINE.match(text, end)
+    newline = NEWLINE.match(text, end)
     return newline.end() if newline else end

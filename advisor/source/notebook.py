@@ -14,12 +14,12 @@ from typing import Any
 from accel_advisor.finding import CellPlace
 from accel_advisor.source.magics import blank, masked
 from accel_advisor.source.parsing import DocumentError, syntax_error
+from accel_advisor.syntax.line_breaks import NEWLINE
 
 CELL_END = "\n\n"
 """What separates cells in the program: no comment at the end of one refers to the next."""
 
 _DECODER = json.JSONDecoder()
-_NEWLINE = re.compile(r"\r\n|[\r\n]")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _UNIT = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL)
 """What spells one character within a JSON string."""
@@ -179,7 +179,7 @@ class Notebook:
 
     @cached_property
     def _line_ends(self) -> list[int]:
-        return [newline.end() for newline in _NEWLINE.finditer(self.text)]
+        return [newline.end() for newline in NEWLINE.finditer(self.text)]
 
     @cached_property
     def _json_lines(self) -> list[int]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from accel_advisor.source.magics import blank, is_foreign, replaced
 from accel_advisor.source.notebook import Notebook
 from accel_advisor.source.parsing import syntax_error
+from accel_advisor.syntax.line_breaks import NEWLINE
 
-_NEWLINE = re.compile(r"\r\n|[\r\n]")
 _INSTALLS = re.compile(
     r"\b(?:pip3?|conda|mamba|micromamba|apt|apt-get|uv|poetry|npm)\s+(?:-\S+\s+|pip\s+)*"
     r"(?:install|uninstall|remove|update|upgrade|add|sync)\b"
@@ -56,7 +56,7 @@ class RunnableCells:
         """Those of a notebook. A cell that is not Python stays as it is, and raises a SyntaxError where it is run."""
         found = cls()
         for cell in notebook.cells:
-            row = 1 + len(_NEWLINE.findall(notebook.text, 0, cell.start))
+            row = 1 + len(NEWLINE.findall(notebook.text, 0, cell.start))
             found.cells.append(RunnableCell(row, found._python(cell.text, cell.number)))
         return found
 
@@ -87,4 +87,4 @@ class RunnableCells:
 
 def _filled(call: str, magic: str) -> str:
     """A call, with the newlines of what it stands for."""
-    return call + "".join(_NEWLINE.findall(magic))
+    return call + "".join(NEWLINE.findall(magic))

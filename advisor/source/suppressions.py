@@ -11,6 +11,7 @@ from enum import StrEnum
 from accel_advisor.finding import Applicability, Finding, Fix, Severity, Span
 from accel_advisor.source.document import Document
 from accel_advisor.source.lines import Comment, Lines
+from accel_advisor.syntax.line_breaks import NEWLINE
 
 _HINT = re.compile(r"#\s*(?:accel(?:\b|[-_ ]?advisor)|noqa)", re.IGNORECASE)
 _ACCEL = re.compile(r"#\s*accel\s*:\s*ignore(?P<file>-file)?(?:\s*\[(?P<codes>[^\]\n]*)\])?(?=$|[\s#:,.;-])")
@@ -205,7 +206,7 @@ class Suppressions:
             before = text[line_start:start]
             whole = end == line_start + len(document.line(row))
             if whole and not before.strip():
-                newline = re.compile(r"\r\n|\r|\n").match(text, end)
+                newline = NEWLINE.match(text, end)
                 edit = document.edit(line_start, newline.end() if newline else end, "")
             else:
                 edit = document.edit(line_start + len(before.rstrip()), end, "")

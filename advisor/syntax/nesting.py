@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from accel_advisor.syntax.line_breaks import NEWLINE
+
 MOST_NESTED = 400
 """Operators, calls and brackets around or before one operand. The parser takes the square of this, and code that was
 written by hand stays below 70."""
@@ -53,7 +55,7 @@ def too_deep(text: str) -> int | None:
     not Python may be called so or not."""
     offset = _deep_expression(text)
     if offset is not None:
-        return len(re.findall(r"\r\n|\r|\n", text[:offset])) + 1
+        return len(NEWLINE.findall(text, 0, offset)) + 1
     return _deep_branches(text) if text.count("elif") > MOST_BRANCHES else None
 
 

@@ -14,12 +14,12 @@ import libcst as cst
 
 from accel_advisor.syntax.light import read
 from accel_advisor.syntax.light_expressions import Alone, Located, Place
+from accel_advisor.syntax.line_breaks import line_starts
 from accel_advisor.syntax.positions import Positions
 from accel_advisor.syntax.walking import descendants
 
 Found = TypeVar("Found")
 
-_NEWLINE = re.compile(r"\r\n|\r|\n")
 _DEFINED = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+")
 _SPACE = re.compile(r"[ \t\r\n]*+")
 
@@ -117,7 +117,7 @@ class Syntax:
 
     @cached_property
     def _starts(self) -> list[int]:
-        return [0, *(newline.end() for newline in _NEWLINE.finditer(self._text))]
+        return line_starts(self._text)
 
     @cached_property
     def _ascii(self) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..checks import Pair, check_one, check_pair
+from ..checks import Pair, check_one, check_pair, findings_of
 from ..programs import IMPORTS
 from .programs import HF, HF_SETTINGS, hf
 
@@ -137,3 +137,9 @@ a = TrainingArguments("o", per_device_train_batch_size=8)  # -> info unsafe
 @pytest.mark.parametrize("case", REPORTED_PROGRAMS)
 def test_reported_programs(case: str, tmp_path: Path) -> None:
     check_one("ACC601", IMPORTS + REPORTED_PROGRAMS[case], tmp_path)
+
+
+def test_its_fix_says_how_many_workers_it_gives(tmp_path: Path) -> None:
+    (found,) = findings_of("ACC601", HF_SETTINGS + "a = TrainingArguments('o')\n", tmp_path)
+    assert found.fix is not None
+    assert found.fix.workers == 4
