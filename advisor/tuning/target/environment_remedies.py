@@ -40,8 +40,8 @@ def environment_remedy(failure: str, command: str, environment: Mapping[str, str
         (_SHARED, lambda _: "/dev/shm is too small for the batches of its workers: `--shm-size=8g` or `--ipc=host` in "
                             "Docker, an `emptyDir` of `medium: Memory` in Kubernetes"),
         (_ARGUMENT, lambda _: f"it reads arguments of its own, which stand behind `--`: `{command} -- ARGS`"),
-        (_INPUT, lambda _: "it asks a question, and nobody is there to answer in a trial: let an argument answer it, "
-                            "or the cell itself"),
+        (_INPUT, lambda _: "it asks a question, and nobody is there to answer in a trial: let an argument of the "
+                            "script answer it, or a value in the notebook"),
         (_DENIED, lambda found: f"it may not read or write {found[1]}: run it as the user who may"),
     )  # fmt: skip
     for pattern, words in remedies:

@@ -98,6 +98,10 @@ def test_tune_without_torch(tmp_path: Path) -> None:
     ("source", "sentence"),
     [
         ("import not_there_at_all\n", "`not_there_at_all` is not installed for"),
+        (
+            "import sys\nprint('Usage: train.py DATA')\nsys.exit(1)\n",
+            "exit status 1: Usage: train.py DATA: its own arguments stand behind `--`: `accel-advisor tune train.py -- ARGS`",
+        ),
         ("import sys\nprint(sys.argv[1])\n", "stand behind `--`: `accel-advisor tune train.py -- ARGS`"),
     ],
 )
