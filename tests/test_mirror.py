@@ -15,6 +15,7 @@ TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 WHOLE = {
     "test_architecture.py": "both stories of docs/architecture.md",
+    "test_external_links.py": "ci/external_links.py",
     "test_floors.py": "the imports of all rooms",
     "test_generated_programs.py": "linting and fixing, from the text to the fixed file",
     "test_house.py": "what the README, the hooks and the Makefile promise",
