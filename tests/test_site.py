@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
+from accel_advisor.config import Config
 from accel_advisor.rule import registry
+from accel_advisor.tuning.record.schema import Record
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -21,6 +26,33 @@ def test_the_site_builds_and_has_a_page_for_each_rule(tmp_path: Path) -> None:
     page = (tmp_path / "rules" / "ACC402" / "index.html").read_text(encoding="utf-8")
     assert "What the fix changes" in page
     assert "torch.amp.GradScaler" in page
+
+
+def test_the_reference_is_that_of_the_code_and_the_pages_by_hand_have_all_of_it() -> None:
+    made = "import json, site_pages; print(json.dumps(site_pages.generated()))"
+    done = subprocess.run([sys.executable, "-c", made], cwd=DOCS, capture_output=True, text=True, check=True)
+    pages = json.loads(done.stdout)
+    keys = set(re.findall(r"^\| `([\w-]+)` \|", pages["reference/keys.md"], re.MULTILINE))
+    assert keys == set(Config(Path()).settings()) - {"root", "config"}
+    by_hand = (DOCS / "configuration.md").read_text(encoding="utf-8")
+    rows = set(re.findall(r"^\| (`[^|]+`) \|", by_hand, re.MULTILINE))
+    assert {key for row in rows for key in re.findall(r"`([\w-]+)`", row)} == {
+        *keys,
+        "extend-ignore",
+        "extend-per-file-ignores",
+    }
+    (block,) = re.findall(r"```json\n(.*?)```", pages["reference/finding.md"], re.DOTALL)
+    (finding,) = json.loads(block)
+    assert finding["filename"] == "train.py"
+    described = (DOCS / "output.md").read_text(encoding="utf-8")
+    inner = {*finding, *finding["fix"], *finding["fix"]["edits"][0], *finding["related"][0], *finding["location"]}
+    assert {key for key in inner if not re.search(rf"`(?:fix\.)?{key}`|\"{key}\"", described)} == set()
+    trial = pages["reference/trial.md"]
+    assert {one.name for one in fields(Record)} <= set(re.findall(r"^\| `(\w+)` \|", trial, re.MULTILINE))
+    assert "| `gain` | [Ratio](#ratio), or `null` | may be missing |" in trial
+    statuses = re.findall(r"^\| (\d+) \|", pages["reference/exit-status.md"], re.MULTILINE)
+    table = (DOCS / "lint.md").read_text(encoding="utf-8").partition("## Exit status")[2]
+    assert statuses == re.findall(r"^\| (\d+) \|", table, re.MULTILINE)
 
 
 def test_links_between_files_become_links_between_pages(tmp_path: Path) -> None:
