@@ -17,11 +17,10 @@ from accel_advisor.selection import Selection, Selector, selectors
 NAME = "accel-advisor"
 TABLE = f"tool.{NAME}"
 
-_OTHER_TABLE = re.compile(
-    rb"^[ \t]*\[[ \t]*((?:tool[ \t]*\.[ \t]*(?:accel_advisor|acceladvisor|accel-adviser)|accel[-_]advisor)[\w.-]*)",
-    re.MULTILINE,
-)
-"""Names of tables that people write when they mean the one that is read."""
+_TABLE = re.compile(rb"^[ \t]*\[[ \t]*((tool[ \t]*\.[ \t]*)?(ac[\w-]*)[\w.-]*)", re.MULTILINE)
+_ALIKE = 0.85
+"""How like the name of our table another one is that people write when they mean it: `accel_advisor` is so like,
+`accel_data` is not."""
 
 
 class ConfigError(ValueError):
@@ -133,10 +132,10 @@ def _table(path: Path) -> dict[str, Any] | None:
         raw = path.read_bytes() if path.is_file() else b""
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
-    other = _OTHER_TABLE.search(raw)
-    if other is not None:
-        line = raw.count(b"\n", 0, other.start(1)) + 1
-        raise ConfigError(f"{path}:{line}: nothing reads the table [{other[1].decode()}]; call it [{TABLE}]")
+    for other in _TABLE.finditer(raw):
+        if _means_ours(other[3].decode(), bool(other[2])):
+            line = raw.count(b"\n", 0, other.start(1)) + 1
+            raise ConfigError(f"{path}:{line}: nothing reads the table [{other[1].decode()}]; call it [{TABLE}]")
     if NAME.encode() not in raw:  # templates of projects need not even be TOML
         return None
     import tomllib
@@ -150,6 +149,15 @@ def _table(path: Path) -> dict[str, Any] | None:
     if table is not None and not isinstance(table, dict):
         raise ConfigError(f"{path}: {TABLE} must be a table")
     return table
+
+
+def _means_ours(name: str, is_tool: bool) -> bool:
+    """Whether a table that nothing reads has nearly the name of ours."""
+    if is_tool and name == NAME:
+        return False
+    import difflib
+
+    return difflib.SequenceMatcher(None, name, NAME).ratio() >= _ALIKE
 
 
 class _Reader:

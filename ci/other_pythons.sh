@@ -4,7 +4,8 @@
 #
 #     ci/other_pythons.sh ENVIRONMENT [VERSION...]
 #
-# ENVIRONMENT is one with accel-advisor installed, whose findings the others have to make.
+# ENVIRONMENT is one with accel-advisor installed, whose findings the others have to make. With TUNE=1 torch is installed
+# as well, which may be gigabytes, and trials run there: those on the pages, and those of what fails for what is around it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 own="$1"
@@ -38,4 +39,8 @@ for version in "$@"; do
   "$environment/bin/python" -m pip install --quiet -c constraints.txt '.[dev]'
   cmp <(findings "$own") <(findings "$environment")
   "$environment/bin/python" -m pytest -q -n 2 tests/{analysis,editing,interpreter,output,project,records,rules,source,syntax,values}
+  if [ "${TUNE:-0}" = 1 ]; then
+    "$environment/bin/python" -m pip install --quiet -c constraints.txt '.[tune,report]'
+    "$environment/bin/python" -m pytest -q tests/test_page_trials.py tests/tuning/target/test_environment_remedies.py tests/tuning/trial/test_session.py
+  fi
 done

@@ -6,6 +6,7 @@ from __future__ import annotations
 import difflib
 import posixpath
 import re
+import sys
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,10 @@ from accel_advisor.cli import cli
 from accel_advisor.rule import registry
 from accel_advisor.rule_page import CODE, RulePage, rule_page
 from accel_advisor.tool_pages import TOOL_PAGES
+
+sys.path.insert(0, str(Path(__file__).parent))  # mkdocs loads this file by its path
+
+from reference_pages import reference
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -57,6 +62,7 @@ def generated() -> dict[str, str]:
     pages = [*TOOL_PAGES.values(), *(rule_page(one) for one in registry().values())]
     found = {"rules/index.md": _rules(sorted(pages, key=lambda one: one.code)), "reference/commands.md": _commands()}
     found |= {f"rules/{page.code}.md": _rule(page) for page in pages}
+    found |= reference()
     for source, place in _taken().items():
         found[place] = for_site((ROOT / source).read_text(encoding="utf-8"), source, place)
     return found
@@ -137,5 +143,5 @@ def _commands() -> str:
         own = click.Context(command, context, info_name=name, terminal_width=100, max_content_width=100)
         if not command.hidden:
             parts.append(f"## accel-advisor {name}\n\n```text\n{command.get_help(own)}\n```")
-    parts.append("Which exit status means what: [linting](../lint.md#exit-status).")
+    parts.append("Which exit status means what: [exit status](exit-status.md).")
     return "\n\n".join(parts) + "\n"

@@ -58,6 +58,8 @@ LONGEST = (
     "syntax/test_walking.py",
     "commands/test_tune_command.py",
     "tuning/trial/test_trial_surroundings.py",
+    "test_page_trials.py",
+    "test_page_commands.py",
     "kernel/test_accel_magic.py",
     "linting/test_one_answer.py",
     "snippets/test_snippets.py",

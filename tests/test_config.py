@@ -103,7 +103,10 @@ class TestLoad:
             Configurations().of(tmp_path)
         assert str(caught.value).startswith(f"{path}: {sentence}")
 
-    @pytest.mark.parametrize("table", ["tool.accel_advisor", "accel-advisor", "tool.acceladvisor.tune"])
+    @pytest.mark.parametrize(
+        "table",
+        ["tool.accel_advisor", "accel-advisor", "tool.acceladvisor.tune", "tool.accel-advisr", "tool.accel-adviser"],
+    )
     def test_a_table_of_another_name_is_reported(self, tmp_path: Path, table: str) -> None:
         path = write(tmp_path, f"[project]\nname = 'x'\n[{table}]\nignore = []\n")
         with pytest.raises(ConfigError) as caught:
@@ -111,7 +114,9 @@ class TestLoad:
         assert str(caught.value) == f"{path}:3: nothing reads the table [{table}]; call it [tool.accel-advisor]"
 
     def test_tables_of_others_are_left_alone(self, tmp_path: Path) -> None:
-        write(tmp_path, "[tool.accel]\n[tool.accel_data]\n[tool.ruff]\nextend-exclude = ['accel_advisor']\n")
+        write(
+            tmp_path, "[tool.accel]\n[tool.accel_data]\n[accelerate]\n[tool.ruff]\nextend-exclude = ['accel_advisor']\n"
+        )
         assert Configurations().of(tmp_path).path is None
 
     @pytest.mark.parametrize("raw", [b"[tool.accel-advisor", b"\xff\xfe# accel-advisor"])

@@ -198,7 +198,7 @@ def test_no_module_is_a_grab_bag() -> None:
 
 def test_the_picture_in_contributing_is_that_of_the_floors() -> None:
     text = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    picture = next(block for block in text.split("```") if block.startswith("\n__main__\n"))
+    picture = next(block for block in text.split("```") if block.startswith("text\n__main__\n")).removeprefix("text\n")
     lines = [re.match(r"[\w.]+(?:, [\w.]+)*", line) for line in picture.strip().splitlines()]
     shown = tuple(tuple(line[0].replace(PACKAGE, "").split(", ")) for line in reversed(lines) if line is not None)
     assert shown == FLOORS, "change the picture in CONTRIBUTING.md, too"

@@ -66,7 +66,8 @@ def test_the_options_of_the_first_pages_are_there(text: str) -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").glob("*/README.md")]
+    for path in pages:
         for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
             made = re.fullmatch(r"(?:\.\./)?rules/ACC\d+\.md", target)  # of the site: tests/test_site.py
             assert made or (path.parent / target).exists(), f"{path.name}: {target}"

@@ -15,6 +15,7 @@ TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 WHOLE = {
     "test_architecture.py": "both stories of docs/architecture.md",
+    "test_external_links.py": "ci/external_links.py",
     "test_floors.py": "the imports of all rooms",
     "test_generated_programs.py": "linting and fixing, from the text to the fixed file",
     "test_house.py": "what the README, the hooks and the Makefile promise",
@@ -23,7 +24,9 @@ WHOLE = {
     "test_pre_commit.py": ".pre-commit-hooks.yaml, by the real pre-commit",
     "test_release.py": "what a release is made of: its version, its archives, what they bring",
     "test_one_file_each.py": "what CONTRIBUTING says of new rules, libraries, knobs and formats",
-    "test_site.py": "the pages of docs/, and the commands on them",
+    "test_page_commands.py": "the commands on the pages of the README and of docs/",
+    "test_page_trials.py": "those of them that need a trial, or what one left",
+    "test_site.py": "the pages of docs/",
     "test_public_api.py": "what other programs may import, and docs/library.md",
     "test_rule_pages.py": "every rule's page, from its example to its fix",
     "linting/test_one_answer.py": "configurations, the project index, the cache and the linter: one answer for a file",

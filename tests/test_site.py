@@ -1,75 +1,20 @@
-"""The site of docs/: it builds strictly, and the commands on its pages do what they are shown for."""
+"""The site of docs/: it builds strictly, with a page for each rule."""
 
 from __future__ import annotations
 
 import json
 import re
-import shlex
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
-import click
-import pytest
-from click.testing import CliRunner
-
-from accel_advisor.cli import cli
+from accel_advisor.config import Config
 from accel_advisor.rule import registry
+from accel_advisor.tuning.record.schema import Record
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
-BUILT = ("pip",)
-"""Programs whose lines are not run here: CI installs the package before its tests."""
-TRIALS = ("tune", "report")
-"""Commands that need the minutes of a trial, or what one left: their lines are read by their own parsers here, and run
-in ``make demo`` and in the tests of ``tune``."""
-
-
-def commands() -> Iterator[tuple[str, list[str]]]:
-    for page in sorted(DOCS.rglob("*.md")):
-        for block in SHELL.findall(page.read_text(encoding="utf-8")):
-            for line in block.splitlines():
-                words = shlex.split(line, comments=True)
-                if words and words[0] not in BUILT:
-                    yield f"{page.relative_to(DOCS)}: {' '.join(words)}", words
-
-
-COMMANDS = dict(commands())
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository with the script of the demo, and a notebook of it."""
-    folder = tmp_path_factory.mktemp("project")
-    shutil.copy(ROOT / "fixtures" / "demo" / "train.py", folder)
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
-    source = (folder / "train.py").read_text().splitlines(keepends=True)
-    notebook = {"cells": [{**cell, "source": source}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    (folder / "train.ipynb").write_text(json.dumps(notebook))
-    subprocess.run(["git", "init", "-q", folder], check=True)
-    return folder
-
-
-@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS.keys())
-def test_a_command_of_a_page_works(words: list[str], project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(project)
-    program, name, *arguments = words
-    assert program == "accel-advisor"
-    if name in TRIALS:
-        parent = click.Context(cli, **cli.context_settings)  # a command keeps the names of help that it is first given
-        command = cli.get_command(parent, name)
-        assert command is not None
-        command.make_context(name, arguments, parent=parent)
-        return
-    before = {path: path.read_bytes() for path in project.glob("train.*")}
-    done = CliRunner().invoke(cli, [name, *arguments])
-    for path, content in before.items():
-        path.write_bytes(content)
-    assert done.exit_code in (0, 1), done.output
-    assert not isinstance(done.exception, Exception), done.output
 
 
 def test_the_site_builds_and_has_a_page_for_each_rule(tmp_path: Path) -> None:
@@ -81,6 +26,33 @@ def test_the_site_builds_and_has_a_page_for_each_rule(tmp_path: Path) -> None:
     page = (tmp_path / "rules" / "ACC402" / "index.html").read_text(encoding="utf-8")
     assert "What the fix changes" in page
     assert "torch.amp.GradScaler" in page
+
+
+def test_the_reference_is_that_of_the_code_and_the_pages_by_hand_have_all_of_it() -> None:
+    made = "import json, site_pages; print(json.dumps(site_pages.generated()))"
+    done = subprocess.run([sys.executable, "-c", made], cwd=DOCS, capture_output=True, text=True, check=True)
+    pages = json.loads(done.stdout)
+    keys = set(re.findall(r"^\| `([\w-]+)` \|", pages["reference/keys.md"], re.MULTILINE))
+    assert keys == set(Config(Path()).settings()) - {"root", "config"}
+    by_hand = (DOCS / "configuration.md").read_text(encoding="utf-8")
+    rows = set(re.findall(r"^\| (`[^|]+`) \|", by_hand, re.MULTILINE))
+    assert {key for row in rows for key in re.findall(r"`([\w-]+)`", row)} == {
+        *keys,
+        "extend-ignore",
+        "extend-per-file-ignores",
+    }
+    (block,) = re.findall(r"```json\n(.*?)```", pages["reference/finding.md"], re.DOTALL)
+    (finding,) = json.loads(block)
+    assert finding["filename"] == "train.py"
+    described = (DOCS / "output.md").read_text(encoding="utf-8")
+    inner = {*finding, *finding["fix"], *finding["fix"]["edits"][0], *finding["related"][0], *finding["location"]}
+    assert {key for key in inner if not re.search(rf"`(?:fix\.)?{key}`|\"{key}\"", described)} == set()
+    trial = pages["reference/trial.md"]
+    assert {one.name for one in fields(Record)} <= set(re.findall(r"^\| `(\w+)` \|", trial, re.MULTILINE))
+    assert "| `gain` | [Ratio](#ratio), or `null` | may be missing |" in trial
+    statuses = re.findall(r"^\| (\d+) \|", pages["reference/exit-status.md"], re.MULTILINE)
+    table = (DOCS / "lint.md").read_text(encoding="utf-8").partition("## Exit status")[2]
+    assert statuses == re.findall(r"^\| (\d+) \|", table, re.MULTILINE)
 
 
 def test_links_between_files_become_links_between_pages(tmp_path: Path) -> None:

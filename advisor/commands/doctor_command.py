@@ -120,7 +120,10 @@ def _torch(build: Build | None, devices: Sequence[Accelerator]) -> Iterator[tupl
     for number, device in enumerate(devices):
         memory = f", {_mebibytes(device.memory)}" if device.memory is not None else ""
         yield "Accelerator", f"{device.kind}:{number} {device.name}{memory}"
-    if not devices:
+    if not devices and build.backend:
+        seen = f"none that a torch for {build.backend} can use: a driver is missing or too old, or there is no GPU"
+        yield "Accelerators", f"{seen}; tune measures training on the processor"
+    elif not devices:
         yield "Accelerators", "none: tune measures training on the processor"
 
 

@@ -166,15 +166,18 @@ def write_atomically(path: str | Path, content: bytes) -> None:
     to, and stays what it is.
 
     Raises:
-        OSError: the folder cannot be written to.
+        OSError: the folder cannot be written to; its ``filename`` is ``path``.
     """
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as device:
             device.write(content)
         return
     target = Path(os.path.realpath(path))
-    with _beside(target, content) as temporary:
-        os.replace(temporary, target)
+    try:
+        with _beside(target, content) as temporary:
+            os.replace(temporary, target)
+    except OSError as error:  # it names the file beside, or none
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def rehearse_writing(path: str | Path) -> None:

@@ -180,7 +180,7 @@ class Discoverer:
                 kind = "a broken link" if os.path.islink(path) else "neither a file nor a folder"
                 raise DiscoveryError(f"{path}: is {kind}")
             else:
-                raise DiscoveryError(f"{path}: there is no such file or folder{_near(path)}")
+                raise DiscoveryError(f"{path}: there is no such file or folder{near(path)}")
             for filename in found:
                 real = os.path.realpath(filename)
                 if real not in seen:
@@ -278,7 +278,7 @@ class Discoverer:
                 yield from self._folder(path, path, patterns, ignores, lifted, narrowed, notes)
 
 
-def _near(path: str) -> str:
+def near(path: str) -> str:
     """What may have been meant by a path that is not there."""
     import difflib
 

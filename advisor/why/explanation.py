@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from collections.abc import Iterator
 
+import accel_advisor
 from accel_advisor.config import Config
 from accel_advisor.configurations import Configurations
 from accel_advisor.finding import Finding
@@ -13,7 +16,7 @@ from accel_advisor.linting.linter import lint
 from accel_advisor.linting.report import Report
 from accel_advisor.linting.ruleset import Ruleset
 from accel_advisor.linting.seen_words import sentence
-from accel_advisor.project.discovery import Found
+from accel_advisor.project.discovery import Found, near
 from accel_advisor.records.facts import Facts
 from accel_advisor.records.queries.seen_training import seen_training
 from accel_advisor.rule import registry
@@ -24,13 +27,17 @@ from accel_advisor.source.suppressions import Suppressions, last_own_row
 from accel_advisor.why.line_records import described, records_at
 from accel_advisor.why.stopping import Watched, watched
 
+_PLACE = re.compile(r"(?P<file>.+?)(?::cell +(?P<cell>[0-9]+))?:(?P<line>[0-9]+)(?::(?P<column>[0-9]+))?:?")
+"""A file and a line, as people write them or copy them from what a lint prints."""
+
 
 class WhyError(Exception):
     """A place is none, and why: one sentence."""
 
 
 def explained(place: str, configurations: Configurations) -> Iterator[str]:
-    """The answer for ``FILE:LINE``, or ``FILE:cell N:LINE`` in a notebook, line by line.
+    """The answer for ``FILE:LINE``, or ``FILE:cell N:LINE`` in a notebook, line by line; a column behind the line, as
+    a lint prints it, is passed over.
 
     Raises:
         WhyError: there is no such file or line.
@@ -45,11 +52,12 @@ def explained(place: str, configurations: Configurations) -> Iterator[str]:
     facts = checker.facts
     if facts is None:
         yield f"{filename} was not understood, so no rule looked at it:"
-        yield from (f"  {one.code} {one.message}" for one in report.findings)
+        yield from (f"  {one.filename}:{one.span.start}: {one.code} {one.message}" for one in report.findings)
         return
     row = _row(facts.document, filename, cell, line)
     config = configurations.of(filename)
-    yield f"{place}: {facts.document.line(row).strip()}"
+    shown = f"{filename}:{line}" if cell is None else f"{filename}:cell {cell}:{line}"
+    yield f"{shown}: {facts.document.line(row).strip()}"
     yield from _answer(facts, row, report, Ruleset(config), configurations)
 
 
@@ -84,13 +92,16 @@ def _answer(facts: Facts, row: int, report: Report, ruleset: Ruleset, configurat
     yield from _section("Failed, which is a bug of accel-advisor:", failed)
     others = len(outcomes) - len(looked) - sum(_speaks(one, facts, row) for one in outcomes.values())
     yield ""
-    yield f"The other {others} rules held nothing of this line by itself."
+    who = "No rule" if others == len(outcomes) else f"None of the other {others} rules"
+    yield f"{who} held anything of this line by itself."
     if report.hidden or ruleset.config.baseline:
         yield f"What the baseline {ruleset.config.baseline} holds is not shown by a lint."
     seen = seen_training(facts)
     if seen is not None and seen.gaps:
         yield f"Of the whole file: {sentence(seen)}."
     yield "`accel-advisor rule CODE` says when a rule is silent on purpose."
+    if named:
+        yield "The conditions are those of the rules' own code, in files of the package accel_advisor."
 
 
 def _section(heading: str, lines: list[str]) -> Iterator[str]:
@@ -117,7 +128,12 @@ def _stops(outcome: Watched) -> Iterator[str]:
 
 
 def _short(file: str) -> str:
-    return "/".join(file.replace(os.sep, "/").split("/")[-2:])
+    """A file of this package, such as ``rules/dataloader/num_workers_zero.py``; of a rule from elsewhere, its path."""
+    own = f"{accel_advisor.__name__}."
+    for name, module in sys.modules.items():
+        if name.startswith(own) and module.__file__ == file:
+            return f"{name.removeprefix(own).replace('.', '/')}.py"
+    return file
 
 
 def _held_back(finding: Finding, document: Document, ruleset: Ruleset, configurations: Configurations) -> str:
@@ -157,32 +173,31 @@ class _Keeping(Checker):
 
 
 def _split(place: str) -> tuple[str, int | None, int]:
-    head, _, line = place.rpartition(":")
-    if not head or not line.isdecimal():
+    found = _PLACE.fullmatch(place)
+    if found is None:
         raise WhyError(f"'{place}' is not FILE:LINE, such as train.py:42")
-    before, _, cell = head.rpartition(":")
-    number = cell.removeprefix("cell ").strip()
-    if before and cell.startswith("cell ") and number.isdecimal():
-        return before, int(number), int(line)
-    if is_notebook(before) and cell.isdecimal():
-        raise WhyError(f"{before} is a notebook: say '{before}:cell {cell}:{line}'")
-    if not os.path.isfile(head):
-        raise WhyError(f"{head}: there is no such file")
-    return head, None, int(line)
+    filename, cell, line = found["file"], found["cell"], int(found["line"])
+    if cell is None and found["column"] is not None and is_notebook(filename):
+        raise WhyError(f"{filename} is a notebook: say '{filename}:cell {line}:{found['column']}'")
+    if not os.path.isfile(filename):
+        raise WhyError(f"{filename}: there is no such file{near(filename)}")
+    return filename, None if cell is None else int(cell), line
 
 
 def _row(document: Document, filename: str, cell: int | None, line: int) -> int:
     """The line of a document's text."""
-    rows = document.text.count("\n") + 1
     if is_notebook(filename) != (cell is not None):
         form = "FILE:cell N:LINE" if cell is None else "FILE:LINE"
         raise WhyError(f"{filename} is {'a' if cell is None else 'no'} notebook: say {form}")
-    for row in range(1, rows + 1) if cell is not None else ():
-        at = document.location(document.offset(row, 1)).cell
-        if at is not None and (at.number, at.row) == (cell, line):
-            return row
-    if cell is not None or not 1 <= line <= rows:
-        if cell is not None:
-            raise WhyError(f"cell {cell} has no line {line}")
-        raise WhyError(f"{filename} has no line {line}: it has {rows}")
-    return line
+    rows = document.text.count("\n") + 1
+    if cell is None:
+        if not 1 <= line <= rows:
+            raise WhyError(f"{filename} has no line {line}: it has {rows}")
+        return line
+    cells = {one.number: one for one in document.notebook.cells} if document.notebook is not None else {}
+    if cell not in cells:
+        raise WhyError(f"cell {cell} of {filename} holds no Python; those that do are {', '.join(map(str, cells))}")
+    last = cells[cell].text.count("\n") + 1
+    if not 1 <= line <= last:
+        raise WhyError(f"cell {cell} has no line {line}: it has {last}")
+    return document.text.count("\n", 0, cells[cell].start) + line

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+import pytest
 import torch
 from click.testing import CliRunner
 
@@ -26,6 +27,18 @@ def test_doctor_on_this_machine() -> None:
     for word in ("Python", "Cores", "Memory", "torch", "Accelerator", f"{machine.logical_cores} in the machine"):
         assert word in result.output
     assert max(map(len, result.output.splitlines())) < 200
+
+
+def test_a_torch_for_a_gpu_that_is_not_there_is_told_from_one_for_the_processor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if torch.accelerator.is_available():
+        pytest.skip("there is an accelerator")
+    monkeypatch.setattr(torch.version, "cuda", None)
+    assert "\nAccelerators    none: tune measures training on the processor\n" in CliRunner().invoke(doctor).output
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    said = "none that a torch for CUDA 13.0 can use: a driver is missing or too old, or there is no GPU; tune measures"
+    assert f"\nAccelerators    {said} " in CliRunner().invoke(doctor).output
 
 
 def test_what_torch_warns_of_while_it_is_imported_is_no_part_of_the_answer(tmp_path: Path) -> None:

@@ -196,9 +196,10 @@ class TestFixing:
         assert run("lint", "--fix", "--unsafe-fixes").out.endswith("\n1 file checked, nothing found.\n")
         assert (project / "train.py").read_bytes() == after
 
-    def test_what_may_change_a_run_is_announced(self, run: Run, project: Path) -> None:
+    @pytest.mark.parametrize("options", [(), ("--output-format", "concise")])
+    def test_what_may_change_a_run_is_announced(self, run: Run, project: Path, options: tuple[str, ...]) -> None:
         (project / "train.py").write_text(SLOW)
-        done = run("lint", "--fix", "--unsafe-fixes", "--no-cache")
+        done = run("lint", "--fix", "--unsafe-fixes", "--no-cache", *options)
         few = f"; this machine has {usable_cores()} usable core" if usable_cores() < 4 else ""
         told = done.out[done.out.index("Written, and it may change what a run does:") :].splitlines()
         assert told[1].startswith(f"  train.py:19: Pass `num_workers=4` (ACC102){few}")

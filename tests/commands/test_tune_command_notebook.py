@@ -43,7 +43,7 @@ def tuned(*args: str, folder: Path, temporary: Path) -> subprocess.CompletedProc
     [
         (("x = 1", "y = 2\n1 / 0"), ('train.ipynb", cell 3, line 2', "ZeroDivisionError", "one after the other")),
         (("print(model)", "model = 1"), ("cell 2, line 1", "name 'model' is not defined", "one after the other")),
-        (("input('epochs? ')",), ("cell 2, line 1", "it asks a question", "or the cell itself")),
+        (("input('epochs? ')",), ("cell 2, line 1", "it asks a question", "or a value in the notebook")),
         (("!pip install nix_da", "import nix_da"), ("cell 3, line 1", "`nix_da` is not installed for")),
         (("x = (",), ("cell 2, line 1\n    x = (", "SyntaxError")),
     ],

@@ -223,6 +223,15 @@ class TestWriteAtomically:
         assert path.read_bytes() == b"old"
         assert os.listdir(tmp_path) == ["train.py"]
 
+    @pytest.mark.skipif(sys.platform == "win32", reason="names are as long as paths there")
+    def test_a_failure_names_the_file_and_not_the_one_beside_it(self, tmp_path: Path) -> None:
+        path = tmp_path / ("x" * 255)  # the name of the file beside it would be too long
+        path.write_bytes(b"old")
+        with pytest.raises(OSError, match="File name too long") as raised:
+            write_atomically(path, b"new")
+        assert raised.value.filename == str(path)
+        assert path.read_bytes() == b"old"
+
     def test_files_that_belong_together_are_written_together(self, tmp_path: Path) -> None:
         (tmp_path / "a.py").write_bytes(b"a")
         with pytest.raises(OSError, match=r"gone\.py"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -81,15 +83,24 @@ class TestStopped:
     def test_where_rules_stopped(self, run: Run, project: Path) -> None:
         (project / "train.py").write_text(HEALTHY)
         assert "  `accel-advisor lint --why train.py:LINE` says why, line by line.\n" in run("lint").out
-        stopped = section(run("lint", "--why", f"train.py:{LOADER}").out, "Looked at it, and stopped where:")
+        out = run("lint", "--why", f"train.py:{LOADER}").out
+        stopped = section(out, "Looked at it, and stopped where:")
         (workers,) = (line for line in stopped.splitlines() if line.startswith("  ACC102 "))
-        assert " (loaders/wanting_workers.py:" in workers
+        assert " (records/queries/loaders/wanting_workers.py:" in workers
+        files = set(re.findall(r"\(([\w/]+\.py):\d+\)", stopped))
+        assert any(one.startswith("rules/") for one in files)
+        assert [one for one in files if find_spec(f"accel_advisor.{one[:-3].replace('/', '.')}") is None] == []
+        assert out.endswith(
+            "\nThe conditions are those of the rules' own code, in files of the package accel_advisor.\n"
+        )
 
     def test_a_line_of_which_nothing_is_known(self, run: Run, project: Path) -> None:
         (project / "train.py").write_text("import torch\n\nfor batch in somewhere():\n    x = 1\n")
         out = run("lint", "--why", "train.py:4").out
         assert "Nothing that rules ask about is seen on this line" in out
+        assert "No rule held anything of this line by itself." in out
         assert "Looked at it" not in out
+        assert "conditions" not in out
 
     def test_what_the_file_leaves_open_is_said(self, run: Run, project: Path) -> None:
         (project / "train.py").write_text(
@@ -105,7 +116,17 @@ class TestStopped:
         said = "plain.py mentions neither torch nor a framework on it, so no rule looks at it.\n"
         assert run("lint", "--why", "plain.py:1").out == said
         (project / "plain.py").write_text("import torch\ndef (:\n")
-        assert "  ACC001 Syntax error: invalid syntax." in run("lint", "--why", "plain.py:1").out
+        said = "plain.py was not understood, so no rule looked at it:\n  plain.py:2:5: ACC001 Syntax error: "
+        assert run("lint", "--why", "plain.py:1").out.startswith(said)
+
+    def test_a_place_as_a_lint_prints_it(self, run: Run, project: Path) -> None:
+        (project / "train.py").write_text(SLOW)
+        plain = run("lint", "--why", f"train.py:{LOADER}").out
+        assert plain.startswith(f"train.py:{LOADER}: loader = ")
+        place = run("lint", "--output-format", "concise", "train.py").out.split(" ", 1)[0]
+        assert place.startswith(f"train.py:{LOADER}:")
+        assert run("lint", "--why", place).out == plain
+        assert run("lint", "--why", place.rstrip(":")).out == plain
 
 
 class TestNotebooks:
@@ -121,7 +142,14 @@ class TestNotebooks:
         assert run("lint", "--why", "train.ipynb:3").err.endswith("train.ipynb is a notebook: say FILE:cell N:LINE\n")
         said = run("lint", "--why", f"train.ipynb:2:{LOADER}").err
         assert said == f"Error: --why: train.ipynb is a notebook: say 'train.ipynb:cell 2:{LOADER}'\n"
-        assert run("lint", "--why", "train.ipynb:cell 2:999").err.endswith("cell 2 has no line 999\n")
+        assert run("lint", "--why", f"train.ipynb:cell 2:{LOADER}:10").out == out
+        rows = SLOW.count("\n") + 1
+        assert run("lint", "--why", "train.ipynb:cell 2:999").err.endswith(f"cell 2 has no line 999: it has {rows}\n")
+        for cell in (1, 3):
+            said = run("lint", "--why", f"train.ipynb:cell {cell}:1").err
+            assert said == f"Error: --why: cell {cell} of train.ipynb holds no Python; those that do are 2\n"
+        said = run("lint", "--why", "trian.ipynb:cell 2:1").err
+        assert said == "Error: --why: trian.ipynb: there is no such file; did you mean 'train.ipynb'?\n"
 
 
 @pytest.mark.parametrize(
@@ -129,7 +157,7 @@ class TestNotebooks:
     [
         (("train.py",), "'train.py' is not FILE:LINE, such as train.py:42"),
         (("train.py:first",), "'train.py:first' is not FILE:LINE"),
-        (("trian.py:1",), "trian.py: there is no such file"),
+        (("trian.py:1",), "trian.py: there is no such file; did you mean 'train.py'?"),
         (("train.py:999",), f"train.py has no line 999: it has {SLOW.count(chr(10)) + 1}"),
         (("train.py:0",), "train.py has no line 0"),
         (("train.py:cell 1:2",), "train.py is no notebook: say FILE:LINE"),

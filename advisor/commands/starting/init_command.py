@@ -11,50 +11,11 @@ from pathlib import Path
 import click
 
 from accel_advisor.commands.failure import Failure
+from accel_advisor.commands.starting.configuration_keys import commented
 from accel_advisor.config import TABLE, Config
 from accel_advisor.project.roots import Roots
 
-CONFIGURATION = f"""\
-[{TABLE}]
-# Each key is shown with an example or its default: take the "# " away from what you want to change.
-# `accel-advisor lint --show-settings` prints what holds.
-
-# Rules that do not run, by code, name or prefix; `accel-advisor rule --all` lists them.
-# ignore = ["ACC102"]
-# Rules that run besides those that are on by default.
-# extend-select = ["channels-last"]
-# Rules that run instead of those that are on by default.
-# select = ["ACC1", "ACC2"]
-
-# What is not linted, in the notation of .gitignore; tests, docs and what git ignores are skipped anyway.
-# exclude = ["legacy/"]
-# What is linted although it would be skipped.
-# include = ["benchmarks/train.py"]
-
-# Findings below this severity are not shown: "error", "warning" or "info".
-# min-severity = "info"
-# Findings at or above this one make the exit status 1.
-# fail-on = "warning"
-# "proven" shows only what the code itself says, "evident" also what an expert reader would conclude.
-# min-confidence = "evident"
-# Whether what is of little consequence where it stands is shown, too.
-# minor = false
-
-# What the code runs on, where the project does not declare it in its requirements.
-# torch-version = ">=2.4"
-# python-version = "3.11"
-# platform = ["linux"]
-
-# The findings that the project lives with; `accel-advisor lint --write-baseline FILE` writes it.
-# baseline = "accel-baseline.json"
-
-# What `accel-advisor tune` runs when no script is named.
-# tune = {{ script = "train.py", args = ["--epochs", "1"] }}
-
-# Rules that do not run in some files.
-# [{TABLE}.per-file-ignores]
-# "scripts/*.py" = ["ACC1"]
-"""
+CONFIGURATION = commented()
 HOOK = """\
 # Runs the accel-advisor of the environment that is active at the commit.
 - repo: local

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import click
 
-_EXIT = (
-    ("0", "Nothing at or above --fail-on remains."),
-    ("1", "Findings remain; with --diff, there is something to fix; with tune --check, something to gain."),
-    ("2", "Wrong use, a wrong configuration, a script that cannot be measured, or an internal error."),
-    ("130", "tune was interrupted by Ctrl-C; what it knew by then is printed."),
+EXIT_STATUS = (
+    (0, "Nothing at or above --fail-on remains, or --exit-zero was given."),
+    (
+        1,
+        "Findings remain; with --diff, there is something to fix; with tune --check, something to gain or, with "
+        "--tolerance, the script has fallen behind.",
+    ),
+    (2, "Wrong use, a wrong configuration, a script that cannot be measured, or an internal error."),
+    (130, "tune was interrupted by Ctrl-C; what it knew and had done by then is printed."),
+    (143, "tune was ended by SIGTERM, likewise."),
 )
+"""What each exit status of the commands means."""
 
 
 @click.command(name="man-page", short_help="Print the manual as a man page.", hidden=True)
@@ -49,7 +55,7 @@ def manual(root: click.Context) -> str:
             if record is not None and record[1]:
                 parts += [".TP", f".B {_text(record[0])}", _text(record[1])]
     parts.append(".SH EXIT STATUS")
-    for status, meaning in _EXIT:
+    for status, meaning in EXIT_STATUS:
         parts += [".TP", f".B {status}", _text(meaning)]
     return "\n".join(parts) + "\n"
 

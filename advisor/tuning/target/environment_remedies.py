@@ -7,11 +7,17 @@ import sys
 from collections.abc import Callable, Mapping
 
 _MISSING = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
-_NO_DRIVER = re.compile(r"Found no NVIDIA driver|driver on your system is too old|No CUDA GPUs are available")
+_NO_DRIVER = re.compile(
+    r"Found no NVIDIA driver|driver on your system is too old|No CUDA GPUs are available"
+    r"|CUDA driver initialization failed|Unexpected error from cudaGetDeviceCount|CUDA unknown error"
+)
 _NO_CUDA = re.compile(r"Torch not compiled with CUDA enabled")
 _BUSY = re.compile(r"busy or unavailable|cudaErrorDevicesUnavailable")
 _DEVICE_MEMORY = re.compile(r"CUDA out of memory|cudaErrorMemoryAllocation|OutOfMemoryError: (?:CUDA|HIP)")
-_SHARED = re.compile(r"insufficient shared memory|out of shared memory|bus error|No space left.*/dev/shm", re.I)
+_SHARED = re.compile(
+    r"(?:insufficient|out of|unable to allocate) shared memory|bus error|No space left.*/dev/shm",
+    re.I,
+)
 _ARGUMENT = re.compile(r"\bsys\.argv\b.*?^IndexError: list index out of range", re.MULTILINE | re.DOTALL)
 _INPUT = re.compile(r"^EOFError: EOF when reading a line", re.MULTILINE)
 _DENIED = re.compile(r"^PermissionError: \[Errno 13\] Permission denied: (.+)$", re.MULTILINE)
@@ -40,8 +46,8 @@ def environment_remedy(failure: str, command: str, environment: Mapping[str, str
         (_SHARED, lambda _: "/dev/shm is too small for the batches of its workers: `--shm-size=8g` or `--ipc=host` in "
                             "Docker, an `emptyDir` of `medium: Memory` in Kubernetes"),
         (_ARGUMENT, lambda _: f"it reads arguments of its own, which stand behind `--`: `{command} -- ARGS`"),
-        (_INPUT, lambda _: "it asks a question, and nobody is there to answer in a trial: let an argument answer it, "
-                            "or the cell itself"),
+        (_INPUT, lambda _: "it asks a question, and nobody is there to answer in a trial: let an argument of the "
+                            "script answer it, or a value in the notebook"),
         (_DENIED, lambda found: f"it may not read or write {found[1]}: run it as the user who may"),
     )  # fmt: skip
     for pattern, words in remedies:

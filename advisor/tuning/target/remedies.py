@@ -59,7 +59,7 @@ def remedy_of(failure: str, own: list[str], script: Path | None, cwd: Path) -> s
         script: its file; None for a module.
         cwd: the folder that it runs in.
     """
-    if _USAGE.search(failure) and "Traceback" not in failure:
+    if "Traceback" not in failure and (_USAGE.search(failure) or _shows_usage_of(script, failure)):
         target = own[: own.index("--")] if "--" in own else own
         where = "its own arguments stand behind `--`"
         if target != own:
@@ -75,6 +75,13 @@ def remedy_of(failure: str, own: list[str], script: Path | None, cwd: Path) -> s
     if _MAGIC in failure:
         return "take out the lines that the export of a notebook made of its magics, those with get_ipython"
     return ""
+
+
+def _shows_usage_of(script: Path | None, failure: str) -> bool:
+    """Whether a script said how it is called, as those do that look at ``sys.argv`` by themselves."""
+    if script is None:
+        return False
+    return re.search(rf"^usage:\s.*(?<![\w-]){re.escape(script.name)}\b", failure, re.I | re.M) is not None
 
 
 def _module(script: Path, cwd: Path) -> str:

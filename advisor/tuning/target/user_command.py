@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from accel_advisor.project.discovery import near
 from accel_advisor.source.document import Document, is_notebook
 from accel_advisor.source.parsing import DocumentError
 from accel_advisor.tuning.target.command import Command
@@ -12,6 +13,8 @@ from accel_advisor.tuning.target.notebook_script import lack_of
 
 _LOADER = re.compile(r"\b\w*DataLoader\b")
 _TRAINS = re.compile(r"\.backward\(|\.fit\(|\.train\(\)")
+_SCRIPTS = ("", ".py", ".pyw")
+"""How the names of scripts end; one that a shell starts by its first line needs no ending."""
 _NOT_SCRIPTS = re.compile(r"^(test_.*|.*_test|conftest|setup|__init__)\.py$")
 
 
@@ -29,7 +32,12 @@ def checked_script(path: Path) -> Path:
     if path.is_dir():
         raise TargetError(f"{path} is a folder: name the training script in it{_such_as(path)}")
     if not path.exists():
-        raise TargetError(f"{path} does not exist")
+        raise TargetError(f"{path} does not exist{near(str(path))}")
+    if path.suffix not in _SCRIPTS and not is_notebook(str(path)):
+        instead = _such_as(path.parent) or "; a script in Python under another name is to be renamed"
+        raise TargetError(
+            f"{path} is neither a script (.py) nor a notebook (.ipynb): name the training script{instead}"
+        )
     try:
         document = Document.read(path)
     except DocumentError as error:

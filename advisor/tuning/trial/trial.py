@@ -303,7 +303,7 @@ class Trial:
             output, errors = self._child.output()
             self._close()
             if event.status != 0 or event.traceback:
-                failure = in_cells(event.traceback or errors, self.command.script)
+                failure = in_cells(event.traceback or errors.strip() or output, self.command.script)
                 said = last_words(failure)
                 who = "the script" if event.rank is None else f"rank {event.rank} of the script"
                 reason = f"{who} failed with exit status {event.status}" + (f": {said}" if said else "")

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import pty
+import re
+import select
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -82,20 +86,45 @@ def test_a_new_shell_completes(run: Run, home: Path, shell: str) -> None:
         assert (home / ".bashrc").read_text().startswith("alias ll='ls -l'\n")
 
 
-def test_zsh_reads_it_without_a_word(run: Run, home: Path) -> None:
-    """Completion of zsh works at a prompt only; what can be seen without one is that it is registered."""
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (b"accel-advisor rule dataloader-num-workers-z\t", "dataloader-num-workers-zero"),
+        (b"accel-advisor comple\t", "accel-advisor completion"),
+        (b"accel-advisor lint --select ACC10\t", "ACC102  -- dataloader-num-workers-zero"),
+    ],
+)
+def test_zsh_completes_at_its_prompt(run: Run, home: Path, typed: bytes, offered: str) -> None:
+    """Completion of zsh works at a prompt only, so keys are pressed in a terminal."""
     if shutil.which("zsh") is None:
         pytest.skip("zsh is not installed")
     assert run("completion", "zsh").status == 0
-    done = subprocess.run(
-        ["zsh", "-i", "-c", "print $_comps[accel-advisor]"],
-        env={"PATH": os.environ["PATH"], "HOME": str(home), "TERM": "dumb"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
+    with (home / ".zshrc").open("a") as start:
+        start.write("PS1='ready> '\n")
+    ours, theirs = pty.openpty()
+    environment = {"PATH": f"{program(home)}:{os.environ['PATH']}", "HOME": str(home), "TERM": "xterm"}
+    shell = subprocess.Popen(
+        ["zsh", "-i"], stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=home, start_new_session=True
     )
-    assert done.stdout.strip() == "_accel_advisor_completion", done.stderr
+    try:
+        shown(ours, "ready> ")
+        os.write(ours, typed)
+        assert offered in shown(ours, offered)
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(ours)
+        os.close(theirs)
+
+
+def shown(terminal: int, awaited: str) -> str:
+    """What a terminal shows until some words are there, without its control sequences."""
+    text = ""
+    until = time.monotonic() + 60
+    while awaited not in text and time.monotonic() < until:
+        if select.select([terminal], [], [], 1)[0]:
+            text += re.sub(r"\x1b\[[\d;?]*[a-zA-Z]|.\x08", "", os.read(terminal, 1 << 16).decode(errors="replace"))
+    return text
 
 
 def test_several_rules_behind_commas(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

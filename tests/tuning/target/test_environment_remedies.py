@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -50,8 +51,42 @@ def test_what_this_torch_says(tmp_path: Path) -> None:
     assert "is built for the CPU only" in environment_remedy(failure, COMMAND, {})
 
 
+FILLS_SHARED_MEMORY = """\
+import torch
+from torch.utils.data import DataLoader
+if __name__ == "__main__":
+    for _ in DataLoader([torch.zeros(4, 1 << 20)], num_workers=1):
+        pass
+"""
+
+
+def test_what_torch_says_where_shared_memory_is_small(tmp_path: Path) -> None:
+    """In a mount namespace of its own, whose /dev/shm holds a megabyte."""
+    (tmp_path / "train.py").write_text(FILLS_SHARED_MEMORY)
+    small = "mount -t tmpfs -o size=1m none /dev/shm || exit 77"
+    run = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "sh",
+        "-c",
+        f'{small}; exec "$0" train.py',
+        sys.executable,
+    ]
+    if shutil.which("unshare") is None:
+        pytest.skip("there is no unshare")
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip("this system gives no mount namespaces")
+    assert done.returncode == 1, done.stderr
+    assert "/dev/shm is too small" in environment_remedy(done.stderr, COMMAND, {})
+
+
 WORDS = {
     "RuntimeError: Found no NVIDIA driver on your system.": "`nvidia-smi` shows",
+    "RuntimeError: Unexpected error from cudaGetDeviceCount(). Error 804: forward compatibility was attempted on non "
+    "supported HW": "how new it is",
     "torch.AcceleratorError: CUDA error: CUDA-capable device(s) is/are busy or unavailable": "another process holds",
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB.": "whether another process takes it",
     "RuntimeError: DataLoader worker (pid 9) is killed by signal: Bus error. It is possible that dataloader's workers "
@@ -98,6 +133,10 @@ def test_tune_without_torch(tmp_path: Path) -> None:
     ("source", "sentence"),
     [
         ("import not_there_at_all\n", "`not_there_at_all` is not installed for"),
+        (
+            "import sys\nprint('Usage: train.py DATA')\nsys.exit(1)\n",
+            "1: Usage: train.py DATA: its own arguments stand behind `--`: `accel-advisor tune train.py -- ARGS`",
+        ),
         ("import sys\nprint(sys.argv[1])\n", "stand behind `--`: `accel-advisor tune train.py -- ARGS`"),
     ],
 )

@@ -12,6 +12,7 @@ from accel_advisor.tuning.target.remedies import remedy_for_memory, remedy_of
 HERE = Path("/project")
 USAGE = "usage: train.py [-h] --epochs EPOCHS\ntrain.py: error: the following arguments are required: --epochs\n"
 CLICK = "Usage: train.py [OPTIONS]\nTry 'train.py --help' for help.\n\nError: Missing option '--epochs'.\n"
+OWN = "Usage: python train.py DATA\n"
 RELATIVE = "Traceback (most recent call last):\nImportError: attempted relative import with no known parent package\n"
 MAGIC = "Traceback (most recent call last):\nNameError: name 'get_ipython' is not defined. Did you mean: 'x'?\n"
 
@@ -22,6 +23,7 @@ MAGIC = "Traceback (most recent call last):\nNameError: name 'get_ipython' is no
         ("", "train.py"),
         ("Traceback (most recent call last):\nusage: none\nValueError: error\n", "train.py"),
         ("usage: 3 GiB of memory\n", "train.py"),
+        ("usage: pretrain.py DATA\n", "train.py"),
         (RELATIVE, "train.py"),
         (RELATIVE, "my-folder/train.py"),
         (RELATIVE, "../elsewhere/train.py"),
@@ -31,7 +33,7 @@ def test_where_the_words_do_not_tell_there_is_none(failure: str, script: str) ->
     assert remedy_of(failure, [script], Path("/elsewhere/train.py") if ".." in script else HERE / script, HERE) == ""
 
 
-@pytest.mark.parametrize("failure", [USAGE, CLICK])
+@pytest.mark.parametrize("failure", [USAGE, CLICK, OWN])
 @pytest.mark.parametrize(
     ("args", "where"),
     [

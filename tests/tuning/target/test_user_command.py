@@ -35,9 +35,12 @@ def test_the_one_training_script_is_found(tmp_path: Path) -> None:
 def test_what_cannot_run_is_refused_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "train.ipynb").write_text("{}")
     (tmp_path / "broken.py").write_text("x = 1\ndef broken(:\n")
+    (tmp_path / "notes.txt").write_text("x = 1\n")
     (tmp_path / "null.py").write_bytes(b"x = '\0'\n")
     for name, words in (
-        ("missing.py", "does not exist"),
+        ("missing.py", "missing.py does not exist$"),
+        ("brokn.py", "brokn.py does not exist; did you mean '.*/broken.py'"),
+        ("notes.txt", r"notes\.txt is neither a script \(\.py\) nor a notebook \(\.ipynb\): .* is to be renamed$"),
         ("", "is a folder: name the training script in it$"),
         ("train.ipynb", "is no notebook: it has no list of cells"),
         ("broken.py", r"broken\.py:2: is not Python: "),
@@ -51,6 +54,18 @@ def test_the_script_of_a_folder_is_named(tmp_path: Path) -> None:
     write(tmp_path, train=TRAINING)
     with pytest.raises(TargetError, match=r"is a folder: name the training script in it, such as .*/train\.py$"):
         checked_script(tmp_path)
+
+
+def test_a_script_is_named_in_the_place_of_another_file(tmp_path: Path) -> None:
+    write(tmp_path, train=TRAINING)
+    (tmp_path / "config.yaml").write_text("epochs: 3\n")
+    with pytest.raises(TargetError, match=r": name the training script, such as .*/train\.py$"):
+        checked_script(tmp_path / "config.yaml")
+
+
+def test_a_script_needs_no_ending(tmp_path: Path) -> None:
+    (tmp_path / "train").write_text(f"#!/usr/bin/env python\n{TRAINING}")
+    assert checked_script(tmp_path / "train") == tmp_path / "train"
 
 
 def test_modules_are_dotted_names(tmp_path: Path) -> None:
