@@ -86,9 +86,8 @@ async def code_lens(ls: AdvisorServer, params: types.CodeLensParams) -> list[typ
         line = types.Range(at.range.start, at.range.start)
         if figures:
             found.append(types.CodeLens(line, types.Command(figures, "")))
-        if file.notebook is None:
-            command = types.Command("measure this training: accel-advisor tune", TUNE, arguments=[file.path])
-            found.append(types.CodeLens(line, command))
+        command = types.Command("measure this training: accel-advisor tune", TUNE, arguments=[file.path])
+        found.append(types.CodeLens(line, command))
     return found
 
 

@@ -157,7 +157,7 @@ class Workspaces:
 
     def _open(self, uri: str, *, text: OpenText | None = None, notebook: OpenNotebook | None = None) -> OpenFile | None:
         root = next(iter(self.folders), os.getcwd())
-        path = path_of(uri, root)
+        path = path_of(uri, root, ".py" if notebook is None else ".ipynb")
         if path is None or (notebook is not None) != path.endswith(".ipynb"):
             return None
         file = OpenFile(uri, path, self.folder(path).engine, text, notebook)

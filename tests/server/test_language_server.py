@@ -261,6 +261,38 @@ async def test_settings_of_several_folders(trained: Path, tmp_path: Path) -> Non
 
 
 @driven
+async def test_folders_come_and_go(trained: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    save(other, {**FILES, "pyproject.toml": '[tool.accel-advisor]\nselect = ["ACC102"]\n'})
+    added = types.WorkspaceFolder(other.as_uri(), "other")
+    async with editing(trained, settings={other.as_uri(): {"ignore": ["ACC102"]}}) as editor:
+        folders = editor.capabilities.workspace and editor.capabilities.workspace.workspace_folders
+        assert folders
+        assert folders.supported
+        assert folders.change_notifications
+        uri = editor.open(other / "pkg/loaders.py", LOADERS)
+        assert codes(await editor.diagnostics(uri)) == ["ACC102"]  # its own configuration holds outside of all folders
+        event = types.WorkspaceFoldersChangeEvent(added=[added], removed=[])
+        editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+        await editor.until(lambda: codes(editor.client.diagnostics[uri]) == [])
+        event = types.WorkspaceFoldersChangeEvent(added=[], removed=[added])
+        editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+        await editor.until(lambda: codes(editor.client.diagnostics[uri]) == ["ACC102"])
+
+
+@driven
+async def test_a_notebook_that_was_never_saved(trained: Path) -> None:
+    cell = "vscode-notebook-cell:Untitled-1#a"
+    async with editing(trained) as editor:
+        document = types.NotebookDocument(
+            "untitled:Untitled-1", "jupyter-notebook", 1, [types.NotebookCell(types.NotebookCellKind.Code, cell)]
+        )
+        texts = [types.TextDocumentItem(cell, "python", 1, TRAIN)]
+        editor.client.notebook_document_did_open(types.DidOpenNotebookDocumentParams(document, texts))
+        await editor.until(lambda: "ACC208" in codes(editor.client.diagnostics.get(cell, ())))
+
+
+@driven
 async def test_a_syntax_error_stands_where_it_is(trained: Path) -> None:
     async with editing(trained) as editor:
         uri = editor.open(trained / "train.py", "# é\nprint(a=1, (2))\n")
