@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from accel_advisor.finding import Landmark, Sight
+from accel_advisor.finding import Landmark, Sight, per_cent
 from accel_advisor.source.program_lines import place_of
 from accel_advisor.tuning.record.history import Entry, read_history
 from accel_advisor.tuning.record.record_file import RecordError, read_record
@@ -129,7 +129,7 @@ def _rate(rate: float | None) -> str:
 
 
 def _waiting(share: float | None) -> str:
-    return "" if share is None else f", {share:.0%} of each step waits for data"
+    return "" if share is None else f", {per_cent(share)} of each step waits for data"
 
 
 def _is(name: str, script: str, folders: Sequence[str]) -> bool:
