@@ -17,3 +17,7 @@ packages="$("$given" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'
 own="$("$kernel/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 echo "import site; site.addsitedir('$packages')" > "$own/given.pth"
 "$kernel/bin/python" -m pytest -q tests/kernel
+
+# One that is not told which cell it runs.
+"$kernel/bin/python" -m pip install --quiet ipython==8.2.0 ipykernel==6.13.0
+"$kernel/bin/python" -m pytest -q tests/kernel/test_accel_magic.py -k 'not have_an_identity'

@@ -101,9 +101,9 @@ class AccelMagic:
             raise UsageError(str(error)) from error
 
     def _note(self, result: ExecutionResult) -> None:
-        info = result.info
-        if result.execution_count is not None and info is not None and info.cell_id is not None:
-            self._ids[result.execution_count] = info.cell_id
+        cell = getattr(result.info, "cell_id", None)  # IPython has it since 7.34 and 8.3
+        if result.execution_count is not None and cell is not None:
+            self._ids[result.execution_count] = cell
 
 
 def _words(line: str) -> list[str]:
