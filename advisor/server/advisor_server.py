@@ -119,11 +119,12 @@ class AdvisorServer(LanguageServer):
 
     def set_up(self, path: str, data: Any) -> None:
         """Adds a folder with settings, or without where they cannot be used."""
+        settings = Settings()
         try:
-            self.workspaces.add(path, Settings.of(data))
+            settings = Settings.of(data)
         except ValueError as error:
             self.failed(error)
-            self.workspaces.add(path, Settings())
+        self.workspaces.add(path, settings)
 
     async def asked(self, question: Awaitable[Answer]) -> Answer | None:
         """What the client answers; None where it refuses what it said that it can."""

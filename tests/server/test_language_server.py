@@ -314,11 +314,22 @@ async def test_a_changed_setting_counts_where_only_those_who_asked_are_told(trai
         await editor.until(lambda: "ACC208" not in codes(editor.client.diagnostics[uri]))
 
 
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"selct": ["ACC1"]}, "accel-advisor.selct: there is no such setting"),
+        ({"select": "ACC1"}, "accel-advisor.select: must be a list of words"),
+        ({"minSeverity": "big"}, "accel-advisor.minSeverity: 'big' is none of error, warning, info"),
+        ({"minConfidence": "sure"}, "accel-advisor.minConfidence: 'sure' is none of proven, evident"),
+    ],
+)
 @driven
-async def test_a_wrong_setting_is_said_in_one_sentence(trained: Path) -> None:
-    async with editing(trained, settings={"": {"selct": ["ACC1"]}}) as editor:
+async def test_a_wrong_setting_is_said_in_one_sentence(
+    trained: Path, settings: dict[str, object], sentence: str
+) -> None:
+    async with editing(trained, settings={"": settings}) as editor:
         await editor.until(lambda: bool(editor.client.messages))
-        assert "accel-advisor.selct: there is no such setting" in editor.client.messages[0].message
+        assert sentence in editor.client.messages[0].message
         uri = editor.open(trained / "train.py", TRAIN)
         assert await editor.diagnostics(uri)
 
