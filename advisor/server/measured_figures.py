@@ -17,6 +17,7 @@ MOST_BYTES = 20_000_000
 MOST_FILES = 50
 """Records beside one script that are looked at, the newest first."""
 _BEGINNING = 4_000
+_UNCHANGED = {"nothing_to_gain": "; nothing to gain", "undecided": "; whether a change would pay is undecided"}
 Stamp = tuple[int, int]
 
 
@@ -120,7 +121,7 @@ def _figures(record: Record) -> str:
     trained = record.trained
     text = f"{_rate(trained.baseline.rate)}{_waiting(record.shares.wait)}"
     if record.kept is not None or trained.gain is None or trained.recommended is None:
-        return text
+        return text + _UNCHANGED.get(record.verdict or "", "")
     return f"{text}; {'changed' if record.applied else 'a change makes it'} {trained.gain.ratio:.2f} times as fast"
 
 

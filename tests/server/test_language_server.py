@@ -228,6 +228,11 @@ async def test_a_lens_has_the_figures_of_the_last_trial_and_a_command(trained: P
         assert [one[0] for one in await lenses(train)] == [10, 10]
         (trained / "trial.json").unlink()
         assert await lenses(train) == [(10, offer)]
+        editor.replace(loaders, TRAIN.replace("in loader:", "in torch.utils.data.DataLoader(ImageFolder('photos')):"))
+        record["loaders"][0]["site"] = {"filename": "pkg/loaders.py", "row": 11}
+        (trained / "trial.json").write_text(json.dumps(record))
+        assert [one[0] for one in await lenses(loaders)] == [10, 10]
+        assert (await lenses(loaders))[0][1].startswith("measured ")
 
 
 @driven

@@ -72,6 +72,19 @@ def test_a_record_counts_where_it_is_newer_and_says_whether_it_was_applied(scrip
     assert measured.at == LATER
 
 
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [("nothing_to_gain", "; nothing to gain"), ("undecided", "; whether a change would pay is undecided"), (None, "")],
+)
+def test_a_record_without_a_change_says_why(script: Path, verdict: str | None, words: str) -> None:
+    record = json.loads(RECORDED.read_text(encoding="utf-8"))
+    kept = {**record, "applied": False, "kept": "no other settings are faster", "verdict": verdict}
+    (script.parent / "trial.json").write_text(json.dumps(kept))
+    measured = of(script)
+    assert measured is not None
+    assert measured.text.endswith(f" of each step waits for data{words}")
+
+
 def test_files_that_are_named_lie_anywhere_and_others_are_no_matter(script: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     kept.mkdir()

@@ -63,7 +63,7 @@ export async function pictures({ scratch, folder, settings }, where) {
     const window = new Workbench(scratch, folder);
     try {
       const own = { ...ROOM, "window.autoDetectColorScheme": true };
-      await window.start({ ...settings, "accel-advisor.tuneArguments": ["--budget", "30"] }, own, { width: 1240, height, colorScheme });
+      await window.start({ ...settings, "accel-advisor.tuneArguments": ["--budget", "60"] }, own, { width: 1240, height, colorScheme });
       await take(window, target);
     } finally {
       await window.stop();
