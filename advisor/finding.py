@@ -12,7 +12,13 @@ from enum import StrEnum
 
 class Severity(StrEnum):
     """How much a finding matters: ``error`` crashes or computes the wrong thing, ``warning`` is a real slowdown
-    or leak, ``info`` is an opportunity that does not fail a run by default."""
+    or leak, ``info`` is an opportunity that does not fail a run by default.
+
+    Example:
+        >>> from accel_advisor import Severity, lint
+        >>> [one.code for one in lint("train.py").findings if one.severity is Severity.INFO]
+        ['ACC208']
+    """
 
     ERROR = "error"
     WARNING = "warning"
@@ -26,7 +32,14 @@ class Severity(StrEnum):
 
 class Applicability(StrEnum):
     """What a fix may do: ``safe`` leaves behaviour the same on every machine that the code supports, ``unsafe`` is
-    written only when asked for, ``display`` is shown and never written."""
+    written only when asked for, ``display`` is shown and never written.
+
+    Example:
+        >>> from accel_advisor import Applicability, lint
+        >>> fixes = [one.fix for one in lint("train.py").findings if one.fix is not None]
+        >>> [one.title for one in fixes if one.applicability is Applicability.SAFE]
+        ['Pass `non_blocking=True`']
+    """
 
     SAFE = "safe"
     UNSAFE = "unsafe"
@@ -39,7 +52,13 @@ class Applicability(StrEnum):
 
 
 class Confidence(StrEnum):
-    """How a finding is known: ``proven`` by the code, or ``evident`` to a reader who knows the field."""
+    """How a finding is known: ``proven`` by the code, or ``evident`` to a reader who knows the field.
+
+    Example:
+        >>> from accel_advisor import Confidence, lint
+        >>> [one.code for one in lint("train.py", min_confidence=Confidence.PROVEN).findings]
+        ['ACC208']
+    """
 
     PROVEN = "proven"
     EVIDENT = "evident"
@@ -121,7 +140,20 @@ class Span:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Edit:
-    """Replace the text of ``span`` in ``filename`` by ``content``; an empty span inserts."""
+    """Replace the text of ``span`` in ``filename`` by ``content``; an empty span inserts.
+
+    Attributes:
+        filename: the file, as the user named it.
+        span: a half-open stretch; its ends count characters from the start of the text (``offset``, from 0) and rows
+            and columns from 1.
+        content: what stands there afterwards.
+
+    Example:
+        >>> from accel_advisor import lint
+        >>> fix = lint("train.py", select="ACC201").findings[0].fix
+        >>> [(one.span.start.row, one.span.start.column, one.content) for one in fix.edits]
+        [(13, 34, ', non_blocking=True')]
+    """
 
     filename: str
     span: Span
@@ -137,6 +169,12 @@ class Fix:
         edits: non-overlapping edits, in no particular order; never empty. One that is given twice is kept once.
         applicability: whether they may be written.
         workers: the worker processes that it gives to each loader; None where it changes nothing of them.
+
+    Example:
+        >>> from accel_advisor import lint
+        >>> fix = lint("train.py", select="ACC201").findings[0].fix
+        >>> fix.title, fix.applicability.value, len(fix.edits)
+        ('Pass `non_blocking=True`', 'safe', 1)
     """
 
     title: str
@@ -274,6 +312,12 @@ class Finding:
         group: what it shares with other findings of its rule in the file that are the same remark; empty for nothing.
         wait: the wait of a step that it is about; None where it is about something else.
         price: what a trial measured of it; None where none did.
+
+    Example:
+        >>> from accel_advisor import lint
+        >>> finding = lint("train.py", select="ACC208").findings[0]
+        >>> finding.name, str(finding.span.start), finding.frequency.value
+        ('host-sync-every-step', '16:14', 'step')
     """
 
     code: str

@@ -1,5 +1,5 @@
-"""Takes the pictures of ``%accel lint`` and ``%accel tune`` in docs/images: their output in a real kernel, shown by
-Chromium, headless.
+"""Takes the pictures of ``%accel lint`` and ``%accel tune`` in docs/images: their output in a real kernel, which is
+told the cells as JupyterLab tells them, shown by Chromium, headless.
 
     python benchmarks/notebook_pictures.py [lint] [tune] [--chromium PROGRAM]
 
@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
-from nbclient import NotebookClient
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import start_new_kernel
 from nbformat.v4 import new_code_cell, new_notebook
 from PIL import Image, ImageChops
 
@@ -26,7 +27,8 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.report_pictures import PROGRAMS, Picture, take  # noqa: E402
 
 CELLS = (
-    "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, TensorDataset",
+    "%load_ext accel_advisor\nimport torch\nfrom torch import nn\n"
+    "from torch.utils.data import DataLoader, TensorDataset",
     "data = TensorDataset(torch.randn(640, 3), torch.zeros(640, dtype=torch.long))\n"
     "loader = DataLoader(data, batch_size=64, num_workers=2)",
     'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
@@ -34,7 +36,7 @@ CELLS = (
     "for x, y in loader:\n    x, y = x.to(device), y.to(device)\n    optimizer.zero_grad()\n"
     "    loss = nn.functional.cross_entropy(model(x), y)\n    loss.backward()\n    optimizer.step()\n"
     "    print(loss.item())",
-    "%load_ext accel_advisor\n%accel lint",
+    "%accel lint",
 )
 TRAINING = (
     "import time\nimport torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, Dataset",
@@ -66,13 +68,34 @@ class Scene:
 
     def shown(self) -> str:
         """The HTML that the last cell shows."""
-        notebook = new_notebook(cells=[new_code_cell(one) for one in self.cells])
         with tempfile.TemporaryDirectory() as folder:
             if self.saved:
                 saved = new_notebook(cells=[new_code_cell(one) for one in self.saved])
                 nbformat.write(saved, Path(folder, "train.ipynb"))
-            NotebookClient(notebook, timeout=300, resources={"metadata": {"path": folder}}).execute()
-        return str(notebook.cells[-1].outputs[0]["data"]["text/html"])
+            manager, client = start_new_kernel(cwd=folder)
+            try:
+                return [_html(client, text, f"cell-{number}") for number, text in enumerate(self.cells)][-1]
+            finally:
+                client.stop_channels()
+                manager.shutdown_kernel(now=True)
+
+
+def _html(client: BlockingKernelClient, text: str, cell: str) -> str:
+    """What a cell shows, run as JupyterLab runs it, which names the cell; empty where it shows nothing."""
+    content = {"code": text, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
+    message = client.session.msg("execute_request", content, metadata={"cellId": cell})
+    client.shell_channel.send(message)
+    shown = ""
+    while True:
+        answer = client.get_iopub_msg(timeout=300)
+        if answer["parent_header"].get("msg_id") != message["header"]["msg_id"]:
+            continue
+        if answer["msg_type"] == "error":
+            raise RuntimeError("\n".join(answer["content"]["traceback"]))
+        if answer["msg_type"] == "display_data":
+            shown = answer["content"]["data"]["text/html"]
+        if answer["msg_type"] == "status" and answer["content"]["execution_state"] == "idle":
+            return shown
 
 
 def _both(name: str) -> tuple[Picture, ...]:

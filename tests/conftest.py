@@ -54,6 +54,7 @@ LONGEST = (
     "tuning/trial/test_interrupts.py",
     "test_release.py",
     "server/test_language_server.py",
+    "server/test_language_server_trials.py",
     "tuning/trial/test_session.py",
     "syntax/test_walking.py",
     "commands/test_tune_command.py",

@@ -25,6 +25,8 @@ JOB = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text(encoding="utf-8"))["
 EXPRESSION = re.compile(r"\$\{\{ *([\w.-]+) *\}\}")
 BRANCH = "work;touch${IFS}evil"
 """A name that git allows, and a command where a shell gets to read it."""
+OLD_BASH = "enable -n mapfile readarray\n"
+"""What runners of macOS lack, whose bash is 3.2."""
 CONDITION = re.compile(r"([\w.-]+) == '(\w+)'")
 
 
@@ -98,7 +100,10 @@ class Runner:
         output.write_text("")
         script = self.temporary / "step.sh"
         script.write_text(step["run"])
+        old = self.temporary / "old.sh"
+        old.write_text(OLD_BASH)
         variables = environment(
+            BASH_ENV=str(old),
             RUNNER_TEMP=str(self.temporary),
             GITHUB_OUTPUT=str(output),
             GITHUB_ACTION_PATH=str(self.checkout),
@@ -183,7 +188,7 @@ class TestAction:
         assert annotated(ran.out) >= {"old.py", "train.py"}
 
     def test_paths_and_options(self, clone: Path, runner: Runner) -> None:
-        ran = runner.run(clone, {"paths": "a b\nold.py\n", "args": "--select ACC104 --exit-zero"})
+        ran = runner.run(clone, {"paths": "a b\n  \n\nold.py\n", "args": "--select ACC104 --exit-zero"})
         assert (ran.status, annotated(ran.out)) == (0, {"old.py", "a b/c.py"}), ran.out
 
     def test_a_wrong_input_is_one_sentence(self, clone: Path, runner: Runner) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import doctest
 import enum
 import inspect
 import os
@@ -16,6 +17,8 @@ from pathlib import Path
 import pytest
 
 import accel_advisor
+from accel_advisor.finding import CellPlace, Frequency, Location, Price, Related, Span
+from accel_advisor.library.engine import Checked
 
 from .library.test_engine import FILES, save
 
@@ -23,6 +26,8 @@ ROOT = Path(__file__).parents[1]
 RECORDED = Path(__file__).parent / "library" / "public_api.txt"
 """Written anew by ``RECORD_API=1 pytest tests/test_public_api.py``, together with a line in CHANGELOG.md."""
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/library.md").read_text(encoding="utf-8"), re.M | re.S)
+HELD = (CellPlace, Checked, Frequency, Location, Price, Related, Span)
+"""What those names hold or hand out, and so is as stable as they are."""
 QUICK = """
 import torch
 from torch.utils.data import DataLoader, TensorDataset
@@ -44,10 +49,8 @@ def _trials_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def described() -> Iterator[str]:
-    for name in sorted(accel_advisor.__all__):
-        if name == "__version__":
-            continue
-        thing = getattr(accel_advisor, name)
+    things = {name: getattr(accel_advisor, name) for name in accel_advisor.__all__ if name != "__version__"}
+    for name, thing in sorted({**things, **{one.__name__: one for one in HELD}}.items()):
         if inspect.isclass(thing) and issubclass(thing, enum.Enum):
             yield f"{name}: {', '.join(one.value for one in thing)}"
         elif inspect.isclass(thing):
@@ -63,7 +66,10 @@ def described() -> Iterator[str]:
 
 
 def _fields(thing: type) -> str:
-    shown = (f"{one.name}: {one.type}" for one in dataclasses.fields(thing))  # type: ignore[arg-type]
+    shown = []
+    for one in dataclasses.fields(thing):  # type: ignore[arg-type]
+        optional = one.default is not dataclasses.MISSING or one.default_factory is not dataclasses.MISSING
+        shown.append(f"{one.name}: {one.type}{' = ...' if optional else ''}")
     return f"({', '.join(shown)})"
 
 
@@ -84,6 +90,7 @@ def test_every_name_is_in_the_changelog_the_stub_and_the_documentation() -> None
         assert f" as {name}\n" in stub
         assert f'    "{name}",\n' in stub
         assert f"| `{name}` |" in page
+        assert any(re.search(rf"\b{name}\b", example) for example in EXAMPLES[1:]), f"no example shows {name}"
         assert getattr(accel_advisor, name).__doc__
         assert name in dir(accel_advisor)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
@@ -111,6 +118,23 @@ def test_nothing_is_imported_before_it_is_needed(project: Path) -> None:
     assert "'torch'" not in again
 
 
+@pytest.mark.parametrize("name", [name for name in accel_advisor.__all__ if name != "__version__"])
+def test_each_name_has_an_example_that_shows_what_it_gives(name: str, project: Path) -> None:
+    """In its docstring, as Python's own doctest reads and compares it."""
+    save(project, FILES)
+    (project / "quick.py").write_text(QUICK)
+    docstring = getattr(accel_advisor, name).__doc__
+    code = (
+        "import accel_advisor, doctest\n"
+        f"test = doctest.DocTestParser().get_doctest(accel_advisor.{name}.__doc__, {{}}, {name!r}, None, 0)\n"
+        "print(doctest.DocTestRunner().run(test))"
+    )
+    out = python(code, project)
+    shown = sum(bool(one.want) for one in doctest.DocTestParser().get_examples(docstring))
+    assert shown, "it shows no result"
+    assert f"TestResults(failed=0, attempted={len(doctest.DocTestParser().get_examples(docstring))})" in out, out
+
+
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_examples_run(example: str, project: Path) -> None:
     save(project, FILES)
@@ -131,14 +155,34 @@ def test_a_script_that_does_not_run_is_said(project: Path) -> None:
     assert "train.py" in str(failed.value)
 
 
+def test_an_interpreter_that_is_not_there_is_said(project: Path) -> None:
+    (project / "train.py").write_text(QUICK)
+    with pytest.raises(accel_advisor.TrialError, match=r"nowhere/python cannot be started: No such file") as failed:
+        accel_advisor.tune("train.py", python="nowhere/python")
+    assert failed.value.status == 127
+
+
+def test_one_path_and_rules_in_one_text_are_those_of_a_list(project: Path) -> None:
+    save(project, FILES)
+    several = accel_advisor.lint(["train.py"], select=["ACC201", "ACC208"], ignore=["ACC208"])
+    assert [one.code for one in several.findings] == ["ACC201"]
+    for path in ("train.py", Path("train.py")):
+        assert accel_advisor.lint(path, select="ACC201, ACC208", ignore="ACC208").findings == several.findings
+    assert accel_advisor.Engine(select="ACC201, ACC208", ignore="ACC208").findings("train.py")[0].code == "ACC201"
+
+
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
         ({"paths": ["nowhere"]}, "nowhere: there is no such file or folder"),
+        ({"paths": "nowhere"}, "nowhere: there is no such file or folder"),
         ({"select": ["ACC999"]}, "no rule is called 'ACC999'"),
+        ({"select": "ACC101,ACC999"}, "no rule is called 'ACC999'"),
+        ({"min_severity": "big"}, "min_severity: 'big' is none of error, warning, info"),
+        ({"min_confidence": "sure"}, "min_confidence: 'sure' is none of proven, evident"),
     ],
 )
-def test_wrong_use_is_one_sentence(asked: dict[str, list[str]], sentence: str, project: Path) -> None:
+def test_wrong_use_is_one_sentence(asked: dict[str, list[str] | str], sentence: str, project: Path) -> None:
     save(project, FILES)
     with pytest.raises(ValueError, match=sentence):
         accel_advisor.lint(**asked)  # type: ignore[arg-type]

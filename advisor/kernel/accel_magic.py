@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,7 +69,7 @@ class AccelMagic:
         trial.add_argument("--explain", action="store_true")
         trial.add_argument("--budget", type=float, default=60.0)
         trial.add_argument("--knobs")
-        given = parser.parse_argstring(line)  # type: ignore[no-untyped-call]
+        given = parser.parse_args(_words(line))
         if given.command == "tune":
             knobs = [] if given.knobs is None else ["--knobs", given.knobs]
             explain = ["--explain"] if given.explain else []
@@ -100,9 +101,24 @@ class AccelMagic:
             raise UsageError(str(error)) from error
 
     def _note(self, result: ExecutionResult) -> None:
-        info = result.info
-        if result.execution_count is not None and info is not None and info.cell_id is not None:
-            self._ids[result.execution_count] = info.cell_id
+        cell = getattr(result.info, "cell_id", None)  # IPython has it since 7.34 and 8.3
+        if result.execution_count is not None and cell is not None:
+            self._ids[result.execution_count] = cell
+
+
+def _words(line: str) -> list[str]:
+    """The words of a line; quotes hold one together that has spaces, as in ``"Colab Notebooks/train.ipynb"``.
+
+    Raises:
+        UsageError: a quote is not closed.
+    """
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
+    lexer.whitespace_split = True
+    lexer.commenters = lexer.escape = ""  # a backslash is a part of a path of Windows
+    try:
+        return list(lexer)
+    except ValueError as error:
+        raise UsageError(f"%accel {line.strip()}: a quote is not closed") from error
 
 
 def _codes(words: str) -> list[str]:

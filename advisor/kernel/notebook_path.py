@@ -22,12 +22,15 @@ def notebook_path(named: str | None, names: Mapping[str, Any], environment: Mapp
     Raises:
         UnknownNotebookError: nobody says, or there is no such file.
     """
+    example = "%accel tune train.ipynb"
+    if "COLAB_RELEASE_TAG" in environment:
+        example = '%accel tune "/content/drive/MyDrive/Colab Notebooks/train.ipynb"'
     path = named or names.get("__vsc_ipynb_file__") or environment.get("JPY_SESSION_NAME") or ""
     if not isinstance(path, str) or not path.endswith(".ipynb"):
         asked = (
             f"{named} is no notebook" if named else "this front end does not say which file this notebook is saved in"
         )
-        raise UnknownNotebookError(f"{asked}: name it, as in `%accel tune train.ipynb`")
+        raise UnknownNotebookError(f"{asked}: name it, as in `{example}`")
     if not os.path.isfile(path):
         raise UnknownNotebookError(f"{path} does not exist: save the notebook, and name it from {os.getcwd()}")
     return path

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
 
 from accel_advisor.config import Config
 from accel_advisor.configurations import Configurations
@@ -11,6 +13,8 @@ from accel_advisor.finding import Confidence, Finding, Severity
 from accel_advisor.linting.adoption import Held
 from accel_advisor.linting.report import Report
 from accel_advisor.selection import Selector, selectors
+
+_Kind = TypeVar("_Kind", bound=Enum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +37,23 @@ class Choices:
     @classmethod
     def of(
         cls,
-        select: Iterable[str] | None = None,
-        extend_select: Iterable[str] = (),
-        ignore: Iterable[str] = (),
+        select: str | Iterable[str] | None = None,
+        extend_select: str | Iterable[str] = (),
+        ignore: str | Iterable[str] = (),
         min_severity: Severity | str | None = None,
         min_confidence: Confidence | str | None = None,
     ) -> Choices:
-        """Reads words.
+        """Reads words. A text of selectors may hold several, separated by commas.
 
         Raises:
-            ValueError: a severity or confidence is none.
+            ValueError: a severity or confidence is none; one sentence.
         """
         return cls(
-            None if select is None else selectors(select, "select"),
-            selectors(extend_select, "extend_select"),
-            selectors(ignore, "ignore"),
-            None if min_severity is None else Severity(min_severity),
-            None if min_confidence is None else Confidence(min_confidence),
+            None if select is None else selectors(_listed(select), "select"),
+            selectors(_listed(extend_select), "extend_select"),
+            selectors(_listed(ignore), "ignore"),
+            _one_of(Severity, min_severity, "min_severity"),
+            _one_of(Confidence, min_confidence, "min_confidence"),
         )
 
     def change(self, config: Config) -> Config:
@@ -61,6 +65,19 @@ class Choices:
             min_severity=self.min_severity,
             min_confidence=self.min_confidence,
         )
+
+
+def _listed(selectors: str | Iterable[str]) -> Iterable[str]:
+    return [selectors] if isinstance(selectors, str) else selectors
+
+
+def _one_of(kind: type[_Kind], value: _Kind | str | None, where: str) -> _Kind | None:
+    if value is None:
+        return None
+    try:
+        return kind(value)
+    except ValueError:
+        raise ValueError(f"{where}: {value!r} is none of {', '.join(str(one.value) for one in kind)}") from None
 
 
 def shown(report: Report, configurations: Configurations) -> list[Finding]:

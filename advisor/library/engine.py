@@ -71,7 +71,8 @@ class Engine:
 
     Args:
         root: the folder that relative paths are relative to.
-        select: the only rules that run: codes, names or prefixes, as on the command line; None for what is configured.
+        select: the only rules that run: codes, names or prefixes, several as a list or separated by commas; None for
+            what is configured.
         extend_select: rules that run besides.
         ignore: rules that do not run.
         min_severity: the least that is shown, such as ``"warning"``; None for what is configured.
@@ -83,20 +84,23 @@ class Engine:
         ValueError: a severity or confidence is none.
 
     Example:
+        >>> from accel_advisor import Engine
         >>> engine = Engine()
-        >>> engine.update("train.py", "import torch\\nloader = torch.utils.data.DataLoader(range(9), timeout=5)\\n")
-        >>> engine.findings("train.py")
-        []
-        >>> engine.close("train.py")
+        >>> engine.update("new.py", "import torch\\nloader = torch.utils.data.DataLoader(range(9), timeout=5)\\n")
+        >>> [(one.code, one.span.start.row, one.severity.value) for one in engine.findings("new.py")]
+        [('ACC104', 2, 'error')]
+        >>> [text.splitlines()[1] for text in engine.fixed("new.py").values()]
+        ['loader = torch.utils.data.DataLoader(range(9))']
+        >>> engine.close("new.py")
     """
 
     def __init__(
         self,
         root: str | os.PathLike[str] = ".",
         *,
-        select: Iterable[str] | None = None,
-        extend_select: Iterable[str] = (),
-        ignore: Iterable[str] = (),
+        select: str | Iterable[str] | None = None,
+        extend_select: str | Iterable[str] = (),
+        ignore: str | Iterable[str] = (),
         min_severity: Severity | str | None = None,
         min_confidence: Confidence | str | None = None,
         looks_every: float = 0.0,

@@ -21,6 +21,8 @@ from accel_advisor.tuning.record.record_file import RecordError, read_record
 from accel_advisor.tuning.record.schema import Record as Trial
 
 _Path = str | os.PathLike[str]
+CANNOT_START = 127
+"""The exit status of shells for a program that they cannot start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,12 @@ class Report:
         checked: how many files were looked at, those that mention no accelerator included.
         notes: sentences about what could not be looked at.
         failures: sentences about rules that did not run, because they cannot be loaded.
+
+    Example:
+        >>> from accel_advisor import lint
+        >>> report = lint("train.py")
+        >>> report.checked, len(report.findings), report.notes, report.failures
+        (1, 1, (), ())
     """
 
     findings: tuple[Finding, ...]
@@ -41,11 +49,11 @@ class Report:
 
 
 def lint(
-    paths: Iterable[_Path] = (".",),
+    paths: _Path | Iterable[_Path] = (".",),
     *,
-    select: Iterable[str] | None = None,
-    extend_select: Iterable[str] = (),
-    ignore: Iterable[str] = (),
+    select: str | Iterable[str] | None = None,
+    extend_select: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     min_severity: Severity | str | None = None,
     min_confidence: Confidence | str | None = None,
     force_exclude: bool = False,
@@ -55,8 +63,9 @@ def lint(
     """What ``accel-advisor lint`` finds. Nothing of what is linted is run, imported or evaluated.
 
     Args:
-        paths: files and folders.
-        select: the only rules that run: codes, names or prefixes; None for those that are configured.
+        paths: a file or folder, or several.
+        select: the only rules that run: codes, names or prefixes, several as a list or separated by commas; None for
+            those that are configured.
         extend_select: rules that run besides.
         ignore: rules that do not run.
         min_severity: the least that is shown, such as ``"warning"``; None for what is configured.
@@ -66,11 +75,18 @@ def lint(
         cache: use what earlier runs found, and keep what this one finds, below the root of each project.
 
     Raises:
-        ValueError: a path does not exist, a configuration or baseline cannot be used, or a selector means no rule; one
-            sentence that says what and where.
+        ValueError: a path does not exist, a configuration or baseline cannot be used, a selector means no rule, or a
+            severity or confidence is none; one sentence that says what and where.
+
+    Example:
+        >>> from accel_advisor import lint
+        >>> report = lint("train.py", select="ACC201, ACC208", min_severity="info")
+        >>> [f"{one.filename}:{one.span.start}: {one.code}" for one in report.findings]
+        ['train.py:16:14: ACC208']
     """
+    named = [paths] if isinstance(paths, (str, os.PathLike)) else paths
     configurations = Configurations(Choices.of(select, extend_select, ignore, min_severity, min_confidence).change)
-    found = Discoverer(configurations.patterns, force_exclude=force_exclude).discover([os.fspath(one) for one in paths])
+    found = Discoverer(configurations.patterns, force_exclude=force_exclude).discover([os.fspath(one) for one in named])
     caches = Caches() if cache else None
     report = lint_files(found.files, configurations, jobs=jobs, memory=caches)
     if caches is not None:
@@ -83,8 +99,16 @@ class TrialError(RuntimeError):
     """A trial that came to no record; the message is the last that the command said.
 
     Attributes:
-        status: its exit status.
+        status: its exit status; 127 where the interpreter cannot be started.
         output: all that it said.
+
+    Example:
+        >>> from accel_advisor import TrialError, tune
+        >>> try:
+        ...     tune("gone.py")
+        ... except TrialError as error:
+        ...     print(error, error.status)
+        gone.py does not exist 2
     """
 
     def __init__(self, status: int, output: str) -> None:
@@ -116,21 +140,32 @@ def tune(
 
     Raises:
         TrialError: there is nothing to report: the script does not run, has no loop that could be measured, or torch
-            is not installed.
+            is not installed; or ``python`` cannot be started.
+
+    Example:
+        >>> from accel_advisor import tune
+        >>> trial = tune("quick.py", budget=5, options=["--knobs", "num_workers"])
+        >>> trial.verdict in ("change", "nothing_to_gain", "undecided")
+        True
+        >>> trial.applied
+        False
     """
     with tempfile.TemporaryDirectory(prefix="accel-advisor-") as folder:
         record = Path(folder, "trial.json")
         words = ["--json", str(record), "--budget", f"{budget:g}", *(["--apply"] if apply else []), *options]
-        done = subprocess.run(
-            [os.fspath(python), "-m", "accel_advisor", "tune", os.fspath(script), *words, "--", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            env={**os.environ, "NO_COLOR": "1"},
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [os.fspath(python), "-m", "accel_advisor", "tune", os.fspath(script), *words, "--", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                env={**os.environ, "NO_COLOR": "1"},
+                check=False,
+            )
+        except OSError as error:
+            raise TrialError(CANNOT_START, f"{os.fspath(python)} cannot be started: {error.strerror}") from error
         try:
             return read_record(record)
         except RecordError:

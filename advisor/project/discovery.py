@@ -279,14 +279,18 @@ class Discoverer:
 
 
 def near(path: str) -> str:
-    """What may have been meant by a path that is not there."""
+    """What may have been meant by a path that is not there: a name that is like it beside its ending, too."""
     import difflib
 
     folder, name = os.path.split(os.path.normpath(path))
+    stem = os.path.splitext(name)[0]
     try:
-        close = difflib.get_close_matches(name, os.listdir(folder or "."), n=1)
+        there = [
+            one for one in os.listdir(folder or ".") if difflib.get_close_matches(stem, [os.path.splitext(one)[0]])
+        ]
     except OSError:
         return ""
+    close = difflib.get_close_matches(name, there, n=1)
     return f"; did you mean '{os.path.join(folder, close[0])}'?" if close else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Awaitable
 from functools import cache
 from pathlib import Path
@@ -101,7 +102,11 @@ class AdvisorServer(LanguageServer):
             logging.getLogger(__name__).error("%s", error, exc_info=error)
         if text != self._said:
             self._said = text
-            self.window_show_message(types.ShowMessageParams(types.MessageType.Error, f"accel-advisor: {text}"))
+            self.say(types.MessageType.Error, text)
+
+    def say(self, kind: types.MessageType, text: str) -> None:
+        """Shows a sentence to the person."""
+        self.window_show_message(types.ShowMessageParams(kind, f"accel-advisor: {text}"))
 
     async def findings(self, file: OpenFile) -> tuple[Finding, ...]:
         """What is found in the texts as they are; nothing where that cannot be said."""
@@ -114,11 +119,12 @@ class AdvisorServer(LanguageServer):
 
     def set_up(self, path: str, data: Any) -> None:
         """Adds a folder with settings, or without where they cannot be used."""
+        settings = Settings()
         try:
-            self.workspaces.add(path, Settings.of(data))
+            settings = Settings.of(data)
         except ValueError as error:
             self.failed(error)
-            self.workspaces.add(path, Settings())
+        self.workspaces.add(path, settings)
 
     async def asked(self, question: Awaitable[Answer]) -> Answer | None:
         """What the client answers; None where it refuses what it said that it can."""
@@ -163,11 +169,16 @@ class AdvisorServer(LanguageServer):
         self.checking.stop()
 
     def start_trial(self, script: str) -> None:
-        """Starts a trial of a script, unless one of it runs."""
+        """Starts a trial of a script or notebook as it is on disk, unless one of it runs."""
+        name, file = Path(script).name, self.workspaces.at(script)
         if script in self._running:
-            text = f"accel-advisor: a trial of {Path(script).name} runs already"
-            self.window_show_message(types.ShowMessageParams(types.MessageType.Info, text))
+            self.say(types.MessageType.Info, f"a trial of {name} runs already")
             return
+        if not os.path.isfile(script):
+            self.say(types.MessageType.Warning, f"{name} was never saved: save it, then measure it")
+            return
+        if file is not None and file.differs_from_disk:
+            self.say(types.MessageType.Warning, f"{name} is measured as it was saved last, without the changes since")
         folder = self.workspaces.folder(script)
         trial = self._running[script] = RunningTrial(script, folder.path, folder.settings.tune_arguments)
         task = asyncio.get_running_loop().create_task(self._tune(trial, folder.path))
@@ -187,20 +198,22 @@ class AdvisorServer(LanguageServer):
         def said(line: str) -> None:
             self.window_log_message(types.LogMessageParams(types.MessageType.Log, line))
             if progress:
-                self.work_done_progress.report(token, types.WorkDoneProgressReport(message=line))
+                self.work_done_progress.report(token, types.WorkDoneProgressReport(message=line.strip()))
 
         try:
             status, lines = await trial.run(said)
+            text = "" if trial.stopped else lines.strip().rpartition("\n")[2] or f"tune ended with status {status}"
+        except OSError as error:
+            status, text = 2, f"no trial can be started: {error}"
         finally:
             trial.stop()
             self._running.pop(script, None)
-            if progress:
-                self.work_done_progress.end(token, types.WorkDoneProgressEnd())
-                self.work_done_progress.tokens.pop(token, None)
-        last = lines.splitlines()[-1] if lines else ""
+        if progress:
+            self.work_done_progress.end(token, types.WorkDoneProgressEnd())
+            self.work_done_progress.tokens.pop(token, None)
         measured = self.trials.of(script, root, [str(trial.record)]) if status in (0, 1) else None
-        text = measured.text if measured is not None else last or f"tune ended with status {status}"
         kind = types.MessageType.Info if status == 0 else types.MessageType.Warning
+        text = measured.text if measured is not None else text or "the trial was stopped"
         self.window_show_message(types.ShowMessageParams(kind, f"{Path(script).name}: {text}"))
         lens = self.client_capabilities.workspace and self.client_capabilities.workspace.code_lens
         if lens and lens.refresh_support:

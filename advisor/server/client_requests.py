@@ -78,17 +78,19 @@ async def code_lens(ls: AdvisorServer, params: types.CodeLensParams) -> list[typ
     folder = ls.workspaces.folder(file.path)
     named = [*folder.settings.trials, str(record_of(file.path, folder.path))]
     measured = ls.trials.of(file.path, folder.path, named)
-    found: list[types.CodeLens] = []
+    lines: dict[int, tuple[types.Range, str]] = {}
     for landmark, figures in lines_of(file.checked.landmarks, measured):
         at = ls.translator.location(landmark.filename, landmark.span)
-        if at is None or at.uri != params.text_document.uri:
-            continue
-        line = types.Range(at.range.start, at.range.start)
+        if at is not None and at.uri == params.text_document.uri:
+            row = at.range.start.line  # a loop may build its loader in the same line
+            place, before = lines.get(row, (types.Range(at.range.start, at.range.start), ""))
+            lines[row] = place, before or figures
+    found: list[types.CodeLens] = []
+    for place, figures in lines.values():
         if figures:
-            found.append(types.CodeLens(line, types.Command(figures, "")))
-        if file.notebook is None:
-            command = types.Command("measure this training: accel-advisor tune", TUNE, arguments=[file.path])
-            found.append(types.CodeLens(line, command))
+            found.append(types.CodeLens(place, types.Command(figures, "")))
+        command = types.Command("measure this training: accel-advisor tune", TUNE, arguments=[file.path])
+        found.append(types.CodeLens(place, command))
     return found
 
 

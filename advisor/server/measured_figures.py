@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from accel_advisor.finding import Landmark, Sight
+from accel_advisor.finding import Landmark, Sight, per_cent
 from accel_advisor.source.program_lines import place_of
 from accel_advisor.tuning.record.history import Entry, read_history
 from accel_advisor.tuning.record.record_file import RecordError, read_record
@@ -17,6 +17,7 @@ MOST_BYTES = 20_000_000
 MOST_FILES = 50
 """Records beside one script that are looked at, the newest first."""
 _BEGINNING = 4_000
+_UNCHANGED = {"nothing_to_gain": "; nothing to gain", "undecided": "; whether a change would pay is undecided"}
 Stamp = tuple[int, int]
 
 
@@ -120,7 +121,7 @@ def _figures(record: Record) -> str:
     trained = record.trained
     text = f"{_rate(trained.baseline.rate)}{_waiting(record.shares.wait)}"
     if record.kept is not None or trained.gain is None or trained.recommended is None:
-        return text
+        return text + _UNCHANGED.get(record.verdict or "", "")
     return f"{text}; {'changed' if record.applied else 'a change makes it'} {trained.gain.ratio:.2f} times as fast"
 
 
@@ -129,7 +130,7 @@ def _rate(rate: float | None) -> str:
 
 
 def _waiting(share: float | None) -> str:
-    return "" if share is None else f", {share:.0%} of each step waits for data"
+    return "" if share is None else f", {per_cent(share)} of each step waits for data"
 
 
 def _is(name: str, script: str, folders: Sequence[str]) -> bool:

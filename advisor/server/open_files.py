@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from pygls.uris import to_fs_path
 
-from accel_advisor.library.engine import Checked, Engine
+from accel_advisor.library.engine import Checked, Engine, encoded
 from accel_advisor.server.open_texts import OpenNotebook, OpenText
 from accel_advisor.source.document import Document
+from accel_advisor.source.parsing import DocumentError
 
 
 @dataclass(slots=True)
@@ -36,10 +37,23 @@ class OpenFile:
 
     def give(self) -> None:
         """Gives the text to the engine."""
+        self.engine.update(self.path, self.content)
+
+    @property
+    def content(self) -> str:
+        """The text as its file would have it; of a notebook, JSON."""
         if self.notebook is not None:
-            self.engine.update(self.path, json.dumps(self.notebook.json))
-        elif self.text is not None:
-            self.engine.update(self.path, self.text.text)
+            return json.dumps(self.notebook.json)
+        return self.text.text if self.text is not None else ""
+
+    @property
+    def differs_from_disk(self) -> bool:
+        """Whether its code is another than that of the file on disk, which can be read."""
+        try:
+            saved = Document.read(self.path).text
+            return Document.from_bytes(self.path, encoded(self.content)).text != saved
+        except DocumentError:
+            return False
 
     @property
     def document(self) -> Document | None:
@@ -59,10 +73,14 @@ class OpenFile:
         return own.version if own is not None else None
 
 
-def path_of(uri: str, root: str) -> str | None:
-    """The path of a document; None where it can be none of a Python file or notebook."""
+def path_of(uri: str, root: str, ending: str = ".py") -> str | None:
+    """The path of a document; None where it can be none of a Python file or notebook.
+
+    Args:
+        ending: of one that was never saved.
+    """
     path = to_fs_path(uri) if uri.startswith("file:") else None
     if path is None:
         name = os.path.basename(uri.rpartition(":")[2]) or "untitled"
-        path = os.path.join(root, name if name.endswith((".py", ".ipynb")) else f"{name}.py")
+        path = os.path.join(root, name if name.endswith((".py", ".ipynb")) else f"{name}{ending}")
     return path if path.endswith((".py", ".pyw", ".ipynb")) else None

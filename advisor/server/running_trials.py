@@ -21,6 +21,10 @@ class RunningTrial:
         script: its path.
         root: that folder.
         arguments: more words behind the script.
+
+    Attributes:
+        record: where its record is kept.
+        stopped: whether it was asked to end before it had an answer.
     """
 
     def __init__(self, script: str, root: str, arguments: Sequence[str] = ()) -> None:
@@ -28,6 +32,7 @@ class RunningTrial:
         self._root = root
         self._arguments = arguments
         self.record = record_of(script, root)
+        self.stopped = False
         self._process: asyncio.subprocess.Process | None = None
 
     async def run(self, said: Callable[[str], None]) -> tuple[int, str]:
@@ -38,6 +43,9 @@ class RunningTrial:
 
         Returns:
             The exit status, and the last lines.
+
+        Raises:
+            OSError: its record cannot be kept there, or it cannot be started.
         """
         folder = self.record.parent
         folder.mkdir(parents=True, exist_ok=True)
@@ -53,6 +61,8 @@ class RunningTrial:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
         )
+        if self.stopped:
+            self.stop()
         lines: list[str] = []
         stream = self._process.stdout
         while stream is not None and (raw := await stream.readline()):
@@ -64,6 +74,8 @@ class RunningTrial:
 
     def stop(self) -> None:
         """Asks it to end; it removes every trace then."""
+        if self._process is None or self._process.returncode is None:
+            self.stopped = True
         if self._process is not None and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.terminate()

@@ -10,11 +10,14 @@ from typing import Any
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
+from accel_advisor.finding import Confidence, Severity
 from accel_advisor.library.engine import Engine
 from accel_advisor.server.open_files import OpenFile, path_of
 from accel_advisor.server.open_texts import OpenNotebook, OpenText
 
 SECTION = "accel-advisor"
+WORDS = {"min_severity": [one.value for one in Severity], "min_confidence": [one.value for one in Confidence]}
+"""What the settings that are one word may be."""
 LOOKS_EVERY = 2.0
 """Seconds for which a project's files count as they were seen while someone types: to look at thousands of them at each
 key would take longer than all else. What a client saves, opens, closes or watches is looked at at once."""
@@ -45,7 +48,7 @@ class Settings:
         """Reads what a client sends; null leaves a key as it is.
 
         Raises:
-            ValueError: a key is unknown, or its value is of the wrong kind; one sentence.
+            ValueError: a key is unknown, or its value is none that it may have; one sentence.
         """
         if data is None:
             return cls()
@@ -58,18 +61,16 @@ class Settings:
                 raise ValueError(f"{SECTION}.{key}: there is no such setting; the settings are {', '.join(names)}")
             if value is None:
                 continue
-            wants_text = names[key] in ("min_severity", "min_confidence")
+            wants_text = names[key] in WORDS
             if wants_text != isinstance(value, str) or not (wants_text or _is_list_of_text(value)):
                 raise ValueError(f"{SECTION}.{key}: must be {'a word' if wants_text else 'a list of words'}")
+            if wants_text and value not in (allowed := WORDS[names[key]]):
+                raise ValueError(f"{SECTION}.{key}: {value!r} is none of {', '.join(allowed)}")
             found[names[key]] = value if wants_text else tuple(value)
         return cls(**found)
 
     def engine(self, root: str) -> Engine:
-        """An engine for a folder.
-
-        Raises:
-            ValueError: a severity or confidence is none.
-        """
+        """An engine for a folder."""
         return Engine(
             root,
             select=self.select,
@@ -105,11 +106,7 @@ class Workspaces:
     _cells: dict[str, str] = field(default_factory=dict)
 
     def add(self, path: str, settings: Settings) -> None:
-        """Adds a folder, or gives it other settings.
-
-        Raises:
-            ValueError: a setting cannot be used.
-        """
+        """Adds a folder, or gives it other settings."""
         path = os.path.abspath(path)
         self.folders[path] = Folder(path, settings, settings.engine(path))
         self._rehouse()
@@ -157,7 +154,7 @@ class Workspaces:
 
     def _open(self, uri: str, *, text: OpenText | None = None, notebook: OpenNotebook | None = None) -> OpenFile | None:
         root = next(iter(self.folders), os.getcwd())
-        path = path_of(uri, root)
+        path = path_of(uri, root, ".py" if notebook is None else ".ipynb")
         if path is None or (notebook is not None) != path.endswith(".ipynb"):
             return None
         file = OpenFile(uri, path, self.folder(path).engine, text, notebook)

@@ -26,6 +26,12 @@ class TestNothingToSay:
         assert run("lint", "sub") == Done(2, "", f"Error: {said.format('sub')}\n")
         assert run("lint", "sub", "--show-files") == Done(0, "", "")
         assert run("lint", "sbu").err == "Error: sbu: there is no such file or folder; did you mean 'sub'?\n"
+        (project / "other.py").write_text("")
+        assert (
+            run("lint", "othre.py").err
+            == "Error: othre.py: there is no such file or folder; did you mean 'other.py'?\n"
+        )
+        assert run("lint", "gone.py").err == "Error: gone.py: there is no such file or folder\n"
 
     def test_a_folder_of_which_all_is_skipped(self, run: Run, project: Path) -> None:
         (project / "tests").mkdir()

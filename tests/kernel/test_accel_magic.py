@@ -60,11 +60,12 @@ def outputs(folder: Path, *cells: str, timeout: int = 120) -> list[list[Any]]:
 @dataclass(frozen=True)
 class Linted:
     """What `%accel lint` showed in one kernel, by MIME type: before a cell that is no Python and the training, and
-    after both."""
+    after both; and what all cells but that one printed."""
 
     folder: Path
     silent: dict[str, str]
     spoken: dict[str, str]
+    printed: str
 
 
 @pytest.fixture(scope="module")
@@ -125,12 +126,14 @@ def found_by_lint(folder: Path, cells: Sequence[str]) -> list[tuple[str, int, in
 def linted(tmp_path_factory: pytest.TempPathFactory) -> Linted:
     folder = tmp_path_factory.mktemp("linted")
     cells = [IMPORTS, LOADER, "%load_ext accel_advisor", "%accel lint", "x = )", TRAIN, "%accel lint"]
-    *_, silent, _, _, spoken = outputs(folder, *cells)
-    return Linted(folder, silent[0]["data"], spoken[0]["data"])
+    *before, silent, _, train, spoken = outputs(folder, *cells)
+    printed = "".join(one.get("text", "") for each in (*before, silent, train, spoken) for one in each)
+    return Linted(folder, silent[0]["data"], spoken[0]["data"], printed)
 
 
 def test_the_cells_run_so_far_are_linted_as_the_notebook_of_them_is(linted: Linted) -> None:
     assert linted.silent["text/plain"] == "Nothing found: 3 cells run so far"
+    assert "Error" not in linted.printed
     text = linted.spoken["text/plain"]
     expected = found_by_lint(linted.folder, [IMPORTS, LOADER, "", "", "", TRAIN])
     assert expected

@@ -112,8 +112,13 @@ def test_the_same_is_shown_as_html(run: Run) -> None:
 
 
 def test_wrong_use_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "empty.ipynb").write_text(json.dumps(notebook()))
-    asked = ("tune", "tune gone.ipynb", "tune train.py", "tune --budget soon", "tune empty.ipynb", "mend")
+    (tmp_path / "My Notebooks").mkdir()
+    for name in ("empty.ipynb", "My Notebooks/empty one.ipynb"):
+        (tmp_path / name).write_text(json.dumps(notebook()))
+    asked = (
+        *("tune", "tune gone.ipynb", "tune train.py", "tune --budget soon", "tune empty.ipynb", "mend"),
+        *("tune 'My Notebooks/empty one.ipynb'", r"tune My\gone.ipynb", 'tune "My Notebooks', "tune #.ipynb"),
+    )
     _, *said = outputs(tmp_path, "%load_ext accel_advisor", *(f"%accel {one}" for one in asked))
     shown = ["".join(one.get("text", "") or one.get("evalue", "") for one in each) for each in said]
     for text, words in zip(
@@ -125,6 +130,10 @@ def test_wrong_use_is_one_sentence(tmp_path: Path) -> None:
             "invalid float value: 'soon'",
             "empty.ipynb has no code cell in Python",
             "invalid choice: 'mend'",
+            "empty one.ipynb has no code cell in Python",
+            r"My\gone.ipynb does not exist: save the notebook",
+            'tune "My Notebooks: a quote is not closed',
+            "#.ipynb does not exist",
         ),
         strict=True,
     ):

@@ -23,3 +23,11 @@ def test_what_is_named_comes_first_then_vs_code_then_jupyter(tmp_path: Path) -> 
 def test_a_front_end_that_does_not_say_it_is_asked_for_it(environment: dict[str, str]) -> None:
     with pytest.raises(UnknownNotebookError, match="does not say which file"):
         notebook_path(None, {}, environment)
+
+
+def test_in_colab_the_example_is_a_notebook_in_drive() -> None:
+    named = r'name it, as in `%accel tune "/content/drive/MyDrive/Colab Notebooks/train.ipynb"`'
+    with pytest.raises(UnknownNotebookError, match=named):
+        notebook_path(None, {}, {"COLAB_RELEASE_TAG": "release-colab"})
+    with pytest.raises(UnknownNotebookError, match=r"as in `%accel tune train.ipynb`"):
+        notebook_path(None, {}, {})

@@ -228,6 +228,11 @@ async def test_a_lens_has_the_figures_of_the_last_trial_and_a_command(trained: P
         assert [one[0] for one in await lenses(train)] == [10, 10]
         (trained / "trial.json").unlink()
         assert await lenses(train) == [(10, offer)]
+        editor.replace(loaders, TRAIN.replace("in loader:", "in torch.utils.data.DataLoader(ImageFolder('photos')):"))
+        record["loaders"][0]["site"] = {"filename": "pkg/loaders.py", "row": 11}
+        (trained / "trial.json").write_text(json.dumps(record))
+        assert [one[0] for one in await lenses(loaders)] == [10, 10]
+        assert (await lenses(loaders))[0][1].startswith("measured ")
 
 
 @driven
@@ -261,6 +266,38 @@ async def test_settings_of_several_folders(trained: Path, tmp_path: Path) -> Non
 
 
 @driven
+async def test_folders_come_and_go(trained: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    save(other, {**FILES, "pyproject.toml": '[tool.accel-advisor]\nselect = ["ACC102"]\n'})
+    added = types.WorkspaceFolder(other.as_uri(), "other")
+    async with editing(trained, settings={other.as_uri(): {"ignore": ["ACC102"]}}) as editor:
+        folders = editor.capabilities.workspace and editor.capabilities.workspace.workspace_folders
+        assert folders
+        assert folders.supported
+        assert folders.change_notifications
+        uri = editor.open(other / "pkg/loaders.py", LOADERS)
+        assert codes(await editor.diagnostics(uri)) == ["ACC102"]  # its own configuration holds outside of all folders
+        event = types.WorkspaceFoldersChangeEvent(added=[added], removed=[])
+        editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+        await editor.until(lambda: codes(editor.client.diagnostics[uri]) == [])
+        event = types.WorkspaceFoldersChangeEvent(added=[], removed=[added])
+        editor.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+        await editor.until(lambda: codes(editor.client.diagnostics[uri]) == ["ACC102"])
+
+
+@driven
+async def test_a_notebook_that_was_never_saved(trained: Path) -> None:
+    cell = "vscode-notebook-cell:Untitled-1#a"
+    async with editing(trained) as editor:
+        document = types.NotebookDocument(
+            "untitled:Untitled-1", "jupyter-notebook", 1, [types.NotebookCell(types.NotebookCellKind.Code, cell)]
+        )
+        texts = [types.TextDocumentItem(cell, "python", 1, TRAIN)]
+        editor.client.notebook_document_did_open(types.DidOpenNotebookDocumentParams(document, texts))
+        await editor.until(lambda: "ACC208" in codes(editor.client.diagnostics.get(cell, ())))
+
+
+@driven
 async def test_a_syntax_error_stands_where_it_is(trained: Path) -> None:
     async with editing(trained) as editor:
         uri = editor.open(trained / "train.py", "# é\nprint(a=1, (2))\n")
@@ -282,11 +319,22 @@ async def test_a_changed_setting_counts_where_only_those_who_asked_are_told(trai
         await editor.until(lambda: "ACC208" not in codes(editor.client.diagnostics[uri]))
 
 
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"selct": ["ACC1"]}, "accel-advisor.selct: there is no such setting"),
+        ({"select": "ACC1"}, "accel-advisor.select: must be a list of words"),
+        ({"minSeverity": "big"}, "accel-advisor.minSeverity: 'big' is none of error, warning, info"),
+        ({"minConfidence": "sure"}, "accel-advisor.minConfidence: 'sure' is none of proven, evident"),
+    ],
+)
 @driven
-async def test_a_wrong_setting_is_said_in_one_sentence(trained: Path) -> None:
-    async with editing(trained, settings={"": {"selct": ["ACC1"]}}) as editor:
+async def test_a_wrong_setting_is_said_in_one_sentence(
+    trained: Path, settings: dict[str, object], sentence: str
+) -> None:
+    async with editing(trained, settings={"": settings}) as editor:
         await editor.until(lambda: bool(editor.client.messages))
-        assert "accel-advisor.selct: there is no such setting" in editor.client.messages[0].message
+        assert sentence in editor.client.messages[0].message
         uri = editor.open(trained / "train.py", TRAIN)
         assert await editor.diagnostics(uri)
 

@@ -299,7 +299,28 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One run of ``tune``."""
+    """One run of ``tune``: what ``tune --json`` writes, with the same names; ``docs/json.md`` has the meaning of each.
+    Times are in seconds, sizes in bytes, rates in samples a second, shares from 0 to 1; what was not measured is None.
+
+    Attributes:
+        sentence: the diagnosis.
+        verdict: ``change``, ``nothing_to_gain``, ``undecided`` or ``by_hand``.
+        loaders: each with its settings now, those that are recommended, and the gain; the one that trains comes first.
+        shares: how a step divides into waiting, copying, computing and the host's own work.
+        ceilings: how many times as fast it would be with a part of the step removed, such as ``no-wait``.
+        tried: every candidate, the settings in the source first.
+        kept: why these are kept; None where others are recommended.
+        diff: the change, as a unified diff; empty where there is none.
+        applied: whether it is in place; ``verified`` whether the gain showed when both sources were run.
+
+    Example:
+        >>> from accel_advisor import Trial, tune
+        >>> trial: Trial = tune("quick.py", budget=5, options=["--knobs", "num_workers"])
+        >>> trial.trained.baseline.settings.num_workers, trial.trained.baseline.rate > 0
+        (0, True)
+        >>> 0 <= trial.shares.wait <= 1
+        True
+    """
 
     schema: int
     version: str

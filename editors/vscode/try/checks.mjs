@@ -41,6 +41,7 @@ const checks = {
     const rows = await window.problems("the findings of the notebook", names("ACC201"));
     assert.ok(names("ACC102")(rows), rows);
     await window.page.locator(".cell .squiggly-warning").first().waitFor();
+    await window.page.locator(".cell .codelens-decoration a", { hasText: "measure this training" }).first().waitFor();
   },
   async "a quick fix changes a cell of a notebook"() {
     await window.page.locator(".markers-panel .monaco-list-row", { hasText: "ACC201" }).first().dblclick();

@@ -35,6 +35,7 @@ class Slow(torch.utils.data.Dataset):
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     model = torch.nn.Linear(8, 2)
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
     for inputs, labels in DataLoader(Slow(), batch_size=8):

@@ -4,7 +4,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
 import { names } from "./folder.mjs";
-import { Workbench } from "./workbench.mjs";
+import { until, Workbench } from "./workbench.mjs";
+
+const TRIAL_MS = 400_000;
 
 const ROOM = { "editor.fontSize": 13, "editor.minimap.enabled": false, "editor.occurrencesHighlight": "off" };
 
@@ -35,6 +37,16 @@ async function notebook(window, target) {
   await window.page.screenshot({ path: join(target, "vscode-notebook.png") });
 }
 
+async function measured(window, target) {
+  await window.open("slow.py");
+  await window.press("Control+b"); // room for the line of the figures
+  await window.go(21);
+  await window.page.locator(".codelens-decoration a", { hasText: "measure this training" }).first().click();
+  await until("what it came to", () => window.texts(".notification-list-item"), names("slow.py:"), TRIAL_MS);
+  await until("the figures", () => window.texts(".codelens-decoration"), names("samples/s"));
+  await window.page.screenshot({ path: join(target, "vscode-measured.png") });
+}
+
 /** Takes the pictures into a folder, each in a window of its own. */
 export async function pictures({ scratch, folder, settings }, where) {
   const target = resolve(where);
@@ -43,6 +55,7 @@ export async function pictures({ scratch, folder, settings }, where) {
     [light, "light", 820],
     [dark, "dark", 820],
     [notebook, "light", 820],
+    [measured, "light", 560],
   ];
   const first = new Workbench(scratch, folder);
   await first.install();
@@ -50,7 +63,7 @@ export async function pictures({ scratch, folder, settings }, where) {
     const window = new Workbench(scratch, folder);
     try {
       const own = { ...ROOM, "window.autoDetectColorScheme": true };
-      await window.start(settings, own, { width: 1240, height, colorScheme });
+      await window.start({ ...settings, "accel-advisor.tuneArguments": ["--budget", "60"] }, own, { width: 1240, height, colorScheme });
       await take(window, target);
     } finally {
       await window.stop();
