@@ -232,7 +232,7 @@ class Readings:
         if not own:
             return None
         old = [self.charged(self.baseline, block) for block in own]
-        new = [max(_LEAST_STEP, (block.seconds - block.wait) / block.batches) for block in own]
+        new = [rest(block) for block in own]
         found = gain(old, new)
         before, after = (math.fsum(map(mul, times, (block.batches for block in own))) for times in (old, new))
         ratio = before / after
@@ -244,8 +244,7 @@ class Readings:
         shared = [(r[BASELINE], r[NO_WAIT]) for r in self.rounds if BASELINE in r and NO_WAIT in r]
         if not shared or not self.baseline.num_workers:
             return None
-        beside = [max(_LEAST_STEP, (old.seconds - old.wait) / old.batches) for old, _ in shared]
-        return gain(beside, [new.seconds / new.batches for _, new in shared])
+        return gain([rest(old) for old, _ in shared], [new.seconds / new.batches for _, new in shared])
 
     def ceiling(self, name: str) -> Interval | None:
         """How many times as fast the baseline would be with what ``name`` takes away, its workers and what they take of
@@ -303,6 +302,11 @@ class Readings:
                 squares += math.fsum((value - _mean(logs)) ** 2 for value in logs)
                 freedom += len(logs) - 1
         return math.sqrt(squares / freedom) if freedom else 0.0
+
+
+def rest(block: Block) -> float:
+    """Seconds of a batch that are left without the waiting for it."""
+    return max(_LEAST_STEP, (block.seconds - block.wait) / block.batches)
 
 
 def _mean(values: list[float]) -> float:

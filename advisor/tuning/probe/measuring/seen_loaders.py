@@ -101,6 +101,7 @@ class Records:
         self.events = 0
         self.events_without_batch = 0
         self._first_event = 0.0
+        self._fed_steps = self._steps_since_fed = 0
         self.chosen: LoaderRecord | None = None
 
     def built(self, loader: Any) -> LoaderRecord:
@@ -151,6 +152,16 @@ class Records:
         for record in self._since:
             record.credits += 1
         self._since.clear()
+
+    def feed_steps(self) -> bool:
+        """Whether batches of loaders have come between the steps of a loop that took none from any, as many as tell a
+        loop that trains with them from one that is evaluated now and then. To be asked at every step."""
+        if self._since:
+            self._fed_steps += 1
+            self._since.clear()
+        if self._fed_steps:
+            self._steps_since_fed += 1
+        return self._fed_steps >= EVENTS_TO_TRAIN and 3 * self._fed_steps > self._steps_since_fed
 
     @property
     def trained(self) -> LoaderRecord | None:
