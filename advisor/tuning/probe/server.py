@@ -93,6 +93,8 @@ class Server:
             self._elsewhere.step()
             return
         if self.plain is not None:
+            if self._records.feeds_after_all():
+                self._session.refuse(Refused(Unmeasurable.LOADER_LATER))
             return
         if self.feed is not None:
             self.steps_elsewhere += 1
@@ -114,8 +116,6 @@ class Server:
             self._steppers.stepped(optimizer)
             self.training_event()
         elif self._session.here:
-            if self._records.feed_steps():
-                self._session.refuse(Refused(Unmeasurable.LOADER_LATER))
             self.plain.stepped(optimizer)
 
     def _measure_plain(self) -> None:

@@ -49,14 +49,17 @@ while time.monotonic() < end:
 loader = {loader}
 while True:
     for x, y in loader:
-        step(x, y)
+        {step}
 """
+BY_HAND = "(model(x) - y).square().mean().backward()"
 IMPORTS = "from torch.utils.data import DataLoader\n"
 LOADER = "DataLoader(Samples(), batch_size=4)"
 
 
-def test_the_loop_that_comes_later_is_measured(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(SCRIPT.format(imports=IMPORTS, warm=4, loader=LOADER))
+@pytest.mark.parametrize("step", ["step(x, y)", BY_HAND])
+def test_the_loop_that_comes_later_is_measured(tmp_path: Path, step: str) -> None:
+    """Also where no optimizer steps in it."""
+    (tmp_path / "train.py").write_text(SCRIPT.format(imports=IMPORTS, warm=4, loader=LOADER, step=step))
     phases: list[str] = []
 
     def watch(doing: Doing, _search: object) -> None:
@@ -76,7 +79,8 @@ def test_the_loop_that_comes_later_is_measured(tmp_path: Path) -> None:
 @pytest.mark.parametrize("named", [True, False])
 def test_one_that_never_comes_is_not_waited_for_beyond_the_budget(tmp_path: Path, named: bool) -> None:
     """Where the source names a DataLoader, the answer says that there may be another loop."""
-    source = SCRIPT.format(imports=IMPORTS if named else "", warm=1000, loader=LOADER if named else "None")
+    imports, loader = (IMPORTS, LOADER) if named else ("", "None")
+    source = SCRIPT.format(imports=imports, warm=1000, loader=loader, step=BY_HAND)
     (tmp_path / "train.py").write_text(source)
     found = tune(Command(tmp_path / "train.py", None, (), tmp_path), Options(budget=5), root=tmp_path)
     assert not found.late_loader

@@ -23,6 +23,8 @@ EVENTS_WITHOUT_BATCH = 64
 """Training steps in a row without a batch from any loader: the data was read once, before."""
 EVENTS_BETWEEN_BATCHES = 256
 """Training steps in a row without a batch from the loader that trains: it is asked no more."""
+_FED_EVENTS = 4
+"""Training steps with batches from a loader before them, after others without, before it is taken to train."""
 SLOW_EVENTS, SLOW_SECONDS = 8, 5.0
 """Where steps are slow, so many of them over so long a time say as much, if no loader was built yet."""
 
@@ -101,7 +103,7 @@ class Records:
         self.events = 0
         self.events_without_batch = 0
         self._first_event = 0.0
-        self._fed_steps = self._steps_since_fed = 0
+        self._fed = self._events_since_fed = 0
         self.chosen: LoaderRecord | None = None
 
     def built(self, loader: Any) -> LoaderRecord:
@@ -153,15 +155,15 @@ class Records:
             record.credits += 1
         self._since.clear()
 
-    def feed_steps(self) -> bool:
-        """Whether batches of loaders have come between the steps of a loop that took none from any, as many as tell a
-        loop that trains with them from one that is evaluated now and then. To be asked at every step."""
+    def feeds_after_all(self) -> bool:
+        """Whether loaders feed a training that took no batch from any at first. To be asked at every training step
+        then. A loader whose batches come before fewer than one in four of them evaluates now and then."""
         if self._since:
-            self._fed_steps += 1
+            self._fed += 1
             self._since.clear()
-        if self._fed_steps:
-            self._steps_since_fed += 1
-        return self._fed_steps >= EVENTS_TO_TRAIN and 3 * self._fed_steps > self._steps_since_fed
+        if self._fed:
+            self._events_since_fed += 1
+        return self._fed >= _FED_EVENTS and 4 * self._fed > self._events_since_fed
 
     @property
     def trained(self) -> LoaderRecord | None:
