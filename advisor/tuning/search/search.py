@@ -21,7 +21,7 @@ from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WA
 from accel_advisor.tuning.search.allowance import Allowance
 from accel_advisor.tuning.search.headroom import Excess, Headroom
 from accel_advisor.tuning.search.purposes import Purpose
-from accel_advisor.tuning.search.readings import Loop, Readings, Tried, What
+from accel_advisor.tuning.search.readings import Busy, Loop, Readings, Tried, What
 from accel_advisor.tuning.search.settings import ACCELERATOR_KNOBS, KNOBS, Limits, consistent, prefetch, simplicity
 from accel_advisor.tuning.search.statistics import MARGIN, WORTH, Interval, gain, order
 from accel_advisor.tuning.search.stops import OpenHeadroom, Stop, TooShort
@@ -53,13 +53,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a request: a block, or the reason why there is none, in words, and whether memory was too small
-    for it; ``seconds`` of wall time either way."""
+    """What became of a request: a block, or why there is none, in words, and whether memory was too small for it;
+    ``seconds`` of wall time either way; what was seen of the cores."""
 
     block: Block | None
     seconds: float
     reason: str = ""
     out_of_memory: bool = False
+    busy: Busy | None = None
 
 
 class BaselineError(Exception):
@@ -314,7 +315,8 @@ class Search:
         for number in range(MOST_PAIRS):
             found = self.gain
             if number >= self.time.enough(chosen) and found is not None:
-                precise = found.half_width <= max(0.015, abs(math.log(found.ratio)) / 4) and not self._odd
+                odd = self.excess is not None and self.excess.apart
+                precise = found.half_width <= max(0.015, abs(math.log(found.ratio)) / 4) and not odd
                 promising = found.ratio > MARGIN and not found.wins
                 if precise or self.spent >= (self.time.limit if promising else self.time.end):
                     return
@@ -334,11 +336,6 @@ class Search:
                 self.final.append((pair[BASELINE], pair[chosen]))
             else:
                 return
-
-    @property
-    def _odd(self) -> bool:
-        """Whether the gain is larger than the ceiling allows, so that one of the two may be off."""
-        return self.excess is not None and self.excess.apart
 
     # Measuring
 
@@ -381,6 +378,7 @@ class Search:
         if kept is not None:
             kept[what] = answer.block
         self.readings.add(what, answer.block)
+        self.readings.busy.update({what: answer.busy} if isinstance(what, Settings) and answer.busy else {})
         workers = self.baseline.num_workers if isinstance(what, str) else what.num_workers
         if workers and answer.block.worker_bytes:
             self.limits = replace(self.limits, worker=max(1, answer.block.worker_bytes // workers))

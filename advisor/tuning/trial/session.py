@@ -15,6 +15,7 @@ from accel_advisor.machine.gpus import Sample
 from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, Ready, Stopped
 from accel_advisor.tuning.probe.knobs.training_knobs import Plan
 from accel_advisor.tuning.search.purposes import Doing, Purpose, doing
+from accel_advisor.tuning.search.readings import Busy
 from accel_advisor.tuning.search.search import Answer, Request, Search
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.cpu_usage import Usage
@@ -139,14 +140,18 @@ class Session:
             self.timeline.append(Served(START, Purpose.START, began - self._began, seconds))
 
     def start_anew(self) -> Ready:
-        """Starts a trial of the loop that comes after one without a loader. It is the first start that counts.
+        """Starts a trial of the loop that comes after one without a loader. All until then was the start, and no block
+        of the first loop is one of this.
 
         Raises:
             TrialEnded: as :meth:`Trial.start`.
         """
         self.renew(math.inf)
         self.awaits_loader, self.start_seconds = True, 0.0
-        return self.start()
+        ready = self.start()
+        seconds = time.monotonic() - self._began
+        self.timeline[:] = [Served(START, Purpose.START, 0.0, seconds)]
+        return ready
 
     def _start(self) -> Ready:
         self.close()
@@ -196,7 +201,10 @@ class Session:
         served = Served(request.what, request.purpose, began, found.seconds, found.block, found.reason)
         if found.block is not None and self._usage is not None:
             before, after = self._usage
-            served = replace(served, cores=after.cores_since(before), others=after.others_since(before))
+            cores, others = after.cores_since(before), after.others_since(before)
+            served = replace(served, cores=cores, others=others)
+            if cores is not None and others is not None:
+                found = replace(found, busy=Busy(cores, others))
         self.timeline.append(served)
         return found
 

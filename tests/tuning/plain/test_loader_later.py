@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from accel_advisor.tuning.plain.plain_text import LOADER_AHEAD
-from accel_advisor.tuning.probe.channel.wire import Settings
+from accel_advisor.tuning.probe.channel.wire import NO_WAIT, Settings
 from accel_advisor.tuning.search.purposes import Doing
 from accel_advisor.tuning.target.command import Command
+from accel_advisor.tuning.trial.timeline import START
 from accel_advisor.tuning.tuner import Options, tune
 
 pytest.importorskip("torch")
@@ -74,6 +75,9 @@ def test_the_loop_that_comes_later_is_measured(tmp_path: Path, step: str) -> Non
     assert "the script trains without a DataLoader first; the loop that was measured comes after that" in found.notes
     again = "a loop with a DataLoader comes later: starting the script again, and measuring that one"
     assert phases.count(again) == 1
+    assert [one.what for one in found.timeline].count(START) == 1
+    assert found.timeline[0].what == START
+    assert all(one.block is None or one.block.epoch_batches == 100 or one.what == NO_WAIT for one in found.timeline)
 
 
 @pytest.mark.parametrize("named", [True, False])

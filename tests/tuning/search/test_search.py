@@ -177,6 +177,27 @@ def test_waiting_for_storage_takes_more_workers_than_cores() -> None:
     assert search.recommended.num_workers > 8
 
 
+def test_no_more_workers_than_cores_are_tried_where_they_compute() -> None:
+    """A busy neighbour makes one reading of four workers look as good as two: there is no core for them all the same.
+    Where nobody sees the cores, they are tried."""
+    decoding = Workload(fetch_cpu=0.05, step_cpu=0.002, step_device=0.002, cores=2, jitter=0.3, wander=0.15, load=0.3)
+    most = {True: 0, False: 0}
+    for counts in most:
+        for seed in range(12):
+            search = Search(Loop(Settings(), None), Limits(cores=2), seed=seed)
+            drive(search, Simulation(decoding, Settings(), seed, counts_cores=counts))
+            most[counts] = max(most[counts], *(one.num_workers for one in search.readings.tried))
+    assert most[True] == 2
+    assert most[False] > 2
+
+
+def test_workers_that_sleep_are_added_beyond_the_cores_also_beside_a_neighbour() -> None:
+    sleeping = Workload(fetch_io=0.1, fetch_cpu=0.002, step_cpu=0.002, step_device=0.008, cores=2, load=0.5)
+    search = Search(Loop(Settings(), None), Limits(cores=2))
+    drive(search, Simulation(sleeping, Settings()))
+    assert max(one.num_workers for one in search.readings.tried) > 4
+
+
 def test_workers_that_fight_for_cores_are_not_added() -> None:
     busy = Workload(fetch_cpu=0.06, step_cpu=0.03, step_device=0.0, cores=2)
     search, _ = search_for(busy, Settings())
