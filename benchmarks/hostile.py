@@ -235,7 +235,7 @@ def hostile(script: str, budget: float) -> dict[str, Any]:
         own = seconds - record["seconds"]  # what the command itself takes to begin and to end
         starts = own + sum(each["seconds"] for each in record["blocks"] if each["what"] == "start")
     lines = [line for line in output.splitlines() if line.strip()]
-    answers = ("Error", "Recommended", "Nothing", "Undecided")
+    answers = ("Error", "Recommended", "Nothing", "Undecided", "To be changed", "The settings stay")
     words = next((line for line in lines if line.startswith(answers)), lines[-1])
     result = {
         "script": script,
