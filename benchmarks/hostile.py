@@ -3,9 +3,10 @@
 Every script of ``tests/tuning/hostile`` runs through the real command with a small budget, in a copy of their folder:
 recorded are the exit status, the last words, the seconds beyond the budget and the script's startups, and whatever
 stayed: changed files, processes, shared memory, temporary files. Some of them run once more as notebooks, as loops
-without a DataLoader, and with a fix to race. Then, ``--kills`` times, the command is killed at a
-random moment by SIGKILL, SIGTERM or SIGINT, in the search or in the verification that ``--apply`` brings; after SIGINT
-it must say what is in the file.
+without a DataLoader, as loops whose DataLoader comes late, with ``--explain``, and with a fix to race. A second trial
+is begun beside a first one: it must be refused, or wait until it is killed. Then, ``--kills`` times, the command is
+killed at a random moment by SIGKILL, SIGTERM or SIGINT, in the search or in the verification that ``--apply`` brings;
+after SIGINT it must say what is in the file.
 
     python benchmarks/hostile.py --kills 30 --json benchmarks/results/hostile.json
 
@@ -27,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -56,6 +58,8 @@ KILLED = (
     "notebook_leaves_processes.ipynb",
     "plain_leaves_processes.py",
     "fixes_leaves_processes.py",
+    "explain_leaves_processes.py",
+    "late_leaves_processes.py",
 )
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 APPLIED = """\
@@ -90,12 +94,27 @@ while True:
         nn.functional.cross_entropy(model(x), y).backward()
         optimizer.step()
 """
-WATCHED = {"plain": ("--explain",), "fixes": ("--knobs", "fixes:ACC412")}
+LATE = """\
+import time
+
+from torch import nn, optim
+
+before = nn.Linear(8, 1)
+optimizer = optim.SGD(before.parameters(), 0.01)
+until = time.monotonic() + 3
+while time.monotonic() < until:
+    before(torch.ones(8, 8)).mean().backward()
+    optimizer.step()
+    time.sleep(0.002)
+"""
+SECOND = "second_trial"
+WATCHED = {"plain": ("--explain",), "explain": ("--explain",), "fixes": ("--knobs", "fixes:ACC412")}
 """Options of the modes that are not the plain search."""
 
 
 def modes() -> dict[str, str]:
-    """Scripts of these in other modes, by name: as notebooks, without a DataLoader, and with a fix that pays."""
+    """Scripts of these in other modes, by name: as notebooks, explained, without a DataLoader or with one that comes
+    late, and with a fix that pays."""
     found = {}
     for name in ("leaves_processes", "saves_everywhere"):
         source = (SCRIPTS / f"{name}.py").read_text()
@@ -107,6 +126,8 @@ def modes() -> dict[str, str]:
         head, _, tail = source.partition("loader = DataLoader(")
         assert tail, f"{name} has no loader of that name"
         call, _, tail = tail.partition("\n")
+        found[f"explain_{name}.py"] = source
+        found[f"late_{name}.py"] = f"{head}{LATE}loader = DataLoader({call}\n{tail}"
         found[f"fixes_{name}.py"] = f"{head}torch.autograd.set_detect_anomaly(True)\nloader = DataLoader({call}\n{tail}"
         if "optimizer" not in source:
             head, tail = head.replace("import Samples, step", "import model"), f"from torch import nn\n{OPTIMIZED}"
@@ -214,7 +235,7 @@ def hostile(script: str, budget: float) -> dict[str, Any]:
         own = seconds - record["seconds"]  # what the command itself takes to begin and to end
         starts = own + sum(each["seconds"] for each in record["blocks"] if each["what"] == "start")
     lines = [line for line in output.splitlines() if line.strip()]
-    answers = ("Error", "Recommended", "Nothing", "Undecided")
+    answers = ("Error", "Recommended", "Nothing", "Undecided", "To be changed", "The settings stay")
     words = next((line for line in lines if line.startswith(answers)), lines[-1])
     result = {
         "script": script,
@@ -228,6 +249,44 @@ def hostile(script: str, budget: float) -> dict[str, Any]:
     }
     place.remove()
     return result
+
+
+def second(budget: float) -> Iterator[dict[str, Any]]:
+    """Trials beside one that is running: one that is refused, and those that wait for it and are killed meanwhile."""
+    for signum in (None, *SIGNALS):
+        first, other = Place(), Place()
+        other.temporary.rmdir()
+        other.temporary = first.temporary  # the lock lies on it
+        running = first.start(f"{ORDINARY}.py", 4 * budget)
+        assert running.stdout is not None
+        running.stdout.readline()  # its first word comes when it has the lock
+        began = time.monotonic()
+        beside = other.start(f"{ORDINARY}.py", budget, *(("--wait",) if signum is not None else ()))
+        if signum is not None:
+            assert beside.stdout is not None
+            said = beside.stdout.readline()
+            beside.send_signal(signum)
+            said += beside.stdout.read()
+            beside.wait()
+        else:
+            said = beside.communicate()[0]
+        seconds, status = time.monotonic() - began, beside.returncode
+        running.stdout.read()
+        running.wait()
+        words = "another trial is running on this machine"
+        left, its = first.left(1.0), other.left(1.0)
+        yield {
+            "script": SECOND,
+            "signal": signum.name if signum is not None else "",
+            "status": status,
+            "seconds": round(seconds, 1),
+            "beyond": None,
+            "words": said.strip().splitlines()[-1] if said.strip() else "",
+            "told": words in said and running.returncode == 0 and status != 0,
+            "left": {name: [*left[name], *its[name]] for name in left},
+        }
+        first.remove()
+        other.remove()
 
 
 def killed(number: int, random: Random, budget: float) -> dict[str, Any]:
@@ -276,6 +335,7 @@ def main() -> int:
     names = [path.name for path in sorted(SCRIPTS.glob("*.py")) if path.stem not in ("plain", ORDINARY)]
     names = [name for name in (*names, *modes()) if not options.only or name.partition(".")[0] in options.only]
     names = [f"{ORDINARY}.py", *names]
+    twice = not options.only or SECOND in options.only
     data: dict[str, Any] = {
         "date": today(),
         "commit": commit(),
@@ -298,6 +358,8 @@ def main() -> int:
     for name in names:
         result = hostile(name, options.budget)
         note("scripts", result, result["beyond"] is not None and result["beyond"] > BEYOND)
+    for result in second(options.budget) if twice else ():
+        note("scripts", result, False)
     random = Random(options.seed)
     for number in range(options.kills):
         note("kills", killed(number, random, options.budget), False)

@@ -23,26 +23,27 @@ from accel_advisor.tuning.knobs.knob_trials import KnobTrials, try_knobs
 from accel_advisor.tuning.knobs.tried_knobs import TriedKnobs
 from accel_advisor.tuning.plain.plain_story import tune_plain
 from accel_advisor.tuning.pricing.measured_prices import measured_prices
+from accel_advisor.tuning.probe.channel.plain_loop import PlainLoop
 from accel_advisor.tuning.probe.channel.wire import BASELINE, LoaderInfo, Ready, Settings
 from accel_advisor.tuning.racing.fix_races import FixRaces
-from accel_advisor.tuning.record.outcome import Outcome, Row
+from accel_advisor.tuning.record.measured_outcome import measured_outcome
+from accel_advisor.tuning.record.outcome import Outcome
 from accel_advisor.tuning.record.schema import Explanation, Prices
 from accel_advisor.tuning.search.allowance import whole
 from accel_advisor.tuning.search.conclusion import conclusion
-from accel_advisor.tuning.search.diagnosis import diagnose
 from accel_advisor.tuning.search.purposes import Doing, Purpose, doing
-from accel_advisor.tuning.search.readings import Loop, Readings
+from accel_advisor.tuning.search.readings import Loop
 from accel_advisor.tuning.search.search import BaselineError, Request, Search, block_seconds
 from accel_advisor.tuning.search.settings import KNOBS, TRAINING_KNOB_NAMES, Limits, describe, fix_rules
-from accel_advisor.tuning.search.statistics import Interval, interval
 from accel_advisor.tuning.search.stops import Stop, Verdict, verdict_of
 from accel_advisor.tuning.showing.explain import STARVED, explain
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.interrupts import Interrupts
 from accel_advisor.tuning.trial.session import Session, Watch
-from accel_advisor.tuning.trial.trial_errors import NotMeasurable, TrialEnded, TrialError
-from accel_advisor.tuning.wording.diagnosis_text import BEYOND_CEILING
+from accel_advisor.tuning.trial.trial_errors import LoaderCame, NotMeasurable, TrialEnded, TrialError
 from accel_advisor.tuning.wording.figures import percent
+from accel_advisor.tuning.wording.gain_text import gain_notes
+from accel_advisor.tuning.wording.other_work_text import in_sentence
 from accel_advisor.tuning.wording.resource_text import scarce, use_text
 from accel_advisor.tuning.wording.side_effects import not_tried, short_steps, side_effects
 
@@ -53,7 +54,15 @@ COPIES_SECONDS = 20.0
 """That measuring copies to the accelerator may take, the start of a process included."""
 STOP_SECONDS = 1.0
 """Beyond the search's own limit, in seconds, before its trial is ended whatever it does."""
-_STARTING, _COPYING = (Doing(words, words) for words in ("starting the script", "copies to the accelerator"))
+_STARTING, _STARTING_ANEW, _COPYING = (
+    Doing(words, words)
+    for words in (
+        "starting the script",
+        "a loop with a DataLoader comes later: starting the script again, and measuring that one",
+        "copies to the accelerator",
+    )
+)
+_LATE_LOADER = "the script trains without a DataLoader first; the loop that was measured comes after that"
 _EXPLAIN_SHARE, _LEAST_EXPLAIN_SHARE, _PRICES_SHARE = 0.15, 0.05, 0.15
 _NOISY = 0.1
 ON_CPU = "fixes were raced on the processor; what a fix saves on an accelerator can be measured on one alone"
@@ -111,24 +120,17 @@ def tune(
         with interrupts.heeded():
             ready = session.start()
         if ready.plain is not None:
-            outcome = tune_plain(
-                session,
-                ready,
-                ready.plain,
-                root,
-                budget=options.budget,
-                seed=options.seed,
-                watch=lambda purpose, what: watch(doing(purpose, what), None),
-                interrupts=interrupts,
-            )
-            session.close()
-            _describe(outcome, command, options, today, machine)
-            _close(outcome, session)
-            if options.knobs & set(TRAINING_KNOB_NAMES) or fix_rules(options.knobs) is not None:
-                outcome.notes.append(_NO_KNOBS)
-            outcome.interrupted = interrupts.heard
-            outcome.seconds = time.monotonic() - began
-            return outcome
+            try:
+                outcome = _without_loader(session, ready, ready.plain, root, options, watch, interrupts)
+            except LoaderCame:
+                watch(_STARTING_ANEW, None)
+                with interrupts.heeded():
+                    ready = session.start_anew()
+            else:
+                _describe(outcome, command, options, today, machine)
+                _close(outcome, session)
+                outcome.seconds = time.monotonic() - began
+                return outcome
         info = ready.loaders[0]
         objections = objections_to(info, root)
         search = Search(
@@ -164,7 +166,9 @@ def tune(
             if not search.readings.references[BASELINE]:
                 raise
             cut = error.sentence
-    outcome = _outcome(ready, search, root)
+    outcome = measured_outcome(ready, search, root)
+    outcome.late_loader = session.awaits_loader
+    outcome.notes += [_LATE_LOADER] if outcome.late_loader else []
     outcome.explained, outcome.prices = explained, prices
     _describe(outcome, command, options, today, machine)
     if ready.device in TRANSFER_DEVICES and not interrupts.heard:
@@ -175,14 +179,13 @@ def tune(
     recommended, found = search.recommended, search.gain
     if cut and found is not None:
         outcome.notes.append(f"the search ended early: {cut}")
+    outcome.notes += gain_notes(search.excess if recommended is not None else None, search.overtime, options.budget)
     if recommended is not None and found is not None:
         outcome.recommendation = recommend(
             search.baseline, recommended, found, info.stack, root=root, argv=command.args
         )
         outcome.use = search.limits.use(recommended).of(command.ranks or 1)
         outcome.notes += scarce(outcome.use)
-        if search.beyond_ceiling:
-            outcome.notes.append(BEYOND_CEILING)
         outcome.notes += side_effects(info, search.baseline, recommended, objections)
         times = [search.readings.seconds(settings) for settings in (search.baseline, recommended)]
         outcome.notes += short_steps(*(seconds or 0.0 for seconds in times))
@@ -209,6 +212,37 @@ def tune(
     return outcome
 
 
+def _without_loader(
+    session: Session,
+    ready: Ready,
+    loop: PlainLoop,
+    root: Path,
+    options: Options,
+    watch: Watch,
+    interrupts: Interrupts,
+) -> Outcome:
+    """What there is to say of a loop that takes its batches from no loader.
+
+    Raises:
+        LoaderCame: the loop is over, and one with a loader has begun.
+    """
+    outcome = tune_plain(
+        session,
+        ready,
+        loop,
+        root,
+        budget=options.budget,
+        seed=options.seed,
+        watch=lambda purpose, what: watch(doing(purpose, what), None),
+        interrupts=interrupts,
+    )
+    session.close()
+    if options.knobs & set(TRAINING_KNOB_NAMES) or fix_rules(options.knobs) is not None:
+        outcome.notes.append(_NO_KNOBS)
+    outcome.interrupted = interrupts.heard
+    return outcome
+
+
 def _describe(outcome: Outcome, command: Command, options: Options, today: datetime, machine: Machine) -> None:
     """Says what ran, when and where."""
     outcome.script = display_name(command.script, outcome.root) if command.script else f"-m {command.module}"
@@ -224,6 +258,8 @@ def _close(outcome: Outcome, session: Session) -> None:
     outcome.contained, outcome.leaked = tuple(sorted(session.contained)), tuple(sorted(session.leaked))
     outcome.timeline, outcome.samples, outcome.clock = tuple(session.timeline), tuple(session.samples), session.clock
     outcome.accelerators = accelerators() if outcome.device != "cpu" else ()
+    if outcome.other_work and not in_sentence(outcome.kept):
+        outcome.notes.append(f"{outcome.other_work}: without it, figures and best settings may be others")
 
 
 def _check_writing(command: Command, root: Path) -> None:
@@ -316,7 +352,13 @@ def _race(
 @contextmanager
 def _further(command: Command, options: Options, outcome: Outcome) -> Iterator[Session]:
     """More runs of the script, whose traces are those of the outcome."""
-    with Session(command, deadline=math.inf, start_timeout=options.start_timeout, restarts=1) as session:
+    with Session(
+        command,
+        deadline=math.inf,
+        start_timeout=options.start_timeout,
+        restarts=1,
+        awaits_loader=outcome.late_loader,
+    ) as session:
         yield session
     outcome.contained = tuple(sorted({*outcome.contained, *session.contained}))
     outcome.leaked = tuple(sorted({*outcome.leaked, *session.leaked}))
@@ -337,45 +379,3 @@ def limits_for(machine: Machine, info: LoaderInfo, objections: Objections, *, pi
         workers=None if most is None else max(most, info.settings.num_workers),
         pins=pins,
     )
-
-
-def _outcome(ready: Ready, search: Search, root: Path) -> Outcome:
-    readings = search.readings
-    rows = [_row(readings, search.baseline, None)]
-    rows += [
-        _row(
-            readings,
-            tried.settings,
-            search.gain if tried.settings == search.chosen and search.gain else _against(readings, tried.settings),
-            tried.failed,
-        )
-        for tried in readings.tried.values()
-        if tried.settings != search.baseline
-    ]
-    outcome = Outcome(root, ready.loaders, ready.device, ready.torch_version, rows=tuple(rows))
-    if readings.references[BASELINE]:
-        outcome.diagnosis = diagnose(readings)
-    outcome.baseline_rate, outcome.baseline_interval = rows[0].rate, rows[0].interval
-    if search.final and search.chosen is not None:
-        samples = sum(old.samples for old, _ in search.final) / sum(old.batches for old, _ in search.final)
-        old = [readings.charged_itself(search.baseline, block) for block, _ in search.final]
-        new = [readings.charged_itself(search.chosen, block) for _, block in search.final]
-        outcome.baseline_rate, outcome.recommended_rate = samples / _geometric(old), samples / _geometric(new)
-        outcome.baseline_interval = interval([samples / seconds for seconds in old])
-        outcome.recommended_interval = interval([samples / seconds for seconds in new])
-    return outcome
-
-
-def _row(readings: Readings, settings: Settings, against: Interval | None, failed: str = "") -> Row:
-    blocks = tuple(readings.blocks(settings))
-    rates = [block.samples / block.batches / readings.charged(settings, block) for block in blocks]
-    found = interval(rates) if rates else None
-    return Row(settings, readings.rate(settings), against, len(blocks), failed, found, blocks)
-
-
-def _against(readings: Readings, settings: Settings) -> Interval | None:
-    return readings.against_baseline(settings) if readings.blocks(settings) else None
-
-
-def _geometric(values: list[float]) -> float:
-    return math.exp(math.fsum(math.log(value) for value in values) / len(values))

@@ -14,7 +14,7 @@ from accel_advisor.tuning.search.purposes import Purpose
 from accel_advisor.tuning.search.search import Request, block_seconds
 from accel_advisor.tuning.search.statistics import Interval, gain, order, student
 from accel_advisor.tuning.trial.session import Session
-from accel_advisor.tuning.trial.trial_errors import NotMeasurable, TrialEnded
+from accel_advisor.tuning.trial.trial_errors import LoaderCame, NotMeasurable, TrialEnded
 
 _ROUNDS, _MOST_ROUNDS = 4, 16
 _NARROW = 0.02
@@ -97,13 +97,16 @@ def measure_plain(
     *,
     budget: float,
     replayable: bool,
+    ahead: bool,
     seed: int,
     watch: Callable[[Purpose, str], None],
 ) -> None:
-    """Measures the loop in turns with itself with data ready at once, and then its lines, within ``budget`` seconds.
+    """Measures the loop in turns with itself with data ready at once, and then its lines, within ``budget`` seconds;
+    all of them where a loop with a loader may be ``ahead``.
 
     Raises:
         NotMeasurable: the script ended each time before anything was measured.
+        LoaderCame: the loop is over, and one with a loader has begun.
         TrialEnded: it could not be measured any more, and nothing was.
     """
     random, began = Random(seed), time.monotonic()
@@ -132,6 +135,15 @@ def measure_plain(
         watch(Purpose.PRICES, BASELINE)
         request = Request(BASELINE, _LEAST_STEPS, seconds, False, Purpose.PRICES, seconds + _GRACE_SECONDS, lines=True)
         readings.lines = session.answer(request).block
+        session.limit(max(began + budget, time.monotonic()) + 2 * _GRACE_SECONDS)
+        while ahead and time.monotonic() < began + budget:
+            watch(Purpose.LOADER_AHEAD, BASELINE)
+            answer = session.answer(Request(BASELINE, _LEAST_STEPS, block, False, Purpose.LOADER_AHEAD, budget / 2))
+            if answer.block is None:
+                break
+            readings.own.append(answer.block)
+    except LoaderCame:
+        raise
     except TrialEnded as error:
         if not readings.own:
             if session.short:

@@ -15,7 +15,7 @@ from accel_advisor.source.program_lines import python_lines, row_for_people
 from accel_advisor.tuning.applying.project_code import display_name
 from accel_advisor.tuning.plain.data_lines import data_lines
 from accel_advisor.tuning.plain.plain_measure import PlainReadings, measure_plain
-from accel_advisor.tuning.plain.plain_text import DISAGREE, advice, sentence, unreplayed_text
+from accel_advisor.tuning.plain.plain_text import DISAGREE, LOADER_AHEAD, advice, sentence, unreplayed_text
 from accel_advisor.tuning.pricing.line_prices import priced
 from accel_advisor.tuning.pricing.linted_files import findings_in
 from accel_advisor.tuning.pricing.sampled_shares import Shares
@@ -46,15 +46,18 @@ def tune_plain(
 
     Raises:
         TrialEnded: nothing could be measured.
+        LoaderCame: the loop is over, and one with a loader has begun.
     """
     readings = PlainReadings()
     with suppress(KeyboardInterrupt), interrupts.heeded():
-        replayable = loop.unreplayed is None
-        measure_plain(session, readings, budget=budget, replayable=replayable, seed=seed, watch=watch)
+        replayable, ahead = loop.unreplayed is None, loop.names_loader
+        measure_plain(session, readings, budget=budget, replayable=replayable, ahead=ahead, seed=seed, watch=watch)
     outcome = Outcome(root, ready.loaders, ready.device, ready.torch_version, rows=(_row(readings.own),))
     outcome.baseline_rate, outcome.baseline_interval = outcome.rows[0].rate, outcome.rows[0].interval
     ceiling = readings.ceiling
     outcome.kept = NoSettings(ceiling, None)
+    if loop.names_loader:
+        outcome.notes.append(LOADER_AHEAD)
     if not readings.own:
         return outcome
     findings: list[Finding] = []

@@ -24,6 +24,10 @@ DISAGREE = (
     "without the calls, in turns, disagree: a quiet machine or a longer --budget settles it"
 )
 """What is said where the two differ beyond their intervals, as they do where other work comes and goes."""
+LOADER_AHEAD = (
+    "the source names a DataLoader, and no batch came from one as long as the trial lasted: if another loop trains "
+    "later, a longer --budget reaches it"
+)
 _LEAST_SHARE = 0.03
 
 

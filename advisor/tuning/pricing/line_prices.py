@@ -47,7 +47,8 @@ def priced(block: Block, findings: Sequence[Finding], root: Path, *, device: str
     """
     if block.lines is None or not block.lines.samples:
         return None
-    shares = Shares(block.lines)
+    # Beside a device the clock counts waiting only as far as the device is idle meanwhile; prices are the host's time.
+    shares = Shares(block.lines, block.wait / block.seconds if device == "cpu" else None)
     waiting = _Waiting(shares, block, device)
     ran = {*block.lines.ran, *((frame.filename, frame.row) for stack in shares.stacks for frame in stack.frames)}
     reached = [one for one in findings if any((one.filename, row) in ran for row in _rows(one))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from accel_advisor.finding import Price
 from accel_advisor.tuning.probe.channel.wire import LoopSamples, LoopStack
@@ -19,9 +20,16 @@ the interpreter, and is then charged to the place where it lets go."""
 
 
 class Shares:
-    """Shares of a step, from the samples of one block."""
+    """Shares of a step, from the samples of one block.
 
-    def __init__(self, samples: LoopSamples) -> None:
+    Args:
+        fetching: the share of the block in which batches were fetched, where a clock tells: samples of that and of all
+            else then stand for what they took. Where steps take a millisecond, samples alone miss it by points.
+    """
+
+    def __init__(self, samples: LoopSamples, fetching: float | None = None) -> None:
+        if fetching is not None:
+            samples = _clocked(samples, fetching)
         self.stacks = samples.stacks
         self.count = len(samples.samples)
         self._total = math.fsum(seconds for _, seconds in samples.samples)
@@ -60,6 +68,19 @@ class Shares:
         off = [_rest(part, stacks, share) for part in parts]
         variance = math.fsum(one * one for one in off) * len(parts) / (len(parts) - 1)
         return _T_975 * math.sqrt(variance) / self._total
+
+
+def _clocked(samples: LoopSamples, fetching: float) -> LoopSamples:
+    """The samples with other weights, so that those that were taken in a fetch make up this share; as they are where
+    all or none of them were."""
+    fetches = [stack.fetching is not None for stack in samples.stacks]
+    total = math.fsum(seconds for _, seconds in samples.samples)
+    within = math.fsum(seconds for number, seconds in samples.samples if fetches[number])
+    if not 0.0 < within < total:
+        return samples
+    factors = (1 - fetching) * total / (total - within), fetching * total / within
+    weighed = tuple((number, factors[fetches[number]] * seconds) for number, seconds in samples.samples)
+    return replace(samples, samples=weighed)
 
 
 def _rest(part: Sequence[tuple[int, float]], stacks: set[int], share: float) -> float:

@@ -50,6 +50,7 @@ class Child:
             meter,
             Elsewhere(plan["scratch"]),
             extend_epochs=plan["extend_epochs"],
+            awaits_loader=plan["awaits_loader"],
             began=began,
         )
         self._server = server

@@ -62,6 +62,7 @@ class Server:
         elsewhere: Elsewhere,
         *,
         extend_epochs: bool,
+        awaits_loader: bool,
         began: float,
     ) -> None:
         self._session = session
@@ -69,6 +70,7 @@ class Server:
         self._meter = meter
         self._elsewhere = elsewhere
         self._extend = extend_epochs
+        self._awaits_loader = awaits_loader
         self._began = began
         self._lock = threading.Lock()
         self._first_batch: float | None = None
@@ -91,6 +93,8 @@ class Server:
             self._elsewhere.step()
             return
         if self.plain is not None:
+            if self._records.feeds_after_all():
+                self._session.refuse(Refused(Unmeasurable.LOADER_LATER))
             return
         if self.feed is not None:
             self.steps_elsewhere += 1
@@ -101,7 +105,8 @@ class Server:
             self._device = device
         reason = self._records.unmeasurable() or self._left()
         if reason is Unmeasurable.NO_LOADER:
-            self._measure_plain()
+            if not self._awaits_loader:
+                self._measure_plain()
         elif reason is not None:
             self._session.refuse(Refused(reason))
 

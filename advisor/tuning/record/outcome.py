@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from accel_advisor.machine.gpus import Sample
 from accel_advisor.machine.machine import Accelerator, Machine
+from accel_advisor.machine.other_work import cores_taken
 from accel_advisor.tuning.applying.rewrite import Recommendation
 from accel_advisor.tuning.knobs.raced_fixes import RacedFixes
 from accel_advisor.tuning.knobs.tried_knobs import TriedKnobs
@@ -19,6 +21,7 @@ from accel_advisor.tuning.search.statistics import WORTH, Interval
 from accel_advisor.tuning.search.stops import Kept, Verdict, verdict_of
 from accel_advisor.tuning.search.verification import Verification
 from accel_advisor.tuning.trial.timeline import Served
+from accel_advisor.tuning.wording.other_work_text import other_work_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ class Outcome:
         explained: where the loader spends its time, if that was asked for: now, and under what is recommended.
         prices: what the lines of a step cost, if that was asked for.
         fixes: of lint; None where they were not to be raced.
+        late_loader: whether the script trains without a loader before the loop that was measured.
         loop, sentence, ceilings: of a loop that takes its batches from no loader, instead of a diagnosis.
     """
 
@@ -110,9 +114,24 @@ class Outcome:
     use: Use | None = None
     prices: Prices | None = None
     fixes: RacedFixes | None = None
+    late_loader: bool = False
     loop: PlainRecord | None = None
     sentence: str = ""
     ceilings: dict[str, Interval] = field(default_factory=dict)
+
+    @property
+    def taken(self) -> float | None:
+        """Cores that other work took while blocks were measured, on average; None where that is not known."""
+        known = [(one.others, one.seconds) for one in self.timeline if one.others is not None]
+        seconds = math.fsum(span for _, span in known)
+        if self.machine is None or not seconds:
+            return None
+        return cores_taken(math.fsum(others * span for others, span in known) / seconds, self.machine)
+
+    @property
+    def other_work(self) -> str:
+        """The same in words; empty where that is next to nothing, or not known."""
+        return other_work_text(self.taken, self.machine.cores) if self.machine is not None else ""
 
     @property
     def verified(self) -> bool | None:

@@ -39,6 +39,7 @@ from accel_advisor.tuning.search.statistics import Interval
 from accel_advisor.tuning.trial.timeline import Served
 from accel_advisor.tuning.wording.diagnosis_text import diagnosis_text
 from accel_advisor.tuning.wording.kept_text import kept_text
+from accel_advisor.tuning.wording.other_work_text import kept_beside
 
 
 def recorded(outcome: Outcome) -> Record:
@@ -60,7 +61,7 @@ def recorded(outcome: Outcome) -> Record:
         ceilings={name: ratio_of(one) for name, one in (diagnosis or outcome).ceilings.items()},
         epoch_start=EpochStart(diagnosis.epoch_start, diagnosis.epoch_share) if diagnosis else None,
         tried=tuple(_row(row, outcome) for row in outcome.rows),
-        kept=kept_text(outcome.kept) if outcome.kept is not None else None,
+        kept=_kept(outcome),
         crowding=ratio_of(diagnosis.crowding) if diagnosis and diagnosis.crowding else None,
         use=outcome.use,
         verdict=outcome.verdict.value if outcome.verdict is not None else None,
@@ -86,7 +87,14 @@ def recorded(outcome: Outcome) -> Record:
         prices=outcome.prices,
         fixes=fixes_record(outcome.fixes, outcome.root) if outcome.fixes is not None else None,
         loop=outcome.loop,
+        other_work=None if outcome.taken is None else round(outcome.taken, 3),
     )
+
+
+def _kept(outcome: Outcome) -> str | None:
+    if outcome.kept is None:
+        return None
+    return kept_beside(outcome.kept, kept_text(outcome.kept), outcome.other_work)
 
 
 _PARTS = ("wait", "transfer", "compute", "host")

@@ -13,6 +13,7 @@ _PHASES: dict[str, str] = {
     Purpose.CEILINGS: "ceilings",
     Purpose.FINALISTS: "finalists",
     Purpose.OLD_AGAINST_NEW: "old against new",
+    Purpose.OVERTIME: "old against new",
     Purpose.OLD_SOURCE: "verification",
     Purpose.NEW_SOURCE: "verification",
 }

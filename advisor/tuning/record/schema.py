@@ -362,6 +362,7 @@ class Record:
     prices: Prices | None = None
     fixes: FixesRecord | None = None
     loop: PlainRecord | None = None
+    other_work: float | None = None
 
     @property
     def trained(self) -> LoaderRecord:

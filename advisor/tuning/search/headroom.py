@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from accel_advisor.tuning.probe.channel.wire import NO_TRANSFER, NO_WAIT
-from accel_advisor.tuning.search.readings import Readings
-from accel_advisor.tuning.search.statistics import WORTH, Interval
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accel_advisor.tuning.probe.channel.wire import NO_TRANSFER, NO_WAIT, Block
+from accel_advisor.tuning.search.readings import Readings, rest
+from accel_advisor.tuning.search.statistics import WORTH, Interval, gain
 
 HEADROOM = 1.03
 """Under this ceiling there is nothing to gain from the loader."""
 CROWDED = 1.1
 """Workers are in the way of the step where it takes more than this many times as long beside them."""
 _NOISY = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A gain that reads larger than the ceiling.
+
+    Attributes:
+        rest: how many times as long what is left of a step takes under the old settings as under the new ones, in the
+            very blocks that the gain is made of; None where that is no longer beyond doubt. The ceiling takes it for
+            the same.
+        apart: whether the intervals of the two have nothing in common.
+    """
+
+    rest: Interval | None
+    apart: bool
 
 
 class Headroom:
@@ -30,6 +48,15 @@ class Headroom:
         """How many times as fast the loop would be with all of it taken away; None before it was measured."""
         moved = self._readings.ceiling(NO_TRANSFER) if self._transfers else None
         return moved or self._readings.ceiling(NO_WAIT)
+
+    def excess(self, found: Interval, pairs: Sequence[tuple[Block, Block]]) -> Excess | None:
+        """What there is to say of a gain ``found`` in ``pairs`` of old and new settings, where it reads larger than the
+        ceiling; None where it does not."""
+        ceiling = self.ceiling
+        if ceiling is None or found.ratio <= ceiling.high:
+            return None
+        left = gain([rest(old) for old, _ in pairs], [rest(new) for _, new in pairs])
+        return Excess(left if left.wins else None, apart=found.low > ceiling.high)
 
     @property
     def clear(self) -> bool:

@@ -19,9 +19,11 @@ class Purpose(StrEnum):
     TRANSFERS = "pinned transfers"
     FINALISTS = "finalists"
     OLD_AGAINST_NEW = "old against new"
+    OVERTIME = "old against new, beyond the budget"
     OLD_SOURCE = "the old source"
     NEW_SOURCE = "the new source"
     EXPLANATION = "where the loader spends its time"
+    LOADER_AHEAD = "until a loop with a DataLoader comes"
     PRICES = "what each line of a step costs"
     TRAINING_KNOB = "a knob of the training"
 
@@ -46,6 +48,8 @@ _PHASES = {
     Purpose.TRANSFERS: _SEARCH,
     Purpose.FINALISTS: "comparing the best of them",
     Purpose.OLD_AGAINST_NEW: "comparing the settings in the source with the best ones",
+    Purpose.LOADER_AHEAD: "the source names a DataLoader: waiting for a loop that takes its batches from it",
+    Purpose.OVERTIME: "a gain looks likely and is not settled: comparing for some seconds beyond the budget",
 }
 
 

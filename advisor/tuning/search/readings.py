@@ -17,6 +17,8 @@ _PERSISTENT_WORTH = 0.01
 _LEAST_NOISE = 0.01
 _LEAST_STEP = 1e-9
 _WAITS = 0.1
+_ALL_CORES, _OWN_CORES = 0.9, 0.5
+"""Cores are taken where so many of them are busy, if the loop and its workers keep as many of them busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,14 @@ class Loop:
     length: int | None
     accelerator: bool = False
     may_persist: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Cores that were kept busy on average: by the loop and its workers, and by other work."""
+
+    own: float
+    others: float
 
 
 @dataclass(slots=True)
@@ -55,6 +65,7 @@ class Readings:
         tried: every candidate, in the order in which they were first asked for.
         references: the blocks of the baseline and of the ceilings.
         rounds: blocks that were neighbours in time.
+        busy: what was seen of the cores under a candidate, the last time.
     """
 
     def __init__(self, loop: Loop) -> None:
@@ -62,6 +73,7 @@ class Readings:
         self.tried: dict[Settings, Tried] = {}
         self.references: dict[str, list[Block]] = {BASELINE: [], NO_WAIT: [], NO_TRANSFER: []}
         self.rounds: list[dict[What, Block]] = []
+        self.busy: dict[Settings, Busy] = {}
         self._fetch: float | None = None
         self._fetch_apart: float | None = None
         self._handover = _HANDOVER_GUESS
@@ -126,6 +138,14 @@ class Readings:
         """The share of the step that waits for data under ``settings``."""
         blocks = self.blocks(settings)
         return sum(b.wait for b in blocks) / sum(b.seconds for b in blocks) if blocks else 0.0
+
+    def saturated(self, settings: Settings, cores: float) -> bool:
+        """Whether workers under ``settings`` compute rather than sleep and there is no core left for more of them. A
+        loop that hardly waits may keep all cores busy by itself."""
+        seen = self.busy.get(settings)
+        if seen is None or self.starved(settings) <= _WAITS:
+            return False
+        return seen.own + seen.others >= _ALL_CORES * cores and seen.own >= _OWN_CORES * cores
 
     # Starts of epochs
 
@@ -232,7 +252,7 @@ class Readings:
         if not own:
             return None
         old = [self.charged(self.baseline, block) for block in own]
-        new = [max(_LEAST_STEP, (block.seconds - block.wait) / block.batches) for block in own]
+        new = [rest(block) for block in own]
         found = gain(old, new)
         before, after = (math.fsum(map(mul, times, (block.batches for block in own))) for times in (old, new))
         ratio = before / after
@@ -244,8 +264,7 @@ class Readings:
         shared = [(r[BASELINE], r[NO_WAIT]) for r in self.rounds if BASELINE in r and NO_WAIT in r]
         if not shared or not self.baseline.num_workers:
             return None
-        beside = [max(_LEAST_STEP, (old.seconds - old.wait) / old.batches) for old, _ in shared]
-        return gain(beside, [new.seconds / new.batches for _, new in shared])
+        return gain([rest(old) for old, _ in shared], [new.seconds / new.batches for _, new in shared])
 
     def ceiling(self, name: str) -> Interval | None:
         """How many times as fast the baseline would be with what ``name`` takes away, its workers and what they take of
@@ -303,6 +322,11 @@ class Readings:
                 squares += math.fsum((value - _mean(logs)) ** 2 for value in logs)
                 freedom += len(logs) - 1
         return math.sqrt(squares / freedom) if freedom else 0.0
+
+
+def rest(block: Block) -> float:
+    """Seconds of a batch that are left without the waiting for it."""
+    return max(_LEAST_STEP, (block.seconds - block.wait) / block.batches)
 
 
 def _mean(values: list[float]) -> float:

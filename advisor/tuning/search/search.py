@@ -19,9 +19,9 @@ from random import Random
 
 from accel_advisor.tuning.probe.channel.wire import BASELINE, NO_TRANSFER, NO_WAIT, Block, Settings
 from accel_advisor.tuning.search.allowance import Allowance
-from accel_advisor.tuning.search.headroom import Headroom
+from accel_advisor.tuning.search.headroom import Excess, Headroom
 from accel_advisor.tuning.search.purposes import Purpose
-from accel_advisor.tuning.search.readings import Loop, Readings, Tried, What
+from accel_advisor.tuning.search.readings import Busy, Loop, Readings, Tried, What
 from accel_advisor.tuning.search.settings import ACCELERATOR_KNOBS, KNOBS, Limits, consistent, prefetch, simplicity
 from accel_advisor.tuning.search.statistics import MARGIN, WORTH, Interval, gain, order
 from accel_advisor.tuning.search.stops import OpenHeadroom, Stop, TooShort
@@ -53,13 +53,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of a request: a block, or the reason why there is none, in words, and whether memory was too small
-    for it; ``seconds`` of wall time either way."""
+    """What became of a request: a block, or why there is none, in words, and whether memory was too small for it;
+    ``seconds`` of wall time either way; what was seen of the cores."""
 
     block: Block | None
     seconds: float
     reason: str = ""
     out_of_memory: bool = False
+    busy: Busy | None = None
 
 
 class BaselineError(Exception):
@@ -91,6 +92,7 @@ class Search:
         readings: everything that was measured.
         chosen: the best settings found, before they were confirmed.
         final: pairs of old and chosen settings, measured after the choice: these alone make the gain.
+        overtime: seconds that these took beyond the budget, since a gain looked likely and was not settled.
         exhausted: why there was nothing to choose, or no time to confirm the choice; None where there was.
         unexplored: whether the budget ended before everything was tried that promised something.
         time: what was spent, and what may be.
@@ -117,6 +119,7 @@ class Search:
         self.exhausted: Stop | OpenHeadroom | TooShort | None = None
         self.unexplored = False
         self.final: list[tuple[Block, Block]] = []
+        self.overtime = 0.0
         self._headroom = Headroom(self.readings, transfers=loop.accelerator and bool(self.knobs & ACCELERATOR_KNOBS))
         self._counts = WorkerCounts(self.readings)
         self._random = Random(seed)
@@ -143,10 +146,9 @@ class Search:
         )
 
     @property
-    def beyond_ceiling(self) -> bool:
-        """Whether the gain is larger than the ceiling allows, so that one of the two is off."""
-        ceiling, found = self._headroom.ceiling, self.gain
-        return ceiling is not None and found is not None and found.low > ceiling.high
+    def excess(self) -> Excess | None:
+        """What there is to say of a gain that reads larger than the ceiling; None where it does not."""
+        return self._headroom.excess(self.gain, self.final) if self.gain is not None else None
 
     @property
     def recommended(self) -> Settings | None:
@@ -309,13 +311,17 @@ class Search:
     def confirm(self, chosen: Settings) -> Plan:
         """Measures the old settings against ``chosen`` until the interval is narrow or the budget is spent."""
         self.chosen = chosen
+        purpose, budgeted = Purpose.OLD_AGAINST_NEW, math.inf
         for number in range(MOST_PAIRS):
             found = self.gain
             if number >= self.time.enough(chosen) and found is not None:
-                precise = found.half_width <= max(0.015, abs(math.log(found.ratio)) / 4) and not self.beyond_ceiling
+                odd = self.excess is not None and self.excess.apart
+                precise = found.half_width <= max(0.015, abs(math.log(found.ratio)) / 4) and not odd
                 promising = found.ratio > MARGIN and not found.wins
                 if precise or self.spent >= (self.time.limit if promising else self.time.end):
                     return
+                if self.spent >= self.time.end:
+                    purpose, budgeted = Purpose.OVERTIME, min(budgeted, self.spent)
             if not self.time.compares(chosen, number):
                 if found is None:
                     self.exhausted = self.time.too_short_for(chosen)
@@ -324,7 +330,8 @@ class Search:
             sides: list[What] = [BASELINE, chosen]
             for what in order(sides, number, self._random):
                 fresh = self.readings.starts_anew(self.baseline if what == BASELINE else chosen)
-                yield from self._measure(what, Purpose.OLD_AGAINST_NEW, kept=pair, fresh=fresh, last=True)
+                yield from self._measure(what, purpose, kept=pair, fresh=fresh, last=True)
+                self.overtime = max(0.0, self.spent - budgeted)
             if len(pair) == 2:
                 self.final.append((pair[BASELINE], pair[chosen]))
             else:
@@ -371,6 +378,7 @@ class Search:
         if kept is not None:
             kept[what] = answer.block
         self.readings.add(what, answer.block)
+        self.readings.busy.update({what: answer.busy} if isinstance(what, Settings) and answer.busy else {})
         workers = self.baseline.num_workers if isinstance(what, str) else what.num_workers
         if workers and answer.block.worker_bytes:
             self.limits = replace(self.limits, worker=max(1, answer.block.worker_bytes // workers))

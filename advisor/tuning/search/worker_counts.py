@@ -58,7 +58,8 @@ class WorkerCounts:
         """The number of workers to read next for ``base``; None where the interval is closed.
 
         It begins with no more than the cores, whatever the costs predict: only the loop itself shows whether a fetch
-        waits or computes, and workers that fight for cores can be slower than none.
+        waits or computes, and workers that fight for cores can be slower than none. It goes beyond them only where they
+        are seen to sleep.
         """
         times, most = self.times(base), self._most(base, limits)
         busy = [count for count in times if count]
@@ -78,7 +79,8 @@ class WorkerCounts:
             return min(busy) // 2
         starved = self._starved(base, top)
         rising = enough == top or (times[top] <= self.reach * times[best] and self.uneven(starved))
-        if rising and top < most and starved > STARVED:
+        more = rising and top < most and starved > STARVED
+        if more and not (top >= cores and self._readings.saturated(self.settings(base, top), limits.cores)):
             return min(most, max(top + 1, min(2 * top, predicted), math.ceil(1.5 * top)))
         below = max((count for count in times if count < enough), default=0)
         if enough - below > max(1, enough // 4):

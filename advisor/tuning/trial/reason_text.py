@@ -27,6 +27,8 @@ _LOOPS = {
     "in it that would tell one step from the next, so it cannot be measured: let an optimizer change the parameters",
     Unmeasurable.NO_LOADER_ON_RANKS: "the training loop takes no batch from a DataLoader, and such a loop is measured "
     "in one process only: leave out --nproc-per-node",
+    Unmeasurable.LOADER_LATER: "a loop that takes its batches from a DataLoader came after the one that was measured, "
+    "which takes none from one",
     Unmeasurable.READ_BEFORE: "the batches are read once before training, not from a DataLoader in the training loop, "
     "so no setting of a loader can make the loop faster",
     Unmeasurable.TRAINS_ELSEWHERE: "the training happens in processes that the script starts itself, and a trial "

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,9 +15,10 @@ from accel_advisor.machine.gpus import Sample
 from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, Ready, Stopped
 from accel_advisor.tuning.probe.knobs.training_knobs import Plan
 from accel_advisor.tuning.search.purposes import Doing, Purpose, doing
+from accel_advisor.tuning.search.readings import Busy
 from accel_advisor.tuning.search.search import Answer, Request, Search
 from accel_advisor.tuning.target.command import Command
-from accel_advisor.tuning.trial.cpu_usage import processor_seconds
+from accel_advisor.tuning.trial.cpu_usage import Usage
 from accel_advisor.tuning.trial.gpu_watch import GpuWatch
 from accel_advisor.tuning.trial.timeline import START, Served
 from accel_advisor.tuning.trial.trial import Trial
@@ -44,6 +46,7 @@ class Session:
         deadline: on :func:`time.monotonic`, when everything ends.
         start_timeout: seconds that one startup may take.
         restarts: children that may be lost before it gives up.
+        awaits_loader: as :class:`Trial` has it.
 
     Attributes:
         ready: what the latest start reported.
@@ -59,7 +62,13 @@ class Session:
     """
 
     def __init__(
-        self, command: Command, *, deadline: float, start_timeout: float, restarts: int = MOST_RESTARTS
+        self,
+        command: Command,
+        *,
+        deadline: float,
+        start_timeout: float,
+        restarts: int = MOST_RESTARTS,
+        awaits_loader: bool = False,
     ) -> None:
         self.command = command
         self.deadline = deadline
@@ -77,8 +86,9 @@ class Session:
         self.clock = time.perf_counter()
         self._watching = ExitStack()
         self._began = time.monotonic()
-        self._cores: float | None = None
+        self._usage: tuple[Usage, Usage] | None = None
         self._extend = False
+        self.awaits_loader = awaits_loader
         self._restarts = 0
         self._most_restarts = restarts
         self._trial: Trial | None = None
@@ -95,7 +105,11 @@ class Session:
         """Another session of the same command, whose trials may run while one of this session does. What they leave,
         and when they did what, is noted here."""
         other = Session(
-            self.command, deadline=self.deadline, start_timeout=self.start_timeout, restarts=self._most_restarts
+            self.command,
+            deadline=self.deadline,
+            start_timeout=self.start_timeout,
+            restarts=self._most_restarts,
+            awaits_loader=self.awaits_loader,
         )
         other.contained, other.leaked, other.notes = self.contained, self.leaked, self.notes
         other.timeline, other._began, other._extend = self.timeline, self._began, self._extend
@@ -125,6 +139,20 @@ class Session:
             self.start_seconds = self.start_seconds or seconds
             self.timeline.append(Served(START, Purpose.START, began - self._began, seconds))
 
+    def start_anew(self) -> Ready:
+        """Starts a trial of the loop that comes after one without a loader. All until then was the start, and no block
+        of the first loop is one of this.
+
+        Raises:
+            TrialEnded: as :meth:`Trial.start`.
+        """
+        self.renew(math.inf)
+        self.awaits_loader, self.start_seconds = True, 0.0
+        ready = self.start()
+        seconds = time.monotonic() - self._began
+        self.timeline[:] = [Served(START, Purpose.START, 0.0, seconds)]
+        return ready
+
     def _start(self) -> Ready:
         self.close()
         self._trial = Trial(
@@ -132,6 +160,7 @@ class Session:
             deadline=self.deadline,
             start_timeout=self.start_timeout,
             extend_epochs=self._extend,
+            awaits_loader=self.awaits_loader,
             sources=self.sources,
             plan=self.plan,
         )
@@ -169,10 +198,14 @@ class Session:
         """
         found = self._answer(request)
         began = time.monotonic() - found.seconds - self._began
-        cores = self._cores if found.block is not None else None
-        self.timeline.append(
-            Served(request.what, request.purpose, began, found.seconds, found.block, found.reason, cores)
-        )
+        served = Served(request.what, request.purpose, began, found.seconds, found.block, found.reason)
+        if found.block is not None and self._usage is not None:
+            before, after = self._usage
+            cores, others = after.cores_since(before), after.others_since(before)
+            served = replace(served, cores=cores, others=others)
+            if cores is not None and others is not None:
+                found = replace(found, busy=Busy(cores, others))
+        self.timeline.append(served)
         return found
 
     def block(self, request: Request) -> Block:
@@ -192,7 +225,7 @@ class Session:
             if self._trial is None:
                 began += self._start_again()
             assert self._trial is not None
-            before, asked = processor_seconds(self._trial.pid), time.monotonic()
+            before = Usage.now(self._trial.pid)
             try:
                 block = self._trial.measure(
                     request.what,
@@ -203,9 +236,8 @@ class Session:
                     watch=request.watch,
                     lines=request.lines,
                 )
-                now = time.monotonic()
-                self._cores = _busy(before, processor_seconds(self._trial.pid), now - asked)
-                return Answer(block, now - began)
+                self._usage = before, Usage.now(self._trial.pid)
+                return Answer(block, self._usage[1].at - began)
             except CandidateError as error:
                 return Answer(None, time.monotonic() - began, error.reason, error.out_of_memory)
             except (NotMeasurable, TimedOut, NoRoom):
@@ -265,7 +297,3 @@ class Session:
             self.contained.update(trial.contained)
             self.leaked.update(trial.leaked)
             self.notes.update(trial.notes)
-
-
-def _busy(before: float | None, after: float | None, seconds: float) -> float | None:
-    return None if before is None or after is None or seconds <= 0 else max(0.0, after - before) / seconds

@@ -23,6 +23,7 @@ class Served:
         block: None where nothing was measured.
         reason: why nothing was measured, in words.
         cores: that the script and its workers kept busy meanwhile, on average; None where that is not known.
+        others: of the cores that the script may run on, those that other work kept busy; None as above.
     """
 
     what: Settings | str
@@ -32,3 +33,4 @@ class Served:
     block: Block | None = None
     reason: str = ""
     cores: float | None = None
+    others: float | None = None

@@ -17,7 +17,7 @@ from typing import Any, Self
 from accel_advisor.source.document import is_notebook
 from accel_advisor.source.notebook import Notebook
 from accel_advisor.source.parsing import DocumentError
-from accel_advisor.tuning.probe.channel.reasons import Raised
+from accel_advisor.tuning.probe.channel.reasons import Raised, Unmeasurable
 from accel_advisor.tuning.probe.channel.wire import (
     FETCHING,
     STARTING,
@@ -47,6 +47,7 @@ from accel_advisor.tuning.trial.ranks import RankLost, root_cause
 from accel_advisor.tuning.trial.reason_text import candidate_text, loop_text
 from accel_advisor.tuning.trial.trial_errors import (
     CandidateError,
+    LoaderCame,
     NeverTrained,
     NoLoader,
     NoRoom,
@@ -81,6 +82,7 @@ class Trial:
         stall_timeout: seconds without a single batch during :meth:`measure` after which the candidate counts as
             hung; four times as long while its workers start.
         extend_epochs: never end an epoch: for scripts that end before they can be measured.
+        awaits_loader: measure no loop that takes its batches from no loader: another one comes after it.
         sources: what the script is to find in place of some files of its own, by their paths.
         plan: what the training is to be compared with, of its own knobs; None where it is not.
 
@@ -100,6 +102,7 @@ class Trial:
         start_timeout: float = 120.0,
         stall_timeout: float = 30.0,
         extend_epochs: bool = False,
+        awaits_loader: bool = False,
         sources: Mapping[Path, bytes] | None = None,
         plan: Plan | None = None,
     ) -> None:
@@ -108,6 +111,7 @@ class Trial:
         self.start_timeout = start_timeout
         self.stall_timeout = stall_timeout
         self.extend_epochs = extend_epochs
+        self.awaits_loader = awaits_loader
         self._sources = sources
         self._plan = plan
         self._child: ChildProcess | None = None
@@ -157,6 +161,7 @@ class Trial:
             "cwd": str(command.cwd),
             "notebook": self._cells(),
             "extend_epochs": self.extend_epochs,
+            "awaits_loader": self.awaits_loader,
             "knob": self._plan.to_json() if self._plan is not None else None,
         }
         folders = project_folders(command.cwd, command.script)
@@ -217,6 +222,7 @@ class Trial:
                 the trial goes on.
             ScriptFinished, ScriptFailed: the script came to its own end meanwhile.
             NotMeasurable: the loop no longer takes batches from the loader.
+            LoaderCame: a loop that takes its batches from one has come after this one, which takes none from any.
             TimedOut: the deadline passed.
             TrialEnded: the child crashed or hung in this candidate and was killed.
         """
@@ -239,7 +245,8 @@ class Trial:
                     )
                 case Refused():
                     self._close()
-                    raise NotMeasurable(loop_text(event.reason))
+                    late = event.reason is Unmeasurable.LOADER_LATER
+                    raise (LoaderCame if late else NotMeasurable)(loop_text(event.reason))
                 case ScriptEnded() | ProcessEnded() | RankLost():
                     raise self._ended(event, what)
                 case Heartbeat():

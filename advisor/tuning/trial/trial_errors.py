@@ -59,6 +59,10 @@ class NotMeasurable(TrialEnded):
     """The shape of the loop cannot be measured; ``reason`` says why."""
 
 
+class LoaderCame(NotMeasurable):
+    """A loop without a loader was measured, and one with a loader came after it. Start again with ``awaits_loader``."""
+
+
 class NoLoader(NotMeasurable):
     """The script ended well and never iterated a DataLoader."""
 

@@ -8,11 +8,6 @@ from accel_advisor.tuning.search.headroom import HEADROOM
 from accel_advisor.tuning.search.straggler import Cause, Straggler
 from accel_advisor.tuning.wording.figures import percent, times
 
-BEYOND_CEILING = (
-    "the gain is larger than data ready at once allows, also after it was measured again: the two disagree, and the "
-    "gain, which was measured in turns, is the more exact"
-)
-"""What is said of a gain beyond the ceiling."""
 _EPOCH_SHOWS = 0.02
 _CAUSES = {
     Cause.WAITS: "waits for data",

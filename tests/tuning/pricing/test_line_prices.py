@@ -187,6 +187,27 @@ def test_a_block_without_samples_has_no_prices(script: Path) -> None:
     assert priced(Block("baseline", 10, 10, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0), [], script.parent) is None
 
 
+@pytest.mark.parametrize(
+    ("device", "fetch", "model"), [("cpu", 0.04, 0.3 * 0.96 / 0.9), ("cuda", 0.1, 0.3)], ids=["clocked", "sampled"]
+)
+def test_waiting_for_data_is_what_the_clock_says(script: Path, device: str, fetch: float, model: float) -> None:
+    """A tenth of the samples in a fetch that takes a twenty-fifth of the time: all other lines share what is left.
+    Beside a device the clock counts what the device waits, which is no share of the host's time."""
+    found = priced(block(script, wait=0.04), [], script.parent, device=device)
+    assert found is not None
+    assert found.listing is not None
+    shares = [None if line.price is None else line.price.share for line in found.listing.lines]
+    assert shares[0] == pytest.approx(fetch)
+    assert shares[2] == pytest.approx(model)
+    assert sum(share for share in shares if share is not None) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("fetching", [None, 1], ids=["never", "always"])
+def test_samples_of_one_kind_stay_as_they_are(fetching: int | None) -> None:
+    samples = LoopSamples((LoopStack((), fetching),), ((0, 1.0),) * 100, (), ())
+    assert Shares(samples, 0.3).of({0}) == pytest.approx(1.0)
+
+
 def test_the_interval_is_as_wide_as_steps_differ() -> None:
     """The same number of samples says less where the place takes half of the time at the end alone."""
     even = LoopSamples((LoopStack((), None),) * 2, ((0, 1.0), (1, 1.0)) * 500, (), ())

@@ -49,7 +49,7 @@ def hooked() -> Counting:
     """A meter that notices the calls of modules, and runs."""
     meter, records = Counting(), Records()
     session: Any = None
-    server = Server(session, records, meter, Elsewhere(""), extend_epochs=False, began=0.0)
+    server = Server(session, records, meter, Elsewhere(""), extend_epochs=False, awaits_loader=False, began=0.0)
     Hooks(server, records, meter)._wrap_module(nn.Module, torch.compiler)
     meter.start()
     return meter

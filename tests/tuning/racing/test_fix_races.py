@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from accel_advisor.tuning.record.turns_record import fixes_record
 from accel_advisor.tuning.showing.race_text import race_lines, raced_ending
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.session import Session
+
+from ...source import notebooks
 
 torch = pytest.importorskip("torch")
 
@@ -183,3 +186,32 @@ def test_a_file_that_changes_meanwhile_is_left_alone(tmp_path: Path) -> None:
     assert not result.written
     assert (tmp_path / "train.py").read_text() == changed
     assert raced_ending(fixes_record(result, tmp_path)) == ""
+
+
+CELLS = (
+    "import time\n\nimport torch\nfrom torch.utils.data import DataLoader, TensorDataset\n\ntorch.set_num_threads(1)",
+    "# for now\ntorch.autograd.set_detect_anomaly(True)",
+    """model = torch.nn.Linear(8, 8)
+loader = DataLoader(TensorDataset(torch.randn(640, 8)), batch_size=16)
+for epoch in range(1000):
+    for (inputs,) in loader:
+        model.zero_grad()
+        model(inputs).square().mean().backward()
+        time.sleep(0.01 if torch.is_anomaly_enabled() else 0.002)
+""",
+)
+
+
+def test_a_fix_that_pays_in_a_notebook_is_written_in_its_cell(tmp_path: Path) -> None:
+    path = tmp_path / "train.ipynb"
+    path.write_text(json.dumps(notebooks.notebook(*map(notebooks.code, CELLS)), indent=1))
+    before = path.read_text()
+    with Session(Command(path, None, (), tmp_path), deadline=math.inf, start_timeout=120, restarts=1) as session:
+        result = races(session, tmp_path, "ACC412").run(safe=True, unsafe=True)
+    (one,) = result.raced
+    assert one.verdict is RaceVerdict.PAYS
+    assert one.written
+    assert path.read_text() == before.replace("set_detect_anomaly(True)", "set_detect_anomaly(False)")
+    assert [line for line, _ in race_lines(fixes_record(result, tmp_path))][1].startswith(
+        "ACC412 train.ipynb:cell 3:2: pays here ("
+    )

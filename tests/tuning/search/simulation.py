@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from accel_advisor.tuning.probe.channel.wire import NO_TRANSFER, NO_WAIT, Block, Settings
+from accel_advisor.tuning.search.readings import Busy
 from accel_advisor.tuning.search.search import Answer, Request, Search
 from accel_advisor.tuning.search.settings import prefetch
 
@@ -68,9 +69,11 @@ class _Pool:
 
 
 class Simulation:
-    """One run of a loop; its clock goes on from block to block."""
+    """One run of a loop; its clock goes on from block to block. Without ``counts_cores`` nobody sees how busy its cores
+    are, as outside of Linux."""
 
-    def __init__(self, workload: Workload, baseline: Settings, seed: int = 0) -> None:
+    def __init__(self, workload: Workload, baseline: Settings, seed: int = 0, *, counts_cores: bool = True) -> None:
+        self.counts_cores = counts_cores
         self.workload = workload
         self.baseline = baseline
         self.now = 0.0
@@ -79,6 +82,7 @@ class Simulation:
         self._tasks: list[_Task] = []
         self._wander = 0.0
         self._loaded = False
+        self._used = self._others = 0.0
         if workload.wander or workload.load:
             self._turn()
 
@@ -112,6 +116,9 @@ class Simulation:
                 if left < step:
                     step = left
             self.now += step
+            if busy:
+                self._used += step * min(busy, self.workload.cores) * (1 - self.workload.load * self._loaded)
+            self._others += step * self.workload.cores * self.workload.load * self._loaded
             finished = []
             for task in self._tasks:
                 task.left -= step * rate if task.kind == "cpu" else step
@@ -233,9 +240,11 @@ class Simulation:
 
     def answer(self, request: Request) -> Answer:
         """One block, by the protocol of a trial: one pool, warm-up, batches in a multiple of the workers."""
-        asked = self.now
+        asked, used, others = self.now, self._used, self._others
         block = self._block(request)
-        return Answer(block, self.now - asked)
+        seconds = self.now - asked
+        busy = Busy((self._used - used) / seconds, (self._others - others) / seconds) if self.counts_cores else None
+        return Answer(block, seconds, busy=busy)
 
     def _settled(self, ready: list[int]) -> bool:
         """Whether the queue is full, empty or no longer changing, as a trial's pool decides it."""

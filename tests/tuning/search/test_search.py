@@ -37,6 +37,27 @@ def search_for(workload: Workload, baseline: Settings, **options: object) -> tup
         return search, asked
 
 
+def confirmed(
+    old: list[tuple[float, float]], new: list[tuple[float, float]], *, budget: float = 60.0, cost: float = 0.5
+) -> tuple[Search, list[Request]]:
+    """A last comparison in which the blocks of either side take these seconds and wait for so many of them, in turns;
+    each costs the search as many seconds."""
+    search = Search(Loop(Settings(), None), Limits(cores=4), budget=budget)
+    plan, asked = search.confirm(Settings(2)), []
+    counts = {True: 0, False: 0}
+    try:
+        asked.append(next(plan))
+        while True:
+            what = asked[-1].what
+            sides, number = (old if what == BASELINE else new), counts[what == BASELINE]
+            counts[what == BASELINE] += 1
+            seconds, wait = sides[number % len(sides)]
+            block = Block(what, 10, 100, seconds, wait, 0.0, seconds - wait, 0.0, 0.0)
+            asked.append(plan.send(Answer(block, cost)))
+    except StopIteration:
+        return search, asked
+
+
 def candidates(asked: list[Request]) -> Iterator[Settings]:
     return (request.what for request in asked if isinstance(request.what, Settings))
 
@@ -89,19 +110,39 @@ def test_false_wins_stay_within_the_declared_rate(load: float) -> None:
 
 @pytest.mark.parametrize(("waits", "pairs"), [(0.6, 4), (0.2, MOST_PAIRS)])
 def test_a_gain_beyond_what_waiting_allows_is_measured_on(waits: float, pairs: int) -> None:
-    """Twice as fast where a fifth of each step waits: one of the two is off."""
-    search = Search(Loop(Settings(), None), Limits(cores=4))
-    plan = search.confirm(Settings(2))
-    request = next(plan)
-    try:
-        while True:
-            seconds, wait = (1.0, waits) if request.what == BASELINE else (0.5, 0.1)
-            request = plan.send(Answer(Block(request.what, 10, 100, seconds, wait, 0.0, seconds, 0.0, 0.0), 0.5))
-    except StopIteration:
-        pass
+    """Twice as fast where a fifth of each step waits: what is left of the step takes twice as long beside the wait."""
+    search, _ = confirmed([(1.0, waits)], [(0.5, 0.1)])
     assert len(search.final) == pairs
-    assert search.beyond_ceiling == (waits < 0.5)
     assert search.recommended == Settings(2)
+    found = search.excess
+    assert (found is not None) == (waits < 0.5)
+    if found is not None:
+        assert found.apart
+        assert found.rest is not None
+        assert found.rest.ratio == pytest.approx(0.8 / 0.4)
+
+
+def test_a_gain_beyond_a_wide_ceiling_is_no_disagreement() -> None:
+    """It reads 1.65 beside a ceiling of 1.25 to 1.6, in blocks that leave open whether the step itself is slower."""
+    search, _ = confirmed([(1.0, 0.2), (1.0, 0.35)], [(0.45, 0.0), (0.8, 0.0)])
+    found = search.excess
+    assert found is not None
+    assert not found.apart
+    assert found.rest is None
+
+
+def test_a_likely_gain_is_compared_beyond_the_budget_once_and_says_so() -> None:
+    """The budget ends while the gain reads 1.2 and is open: some seconds more, and no more than these."""
+    likely, asked = confirmed([(1.4, 0.9), (0.95, 0.5)], [(1.0, 0.2)], budget=20.0, cost=1.5)
+    over = [request for request in asked if request.purpose is Purpose.OVERTIME]
+    assert over
+    assert asked[-len(over) :] == over
+    assert likely.spent - likely.overtime == pytest.approx(21.0)
+    assert 0 < likely.overtime <= likely.time.most - 20.0
+    assert likely.recommended is None
+    open_still, asked = confirmed([(1.1, 0.9), (0.9, 0.5)], [(1.0, 0.2)], budget=20.0, cost=1.5)
+    assert Purpose.OVERTIME not in {request.purpose for request in asked}
+    assert open_still.overtime == 0.0
 
 
 # Something to gain
@@ -134,6 +175,27 @@ def test_waiting_for_storage_takes_more_workers_than_cores() -> None:
     search, _ = search_for(storage, Settings())
     assert search.recommended is not None
     assert search.recommended.num_workers > 8
+
+
+def test_no_more_workers_than_cores_are_tried_where_they_compute() -> None:
+    """A busy neighbour makes one reading of four workers look as good as two: there is no core for them all the same.
+    Where nobody sees the cores, they are tried."""
+    decoding = Workload(fetch_cpu=0.05, step_cpu=0.002, step_device=0.002, cores=2, jitter=0.3, wander=0.15, load=0.3)
+    most = {True: 0, False: 0}
+    for counts in most:
+        for seed in range(12):
+            search = Search(Loop(Settings(), None), Limits(cores=2), seed=seed)
+            drive(search, Simulation(decoding, Settings(), seed, counts_cores=counts))
+            most[counts] = max(most[counts], *(one.num_workers for one in search.readings.tried))
+    assert most[True] == 2
+    assert most[False] > 2
+
+
+def test_workers_that_sleep_are_added_beyond_the_cores_also_beside_a_neighbour() -> None:
+    sleeping = Workload(fetch_io=0.1, fetch_cpu=0.002, step_cpu=0.002, step_device=0.008, cores=2, load=0.5)
+    search = Search(Loop(Settings(), None), Limits(cores=2))
+    drive(search, Simulation(sleeping, Settings()))
+    assert max(one.num_workers for one in search.readings.tried) > 4
 
 
 def test_workers_that_fight_for_cores_are_not_added() -> None:

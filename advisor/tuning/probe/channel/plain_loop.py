@@ -31,6 +31,8 @@ class PlainLoop:
         filename, row: where that is defined.
         calls: how often a step calls it.
         unreplayed: why it cannot be left out; None where it can.
+        names_loader: whether the script names a DataLoader all the same: a loop that takes its batches from one may
+            come later.
     """
 
     optimizer: str
@@ -39,6 +41,7 @@ class PlainLoop:
     row: int = 0
     calls: int = 0
     unreplayed: Unreplayed | None = None
+    names_loader: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ class Unmeasurable(Enum):
 
     NO_LOADER = auto()
     """It takes no batch from a DataLoader, and no optimizer tells its steps apart."""
+    LOADER_LATER = auto()
+    """It took none from a DataLoader, and one that does has come after it."""
     READ_BEFORE = auto()
     """Its batches are read once, before it begins."""
     NO_LOADER_ON_RANKS = auto()

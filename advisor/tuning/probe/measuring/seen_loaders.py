@@ -23,6 +23,8 @@ EVENTS_WITHOUT_BATCH = 64
 """Training steps in a row without a batch from any loader: the data was read once, before."""
 EVENTS_BETWEEN_BATCHES = 256
 """Training steps in a row without a batch from the loader that trains: it is asked no more."""
+_FED_EVENTS = 4
+"""Training steps with batches from a loader before them, after others without, before it is taken to train."""
 SLOW_EVENTS, SLOW_SECONDS = 8, 5.0
 """Where steps are slow, so many of them over so long a time say as much, if no loader was built yet."""
 
@@ -101,6 +103,7 @@ class Records:
         self.events = 0
         self.events_without_batch = 0
         self._first_event = 0.0
+        self._fed = self._events_since_fed = 0
         self.chosen: LoaderRecord | None = None
 
     def built(self, loader: Any) -> LoaderRecord:
@@ -151,6 +154,16 @@ class Records:
         for record in self._since:
             record.credits += 1
         self._since.clear()
+
+    def feeds_after_all(self) -> bool:
+        """Whether loaders feed a training that took no batch from any at first. To be asked at every training step
+        then. A loader whose batches come before fewer than one in four of them evaluates now and then."""
+        if self._since:
+            self._fed += 1
+            self._since.clear()
+        if self._fed:
+            self._events_since_fed += 1
+        return self._fed >= _FED_EVENTS and 4 * self._fed > self._events_since_fed
 
     @property
     def trained(self) -> LoaderRecord | None:

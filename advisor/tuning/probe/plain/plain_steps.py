@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -25,6 +25,7 @@ from accel_advisor.tuning.probe.measuring.blocks import Ceiling
 from accel_advisor.tuning.probe.measuring.line_watch import TRACED_BATCHES, LineWatch
 from accel_advisor.tuning.probe.measuring.meter import Device, Meter
 from accel_advisor.tuning.probe.plain.fetch_search import FetchFound, FetchSearch
+from accel_advisor.tuning.probe.plain.named_loader import names_loader
 from accel_advisor.tuning.probe.plain.replayed_call import ReplayedCall
 from accel_advisor.tuning.probe.script.stack import capture
 
@@ -198,16 +199,17 @@ class PlainSteps:
             start_method="",
         )
         self._samples = size
-        if found is None:
-            self._ready(info, PlainLoop(self._optimizer, unreplayed=unreplayed))
-            return
-        code = found.code
-        self._ready(
-            info,
-            PlainLoop(
-                self._optimizer, code.co_qualname, code.co_filename, code.co_firstlineno, found.calls, unreplayed
-            ),
-        )
+        loop = PlainLoop(self._optimizer, unreplayed=unreplayed, names_loader=names_loader())
+        if found is not None:
+            code = found.code
+            loop = replace(
+                loop,
+                function=code.co_qualname,
+                filename=code.co_filename,
+                row=code.co_firstlineno,
+                calls=found.calls,
+            )
+        self._ready(info, loop)
 
     # -- blocks ----------------------------------------------------------------------------------------------------
 
