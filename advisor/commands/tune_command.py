@@ -5,24 +5,33 @@ from __future__ import annotations
 import math
 import os
 import shlex
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from accel_advisor.commands.failure import Failure, console_here
 from accel_advisor.commands.output_files import Outputs
+from accel_advisor.commands.tuning_nodes import (
+    Interrupted,
+    answer_of,
+    asked_of,
+    meeting_place,
+    node_options,
+    terminable,
+    together,
+)
 from accel_advisor.source.document import is_notebook
+from accel_advisor.tuning.nodes.rendezvous import Asked
 from accel_advisor.tuning.search.settings import KNOBS, TRAINING_KNOB_NAMES, UnknownKnobError, fix_rules, parse_knobs
 from accel_advisor.tuning.target.environment_remedies import environment_remedy, missing_torch
-from accel_advisor.tuning.target.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
+from accel_advisor.tuning.target.launcher import LaunchError, check_tasks, missing_rank, parse_ranks
 from accel_advisor.tuning.target.remedies import remedy_for_memory, remedy_of
 from accel_advisor.tuning.trial.interrupts import Interrupts
 
@@ -38,12 +47,6 @@ _ARGUMENTS = "accel_advisor.arguments"
 _NEAR = 0.8
 """Likeness of an option that is not there to one that may have been meant: those of scripts are often half alike."""
 _FILE = click.Path(path_type=Path, dir_okay=False)
-
-
-class Interrupted(Failure):
-    """The user cut the run short; the exit status is that of shells."""
-
-    exit_code = 128 + signal.SIGINT
 
 
 class _ScriptCommand(click.Command):
@@ -84,7 +87,7 @@ def _behind_dashes(own: list[str], words: str) -> str:
 @click.option(
     "--nproc-per-node", "processes", metavar="N", help="Run the script under torchrun, in N processes, or gpu."
 )
-@click.option("--nnodes", default="1", metavar="N", help="As torchrun has it. A trial takes place on one node.")
+@node_options
 @click.option("--apply", is_flag=True, help="Run the new source against the old one, and write it if the gain shows.")
 @click.option(
     "--budget", type=float, default=60.0, show_default=True, metavar="SECONDS", help="For the search, beyond startup."
@@ -139,7 +142,6 @@ def tune(
     script: Path | None,
     module: str | None,
     processes: str | None,
-    nnodes: str,
     apply: bool,
     budget: float,
     start_timeout: float,
@@ -185,9 +187,12 @@ def tune(
     if unsafe_fixes and not apply:
         raise Failure("--unsafe-fixes says what --apply may write: give both")
     outputs = Outputs(json_file, page, trace, history, _tolerance(tolerance, check))
-    outputs.check()
     config, command = _command(script, module, ctx.meta[_ARGUMENTS])
-    command = _launched(command, processes, nnodes)
+    asked = asked_of(ctx)
+    command = _launched(command, processes, asked)
+    where = meeting_place(asked, lambda: _own(command))
+    if where is None:
+        outputs.check()
     if command.ranks is not None and chosen & set(TRAINING_KNOB_NAMES):
         names = ", ".join(sorted(chosen & set(TRAINING_KNOB_NAMES)))
         raise Failure(f"--knobs {names}: a knob of the training is tried in one process; leave out --nproc-per-node")
@@ -202,9 +207,11 @@ def tune(
         click.echo(f"Knobs of the training start the script at most {starts} times, beside the search.", err=True)
     if rules is not None:
         click.echo(f"Each fix of lint starts the script at most {STARTS_A_FIX} times, beside the search.", err=True)
-    with _alone(wait), Interrupts() as interrupts:
+    with _alone(wait), together(ctx, where, command, config.root, options) as lead, Interrupts() as interrupts:
         try:
-            outcome = _watched(run, command, options, config.root, console, interrupts)
+            if lead is not None:
+                outputs.check()  # of the node that leads alone
+            outcome = _watched(partial(run, lead=lead), command, options, config.root, console, interrupts)
         except ScriptFailed as error:
             if error.traceback:
                 click.echo(error.traceback.rstrip(), err=True)
@@ -215,6 +222,8 @@ def tune(
             raise Failure(str(error)) from error
         except KeyboardInterrupt:
             raise Interrupted("interrupted before there was anything to report; nothing was changed") from None
+        if lead is not None:
+            lead.answer, lead.changed = answer_of(outcome), outcome.verified is True
         _finish(ctx, outcome, console, outputs, check=check)
 
 
@@ -297,7 +306,7 @@ def _finish(ctx: click.Context, outcome: Outcome, console: Console, outputs: Out
 def _watched(run: Any, command: Command, options: Any, root: Path, console: Console, interrupts: Interrupts) -> Outcome:
     from accel_advisor.tuning.showing.progress import Screen
 
-    with _terminable(), Screen(console) as screen:
+    with terminable(), Screen(console) as screen:
         outcome: Outcome = run(command, options, root=root, watch=screen.show, interrupts=interrupts)
         return outcome
 
@@ -337,33 +346,17 @@ def _command(script: Path | None, module: str | None, arguments: tuple[str, ...]
         raise Failure(str(error)) from error
 
 
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """A polite request to end unwinds the stack, so that trials end and files go back."""
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    # A signal that whoever started this chose to ignore, as nohup does, stays ignored.
-    found = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    numbers = [number for number in found if signal.getsignal(number) == signal.SIG_DFL]
-    for number in numbers:
-        signal.signal(number, end)
-    try:
-        yield
-    finally:
-        for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
-
-
-def _launched(command: Command, processes: str | None, nodes: str) -> Command:
+def _launched(command: Command, processes: str | None, asked: Asked) -> Command:
     """The command as ``--nproc-per-node`` and ``--nnodes`` want it to be started."""
+    several = asked.nodes != "1"
     try:
-        ranks = parse_ranks(processes) if processes is not None else None
+        ranks = parse_ranks(processes) if processes is not None else 1 if several else None
         if ranks is not None and is_notebook(command.file.name):
-            raise LaunchError(f"--nproc-per-node: {command.file.name} is a notebook, and torchrun starts scripts only")
+            option = "--nnodes" if processes is None else "--nproc-per-node"
+            raise LaunchError(f"{option}: {command.file.name} is a notebook, and torchrun starts scripts only")
         command = replace(command, ranks=ranks)
-        check_nodes(nodes, _own(command), os.environ)
+        if not several:
+            check_tasks(_own(command), os.environ)
     except LaunchError as error:
         raise Failure(str(error)) from error
     return command

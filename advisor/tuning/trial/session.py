@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from accel_advisor.machine.gpus import Sample
+from accel_advisor.tuning.nodes.lead import Lead
 from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, Ready, Stopped
 from accel_advisor.tuning.probe.knobs.training_knobs import Plan
 from accel_advisor.tuning.search.purposes import Doing, Purpose, doing
@@ -22,6 +23,7 @@ from accel_advisor.tuning.trial.timeline import START, Served
 from accel_advisor.tuning.trial.trial import Trial
 from accel_advisor.tuning.trial.trial_errors import (
     CandidateError,
+    NodesParted,
     NoRoom,
     NotMeasurable,
     ScriptFinished,
@@ -44,6 +46,7 @@ class Session:
         deadline: on :func:`time.monotonic`, when everything ends.
         start_timeout: seconds that one startup may take.
         restarts: children that may be lost before it gives up.
+        lead: of the other nodes that its trials take place on, too.
 
     Attributes:
         ready: what the latest start reported.
@@ -59,11 +62,18 @@ class Session:
     """
 
     def __init__(
-        self, command: Command, *, deadline: float, start_timeout: float, restarts: int = MOST_RESTARTS
+        self,
+        command: Command,
+        *,
+        deadline: float,
+        start_timeout: float,
+        restarts: int = MOST_RESTARTS,
+        lead: Lead | None = None,
     ) -> None:
         self.command = command
         self.deadline = deadline
         self.start_timeout = start_timeout
+        self.lead = lead
         self.ready: Ready | None = None
         self.contained: set[str] = set()
         self.leaked: set[str] = set()
@@ -134,6 +144,7 @@ class Session:
             extend_epochs=self._extend,
             sources=self.sources,
             plan=self.plan,
+            lead=self.lead,
         )
         try:
             self.ready = self._trial.start()
@@ -208,7 +219,7 @@ class Session:
                 return Answer(block, now - began)
             except CandidateError as error:
                 return Answer(None, time.monotonic() - began, error.reason, error.out_of_memory)
-            except (NotMeasurable, TimedOut, NoRoom):
+            except (NotMeasurable, TimedOut, NoRoom, NodesParted):
                 self.close()
                 raise
             except TrialEnded as error:
