@@ -31,7 +31,7 @@ from accel_advisor.source.document import is_notebook
 from accel_advisor.tuning.nodes.rendezvous import Asked
 from accel_advisor.tuning.search.settings import KNOBS, TRAINING_KNOB_NAMES, UnknownKnobError, fix_rules, parse_knobs
 from accel_advisor.tuning.target.environment_remedies import environment_remedy, missing_torch
-from accel_advisor.tuning.target.launcher import LaunchError, check_tasks, missing_rank, parse_ranks
+from accel_advisor.tuning.target.launcher import LaunchError, check_tasks, missing_rank, one_of_several, parse_ranks
 from accel_advisor.tuning.target.remedies import remedy_for_memory, remedy_of
 from accel_advisor.tuning.trial.interrupts import Interrupts
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from accel_advisor.tuning.target.command import Command
     from accel_advisor.tuning.trial.trial_errors import ScriptFailed
 
-_ARGUMENTS = "accel_advisor.arguments"
+_ARGUMENTS, _WORDS = "accel_advisor.arguments", "accel_advisor.words"
 _NEAR = 0.8
 """Likeness of an option that is not there to one that may have been meant: those of scripts are often half alike."""
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -60,7 +60,7 @@ class _ScriptCommand(click.Command):
         if "--" in args:
             split = args.index("--")
             own, script = args[:split], args[split + 1 :]
-        ctx.meta[_ARGUMENTS] = tuple(script)
+        ctx.meta[_ARGUMENTS], ctx.meta[_WORDS] = tuple(script), args
         try:
             return super().parse_args(ctx, [*own])
         except click.NoSuchOption as error:
@@ -190,7 +190,7 @@ def tune(
     config, command = _command(script, module, ctx.meta[_ARGUMENTS])
     asked = asked_of(ctx)
     command = _launched(command, processes, asked)
-    where = meeting_place(asked, lambda: _own(command))
+    where = meeting_place(asked, ctx.meta[_WORDS])
     if where is None:
         outputs.check()
     if command.ranks is not None and chosen & set(TRAINING_KNOB_NAMES):
@@ -222,6 +222,7 @@ def tune(
             raise Failure(str(error)) from error
         except KeyboardInterrupt:
             raise Interrupted("interrupted before there was anything to report; nothing was changed") from None
+        outcome.notes += _one_node(command) if lead is None else []
         if lead is not None:
             lead.answer, lead.changed = answer_of(outcome), outcome.verified is True
         _finish(ctx, outcome, console, outputs, check=check)
@@ -360,6 +361,16 @@ def _launched(command: Command, processes: str | None, asked: Asked) -> Command:
     except LaunchError as error:
         raise Failure(str(error)) from error
     return command
+
+
+def _one_node(command: Command) -> list[str]:
+    """What to know of an answer that one node of several gave."""
+    try:
+        text = command.file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    said = one_of_several(_own(command), text, os.environ)
+    return [said] if said else []
 
 
 def _own(command: Command) -> list[str]:

@@ -73,18 +73,18 @@ def asked_of(ctx: click.Context) -> Asked:
     return Asked(**ctx.meta[_ASKED])
 
 
-def meeting_place(asked: Asked, own: Callable[[], list[str]]) -> Rendezvous | None:
+def meeting_place(asked: Asked, own: list[str]) -> Rendezvous | None:
     """Where the nodes meet; None for a trial on one node.
 
     Args:
-        own: gives the words of the command that tunes on one node, without its name.
+        own: the words of the command as they were given, without its name.
 
     Raises:
         Failure: the options do not say it.
     """
     try:
         nodes = asked.nodes
-        line = slurm_line(own(), int(nodes)) if nodes.isascii() and nodes.isdigit() else ""
+        line = slurm_line(own, int(nodes)) if nodes.isascii() and nodes.isdigit() else ""
         found = rendezvous(asked, os.environ, line)
     except RendezvousError as error:
         raise Failure(str(error)) from error

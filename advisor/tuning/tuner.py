@@ -45,6 +45,7 @@ from accel_advisor.tuning.trial.session import Session, Watch
 from accel_advisor.tuning.trial.trial_errors import NodesParted, NotMeasurable, TrialEnded, TrialError
 from accel_advisor.tuning.wording.diagnosis_text import BEYOND_CEILING
 from accel_advisor.tuning.wording.figures import percent
+from accel_advisor.tuning.wording.nodes_text import nodes_notes
 from accel_advisor.tuning.wording.resource_text import scarce, use_text
 from accel_advisor.tuning.wording.side_effects import not_tried, short_steps, side_effects
 
@@ -229,7 +230,7 @@ def _describe(
 
 def _close(outcome: Outcome, session: Session) -> None:
     """Notes what a session left, which is closed."""
-    outcome.notes += sorted(session.notes)
+    outcome.notes += [*sorted(session.notes), *nodes_notes(outcome.nodes, written=outcome.verified is True)]
     outcome.contained, outcome.leaked = tuple(sorted(session.contained)), tuple(sorted(session.leaked))
     outcome.timeline, outcome.samples, outcome.clock = tuple(session.timeline), tuple(session.samples), session.clock
     outcome.accelerators = accelerators() if outcome.device != "cpu" else ()

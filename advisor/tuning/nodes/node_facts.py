@@ -93,6 +93,11 @@ def difference(nodes: Sequence[NodeFacts]) -> str:
     return ""
 
 
+def ranks_of(number: int, facts: NodeFacts) -> tuple[int, ...]:
+    """The ranks of a node, by its number."""
+    return tuple(range(number * facts.ranks, (number + 1) * facts.ranks))
+
+
 def least(limits: Limits, nodes: Sequence[NodeFacts]) -> Limits:
     """The least that any of the nodes allows: the settings are the same on all, and must fit on each."""
     memory = [one for one in (limits.memory, *(each.memory for each in nodes)) if one is not None]

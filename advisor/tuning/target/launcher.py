@@ -55,7 +55,7 @@ def check_tasks(own: list[str], environment: Mapping[str, str]) -> None:
     nodes = environment.get("SLURM_STEP_NUM_NODES", "1")
     line = f"`{slurm_line(own)}`"
     if nodes.isdigit() and int(nodes) > 1:
-        line = f"`{slurm_line(own, int(nodes))}` for all nodes, or {line} for one,"
+        line = f"`{slurm_line(['--nnodes', nodes, *own], int(nodes))}` for all nodes, or {line} for one,"
     raise LaunchError(
         f"srun started {tasks} of these at once, but a trial starts its ranks itself: put {line} into the batch file"
     )
@@ -65,13 +65,13 @@ def slurm_line(own: list[str], nodes: int = 1) -> str:
     """The line of a SLURM batch file that tunes on so many nodes, with all cores of the job there.
 
     Args:
-        own: the words of the command that tunes on one node, without its name.
+        own: the words of the command, without its name.
         nodes: how many.
     """
     start = f"srun --nodes={nodes} --ntasks-per-node=1 --cpus-per-task=$SLURM_CPUS_ON_NODE"
     if nodes == 1:
         return f"srun --nodes=1 --ntasks=1 --cpus-per-task=$SLURM_CPUS_ON_NODE {tune_line(own)}"
-    return f"{start} {tune_line(['--nnodes', str(nodes), *own])}"
+    return f"{start} {tune_line(own)}"
 
 
 def one_of_several(own: list[str], script: str, environment: Mapping[str, str]) -> str:
@@ -90,7 +90,8 @@ def one_of_several(own: list[str], script: str, environment: Mapping[str, str]) 
     why = f"the script speaks of several nodes ({asks[0]})" if asks is not None else ""
     if several > 1:
         why = f"the job has {several} nodes"
-    line = slurm_line(own, several) if several > 1 else tune_line(["--nnodes", "N", *own])
+    on_all = ["--nnodes", str(several) if several > 1 else "N", *own]
+    line = slurm_line(on_all, several) if several > 1 else tune_line(on_all)
     return (
         f"{why}, and this trial took place on one: where files come over a network, one node's answer is not that of "
         f"all, which share what the storage gives; `{line}` measures on all of them"

@@ -325,23 +325,23 @@ class Trial:
             return ScriptFinished(
                 f"the script ended after {event.batches} batches, before it could be measured", event.batches
             )
-        who: str = "the script's process"
+        whose: str = "the script's process"
         end: _End | None = event
         if isinstance(event, RankLost):
             # torchrun sees to the others, and writes what became of the first.
-            who, end = self._rank(event.rank), self._await_end(self._node(event.rank))
+            whose, end = self._rank(event.rank), self._await_end(self._node(event.rank))
         errors = end.errors if isinstance(end, NodeEnded) else self._run.child.output()[1]
         status = event.status if not isinstance(event, RankLost) else None
         cause = root_cause(errors) if self.command.ranks is not None else None
         if cause is not None:
-            who, status = self._rank(cause[0]), cause[1]
+            whose, status = self._rank(cause[0]), cause[1]
         self._close()
         if not isinstance(event, RankLost) and event.failure:
             return ScriptFailed(f"the script could not be started: {event.failure}", event.failure, 1)
         memory = ran_out_of_memory("", status)
         if what is not None:
-            return TrialEnded(f"{who} {died(status)} while {named(what)} was measured", out_of_memory=memory)
-        return ScriptFailed(f"{who} {died(status)}", errors, status or 1, self._batches, out_of_memory=memory)
+            return TrialEnded(f"{whose} {died(status)} while {named(what)} was measured", out_of_memory=memory)
+        return ScriptFailed(f"{whose} {died(status)}", errors, status or 1, self._batches, out_of_memory=memory)
 
     def _await_end(self, node: int) -> ProcessEnded | NodeEnded | None:
         """The end of the command on a node, if it comes soon."""
