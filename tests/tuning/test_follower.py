@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -12,9 +14,21 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
+
+from accel_advisor.tuning.follower import Follower, Verdict
+from accel_advisor.tuning.nodes.meeting import Follows
+from accel_advisor.tuning.nodes.node_facts import stamp_of
+from accel_advisor.tuning.nodes.node_link import LinkError, NodeLink, enter, welcome
+from accel_advisor.tuning.nodes.node_messages import Agreed, FileText, FromRank, Over, Rewriting, RunRefused, StartRun
+from accel_advisor.tuning.nodes.ranks_elsewhere import RelayedRanks
+from accel_advisor.tuning.nodes.rendezvous import Rendezvous
+from accel_advisor.tuning.probe.channel.wire import Frame, LoaderInfo, Ready, Settings
+from accel_advisor.tuning.target.command import Command
 
 from .conftest import check_nothing_stays, segments
 
@@ -149,7 +163,18 @@ def test_the_line_that_is_printed_under_slurm_tunes_and_applies_on_both_nodes(
         (programs / name).write_text(f'#!/bin/sh\nexec {sys.executable} {run} "$@"\n')
         (programs / name).chmod(stat.S_IRWXU)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-    words = ["--nnodes", "2", "--budget", "12", "--knobs", "num_workers", "--apply", "--json", "answer.json", "train.py"]
+    words = [
+        "--nnodes",
+        "2",
+        "--budget",
+        "12",
+        "--knobs",
+        "num_workers",
+        "--apply",
+        "--json",
+        "answer.json",
+        "train.py",
+    ]
     alone = subprocess.run(["accel-advisor", "tune", *words], cwd=project, capture_output=True, text=True, check=False)
     assert alone.returncode == 2
     printed = re.search(r"this runs on one node: put `(srun .*)` into the batch file$", last(alone.stderr))
@@ -172,6 +197,92 @@ def test_the_line_that_is_printed_under_slurm_tunes_and_applies_on_both_nodes(
     assert len(answers) == 1
     assert answers[0].endswith("Changed: train.py. This node sees the same files.")
     assert done.stdout.count("\nRecommended ") == 1
+
+
+@pytest.fixture
+def apart(project: Path, tmp_path: Path) -> Iterator[tuple[Path, NodeLink, Follower]]:
+    """A node with a checkout of its own, which has seen its loader, and the end of the link where the other leads."""
+    other = tmp_path / "other"
+    shutil.copytree(project, other)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        here = socket.create_connection(listener.getsockname())
+        there, _ = listener.accept()
+    with ThreadPoolExecutor() as threads:
+        leads = threads.submit(welcome, there, b"key")
+        link = enter(here, b"key")
+    row = TRAINING.splitlines().index("loader = DataLoader(data, 4, sampler=sampler, num_workers=WORKERS)") + 1
+    frame = Frame(str(other / "train.py"), "<module>", row, 10, row, 67)
+    info = LoaderInfo(0, "train", (frame,), Settings(), 4, 512, 64, "Waits", "fork")
+    ranks = RelayedRanks(1, link)
+    ranks.hear(1, Ready((info,), "cpu", "2.13.0", 1.0))
+    where = Rendezvous(2, "localhost", 1, "run")
+    follower = Follower(Command(Path("train.py"), None, (), other, ranks=1), other, where, Follows(link, ("a", "b"), 1))
+    follower._ranks = ranks
+    yield other, leads.result(), follower
+    leads.result().close()
+
+
+def rewriting(project: Path, new: str) -> Rewriting:
+    def digest(text: str) -> str:
+        return sha256(text.encode()).hexdigest()
+
+    file = FileText("train.py", digest(TRAINING), digest(new), stamp_of(project / "train.py"))
+    return Rewriting(Settings(), Settings(2), (file,))
+
+
+def told(lead: NodeLink, follower: Follower, *messages: object) -> tuple[list[object], Verdict]:
+    """What a node answers, and how it ends."""
+    for message in messages:
+        lead.send(message)
+    with follower:
+        verdict = follower.follow()
+    answers = []
+    with contextlib.suppress(LinkError):
+        while True:
+            answers.append(lead.receive(5))
+    return [one for one in answers if not isinstance(one, FromRank)], verdict
+
+
+NEW = TRAINING.replace("WORKERS = 0", "WORKERS = 2")
+
+
+def test_a_checkout_of_its_own_is_not_written_and_the_node_says_so(
+    project: Path, apart: tuple[Path, NodeLink, Follower]
+) -> None:
+    other, lead, follower = apart
+    over = Over(0, "num_workers=2, 3.0x as fast.", changed=True)
+    answers, verdict = told(lead, follower, rewriting(project, NEW), over)
+    assert answers == [Agreed()]
+    assert verdict == Verdict(
+        0,
+        "Node b: the answer is node a's: num_workers=2, 3.0x as fast. Here train.py is as it was: copy it from node a.",
+        False,
+    )
+    assert (other / "train.py").read_text() == TRAINING
+
+
+def test_what_is_not_the_text_of_the_node_that_leads_is_neither_agreed_to_nor_shown(
+    project: Path, apart: tuple[Path, NodeLink, Follower]
+) -> None:
+    """Neither a text that is not here nor another change than the settings make: only hashes cross."""
+    _, lead, follower = apart
+    asked = rewriting(project, NEW.replace("epoch", "print"))
+    shown = StartRun(1, False, ((asked.files[0].name, asked.files[0].after),), 60.0)
+    answers, verdict = told(lead, follower, asked, shown, Over(2, "node a: no", failed=True))
+    assert answers == [
+        Agreed("train.py has another text here: bring all nodes to the same, and start again"),
+        RunRefused("train.py is not here as it is to be shown"),
+    ]
+    assert verdict == Verdict(2, "node a: no", True)
+
+
+def test_a_node_that_leads_and_is_gone(apart: tuple[Path, NodeLink, Follower]) -> None:
+    _, lead, follower = apart
+    lead.close()
+    with follower:
+        verdict = follower.follow()
+    assert (verdict.status, verdict.failed) == (2, True)
+    assert re.fullmatch(r"node a, which leads, is lost \(.*\); this node changed nothing", verdict.sentence)
 
 
 def test_a_node_that_is_killed_ends_the_trial_of_the_other(project: Path) -> None:
