@@ -44,7 +44,7 @@ from accel_advisor.tuning.target.remedies import ran_out_of_memory
 from accel_advisor.tuning.trial.child_process import ProcessEnded, remaining
 from accel_advisor.tuning.trial.contained_run import ContainedRun
 from accel_advisor.tuning.trial.disk_space import LOOK_SECONDS
-from accel_advisor.tuning.trial.endings import died, last_words, named, slow_start, spoken
+from accel_advisor.tuning.trial.endings import died, last_words, named, slow_start, spoken, unseen
 from accel_advisor.tuning.trial.reason_text import candidate_text, loop_text
 from accel_advisor.tuning.trial.trial_errors import (
     CandidateError,
@@ -314,6 +314,7 @@ class Trial:
                 said = last_words(failure)
                 who = "the script" if event.rank is None else self._rank(event.rank)
                 reason = f"{who} failed with exit status {event.status}" + (f": {said}" if said else "")
+                reason += unseen(said) if self._lead is not None else ""
                 memory = ran_out_of_memory(said, event.status)
                 return ScriptFailed(reason, failure, event.status, event.batches, out_of_memory=memory)
             if not event.batches:

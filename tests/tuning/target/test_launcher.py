@@ -8,7 +8,14 @@ import pytest
 from click.testing import CliRunner
 
 from accel_advisor.commands.tune_command import tune
-from accel_advisor.tuning.target.launcher import LaunchError, check_tasks, missing_rank, one_of_several, parse_ranks
+from accel_advisor.tuning.target.launcher import (
+    LaunchError,
+    check_tasks,
+    missing_rank,
+    one_of_several,
+    parse_ranks,
+    slurm_line,
+)
 
 OWN = ["--nproc-per-node", "4", "train.py"]
 SLURM = {"SLURM_JOB_ID": "7"}
@@ -60,6 +67,12 @@ def test_one_node_of_several_is_said_to_be_one(script: str, environment: dict[st
     said = one_of_several(OWN, script, environment)
     assert said.startswith(f"{why}, and this trial took place on one: where files come over a network, one node's")
     assert (LINE_OF_TWO if environment else "tune --nnodes N --nproc-per-node 4 train.py") in said
+
+
+def test_the_guide_has_the_line_that_is_printed() -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "guides" / "many-gpus.md").read_text()
+    line = slurm_line(["--nnodes", "2", "--nproc-per-node", "8", "train.py"], 2)
+    assert f"\n{line}\n" in guide
 
 
 @pytest.mark.parametrize("environment", [{}, {"SLURM_JOB_NUM_NODES": "1"}])
