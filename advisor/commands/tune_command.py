@@ -193,11 +193,12 @@ def tune(
     where = meeting_place(asked, ctx.meta[_WORDS])
     if where is None:
         outputs.check()
+    launching = "--nproc-per-node" if where is None else "--nproc-per-node and --nnodes"
     if command.ranks is not None and chosen & set(TRAINING_KNOB_NAMES):
         names = ", ".join(sorted(chosen & set(TRAINING_KNOB_NAMES)))
-        raise Failure(f"--knobs {names}: a knob of the training is tried in one process; leave out --nproc-per-node")
+        raise Failure(f"--knobs {names}: a knob of the training is tried in one process; leave out {launching}")
     if command.ranks is not None and rules is not None:
-        raise Failure("--knobs fixes: a fix is raced in one process; leave out --nproc-per-node")
+        raise Failure(f"--knobs fixes: a fix is raced in one process; leave out {launching}")
     if find_spec("torch") is None:
         raise Failure(missing_torch(os.environ))
     console = console_here()

@@ -268,19 +268,13 @@ def _listener(where: Rendezvous) -> socket.socket | None:
     Raises:
         MeetingError: this node is to lead, and cannot.
     """
-    if where.placed and where.number != 0:
+    if where.number != 0 if where.placed else not _is_here(where):
         return None
     try:
-        found = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)
-    except socket.gaierror as error:
-        raise MeetingError(f"--rdzv-endpoint {where.endpoint}: {where.host} is not known here") from error
-    addresses = list(dict.fromkeys((family, str(address[0])) for family, _, _, _, address in found))
-    if not where.placed and not any(_is_here(family, host) for family, host in addresses):
-        return None
-    try:
-        if all(ipaddress.ip_address(host.partition("%")[0]).is_loopback for _, host in addresses):
-            family, host = addresses[0]
-            return socket.create_server((host, where.port), family=family)
+        # A machine may know its own name by a loopback address, at which no other node finds it.
+        if where.host == "localhost" or _is_loopback(where.host):
+            family, address = _addresses(where)[0]
+            return socket.create_server((address, where.port), family=family)
         if socket.has_dualstack_ipv6():
             return socket.create_server(("", where.port), family=socket.AF_INET6, dualstack_ipv6=True)
         return socket.create_server(("", where.port))
@@ -292,11 +286,31 @@ def _listener(where: Rendezvous) -> socket.socket | None:
         ) from error
 
 
-def _is_here(family: int, host: str) -> bool:
-    """Whether an address is one of this machine."""
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        try:
-            probe.bind((host, 0))
-        except OSError:
-            return False
-    return True
+def _is_here(where: Rendezvous) -> bool:
+    """Whether the host is this machine, by its name or by an address.
+
+    Raises:
+        MeetingError: nobody knows the host.
+    """
+    if where.host in (socket.gethostname(), socket.getfqdn()):
+        return True
+    for family, address in _addresses(where):
+        with socket.socket(family, socket.SOCK_STREAM) as probe, contextlib.suppress(OSError):
+            probe.bind((address, 0))
+            return True
+    return False
+
+
+def _addresses(where: Rendezvous) -> list[tuple[int, str]]:
+    try:
+        found = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)
+    except socket.gaierror as error:
+        raise MeetingError(f"--rdzv-endpoint {where.endpoint}: {where.host} is not known here") from error
+    return list(dict.fromkeys((family, str(address[0])) for family, _, _, _, address in found))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:  # a name
+        return False

@@ -172,6 +172,19 @@ def test_another_program_at_the_endpoint_is_no_node(home: Path, monkeypatch: pyt
             Nodes().come(replace(where, number=0, placed=True), A).result()
 
 
+def test_a_machine_that_knows_its_own_name_by_a_loopback_address_is_found_from_elsewhere(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Debian's 127.0.1.1: what it listens at is not what it takes itself for."""
+    monkeypatch.setenv(VARIABLE, "a secret of all nodes")
+    monkeypatch.setattr(socket, "gethostname", lambda: "this.host.invalid")
+    nodes, where = Nodes(), replace(place(), host="this.host.invalid")
+    first = nodes.come(where, A)
+    nodes.wait("Node a leads")
+    second = nodes.come(replace(where, host="127.0.0.2", number=1, placed=True), B)
+    end(led(first), followed(second))
+
+
 def test_a_host_that_is_not_known(home: Path) -> None:
     where = Rendezvous(2, "no.such.host.invalid", 29400, "run")
     with pytest.raises(MeetingError, match=r"no\.such\.host\.invalid is not known here"):
