@@ -56,7 +56,7 @@ class Waits(Dataset):
     def __getitem__(self, index):
         info = get_worker_info()
         if info is None:
-            time.sleep(0.02)  # so that what is found does not depend on how busy the machine is
+            time.sleep(0.02)
         return torch.full((8,), float(index % 5)), index % 3, 0 if info is None else info.num_workers
 
 
@@ -66,6 +66,8 @@ model = DistributedDataParallel(nn.Linear(8, 3))
 data = Waits()
 sampler = DistributedSampler(data)
 loader = DataLoader(data, 4, sampler=sampler, num_workers=WORKERS)
+if dist.get_rank() == 0:
+    torch.save(model.state_dict(), "first.pt")
 for epoch in range(10**6):
     sampler.set_epoch(epoch)
     for x, y, workers in loader:
@@ -78,8 +80,7 @@ for epoch in range(10**6):
             for parameter in model.parameters():
                 parameter -= 0.01 * parameter.grad
         model.zero_grad()
-    if dist.get_rank() == 0:
-        torch.save(model.state_dict(), "last.pt")
+        time.sleep(0.02)  # beside which it matters little how busy the machine is
 """
 SRUN = Path(__file__).with_name("srun_here.py")
 
@@ -190,7 +191,7 @@ def test_the_line_that_is_printed_under_slurm_tunes_and_applies_on_both_nodes(
     assert workers > 0, record["kept"]
     assert [block for block in record["blocks"] if block["failed"]] == []
     assert record["verified"] is True, record["verification"]
-    assert record["contained"] == ["last.pt"]
+    assert record["contained"] == ["first.pt"]
     assert record["leaked"] == []
     assert (project / "train.py").read_text() == TRAINING.replace("WORKERS = 0", f"WORKERS = {workers}")
     answers = [line for line in done.stdout.splitlines() if line.startswith("Node node1: the answer is node node0's: ")]
