@@ -85,7 +85,8 @@ class MeetingKey:
             return None
         except OSError as error:
             raise KeyFaultError(f"{self.file} cannot be read: {error.strerror or error}") from error
-        if state.st_uid != os.getuid() or stat.S_IMODE(state.st_mode) & 0o077:
+        others = hasattr(os, "getuid") and (state.st_uid != os.getuid() or stat.S_IMODE(state.st_mode) & 0o077)
+        if others:
             raise KeyFaultError(f"{self.file} is not of this user alone: remove it, and start all nodes again")
         return key or None
 

@@ -144,7 +144,7 @@ def _torchrun(plan: dict[str, Any]) -> None:
     where = ["--standalone"]
     if place is not None:
         where = ["--nnodes", str(place["nodes"]), "--node-rank", str(place["number"]), "--rdzv-backend", "static"]
-        where += ["--rdzv-endpoint", place["endpoint"], "--rdzv-id", place["name"]]
+        where += ["--rdzv-endpoint", place["endpoint"], f"--rdzv-id={place['name']}"]
     sys.argv[:] = ["torchrun", *where, "--nproc-per-node", ranks, "--max-restarts", "0", __file__, path]
     runpy.run_module("torch.distributed.run", run_name="__main__", alter_sys=True)
 
