@@ -50,6 +50,7 @@ LONGEST = (
     "tuning/trial/test_trial_shapes.py",
     "kernel/test_accel_magic_tune.py",
     "tuning/trial/test_trial_ranks.py",
+    "tuning/test_follower.py",
     "test_pipelines.py",
     "tuning/trial/test_interrupts.py",
     "test_release.py",

@@ -47,6 +47,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("tuning.probe.knobs",),
     ("tuning.probe",),
     ("tuning.search", "tuning.target"),
+    ("tuning.nodes",),
     ("tuning.trial",),
     ("tuning.applying",),
     ("tuning.wording",),

@@ -5,24 +5,32 @@ from __future__ import annotations
 import math
 import os
 import shlex
-import signal
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from accel_advisor.commands.failure import Failure, console_here
 from accel_advisor.commands.output_files import Outputs
+from accel_advisor.commands.trials.only_trial import only_trial
+from accel_advisor.commands.trials.tuning_nodes import (
+    Interrupted,
+    answer_of,
+    asked_of,
+    meeting_place,
+    node_options,
+    terminable,
+    together,
+)
 from accel_advisor.source.document import is_notebook
+from accel_advisor.tuning.nodes.rendezvous import Asked
 from accel_advisor.tuning.search.settings import KNOBS, TRAINING_KNOB_NAMES, UnknownKnobError, fix_rules, parse_knobs
 from accel_advisor.tuning.target.environment_remedies import environment_remedy, missing_torch
-from accel_advisor.tuning.target.launcher import LaunchError, check_nodes, missing_rank, parse_ranks
+from accel_advisor.tuning.target.launcher import LaunchError, check_tasks, missing_rank, one_of_several, parse_ranks
 from accel_advisor.tuning.target.remedies import remedy_for_memory, remedy_of
 from accel_advisor.tuning.trial.interrupts import Interrupts
 
@@ -34,16 +42,10 @@ if TYPE_CHECKING:
     from accel_advisor.tuning.target.command import Command
     from accel_advisor.tuning.trial.trial_errors import ScriptFailed
 
-_ARGUMENTS = "accel_advisor.arguments"
+_ARGUMENTS, _WORDS = "accel_advisor.arguments", "accel_advisor.words"
 _NEAR = 0.8
 """Likeness of an option that is not there to one that may have been meant: those of scripts are often half alike."""
 _FILE = click.Path(path_type=Path, dir_okay=False)
-
-
-class Interrupted(Failure):
-    """The user cut the run short; the exit status is that of shells."""
-
-    exit_code = 128 + signal.SIGINT
 
 
 class _ScriptCommand(click.Command):
@@ -57,7 +59,7 @@ class _ScriptCommand(click.Command):
         if "--" in args:
             split = args.index("--")
             own, script = args[:split], args[split + 1 :]
-        ctx.meta[_ARGUMENTS] = tuple(script)
+        ctx.meta[_ARGUMENTS], ctx.meta[_WORDS] = tuple(script), args
         try:
             return super().parse_args(ctx, [*own])
         except click.NoSuchOption as error:
@@ -84,7 +86,7 @@ def _behind_dashes(own: list[str], words: str) -> str:
 @click.option(
     "--nproc-per-node", "processes", metavar="N", help="Run the script under torchrun, in N processes, or gpu."
 )
-@click.option("--nnodes", default="1", metavar="N", help="As torchrun has it. A trial takes place on one node.")
+@node_options
 @click.option("--apply", is_flag=True, help="Run the new source against the old one, and write it if the gain shows.")
 @click.option(
     "--budget", type=float, default=60.0, show_default=True, metavar="SECONDS", help="For the search, beyond startup."
@@ -139,7 +141,6 @@ def tune(
     script: Path | None,
     module: str | None,
     processes: str | None,
-    nnodes: str,
     apply: bool,
     budget: float,
     start_timeout: float,
@@ -185,14 +186,18 @@ def tune(
     if unsafe_fixes and not apply:
         raise Failure("--unsafe-fixes says what --apply may write: give both")
     outputs = Outputs(json_file, page, trace, history, _tolerance(tolerance, check))
-    outputs.check()
     config, command = _command(script, module, ctx.meta[_ARGUMENTS])
-    command = _launched(command, processes, nnodes)
+    asked = asked_of(ctx)
+    command = _launched(command, processes, asked)
+    where = meeting_place(asked, ctx.meta[_WORDS])
+    if where is None:
+        outputs.check()
+    launching = "--nproc-per-node" if where is None else "--nproc-per-node and --nnodes"
     if command.ranks is not None and chosen & set(TRAINING_KNOB_NAMES):
         names = ", ".join(sorted(chosen & set(TRAINING_KNOB_NAMES)))
-        raise Failure(f"--knobs {names}: a knob of the training is tried in one process; leave out --nproc-per-node")
+        raise Failure(f"--knobs {names}: a knob of the training is tried in one process; leave out {launching}")
     if command.ranks is not None and rules is not None:
-        raise Failure("--knobs fixes: a fix is raced in one process; leave out --nproc-per-node")
+        raise Failure(f"--knobs fixes: a fix is raced in one process; leave out {launching}")
     if find_spec("torch") is None:
         raise Failure(missing_torch(os.environ))
     console = console_here()
@@ -202,9 +207,15 @@ def tune(
         click.echo(f"Knobs of the training start the script at most {starts} times, beside the search.", err=True)
     if rules is not None:
         click.echo(f"Each fix of lint starts the script at most {STARTS_A_FIX} times, beside the search.", err=True)
-    with Interrupts() as interrupts, _alone(wait, interrupts):
+    with (
+        Interrupts() as interrupts,
+        only_trial(wait, interrupts),
+        together(ctx, where, command, config.root, options, interrupts) as lead,
+    ):
         try:
-            outcome = _watched(run, command, options, config.root, console, interrupts)
+            if lead is not None:
+                outputs.check()  # of the node that leads alone
+            outcome = _watched(partial(run, lead=lead), command, options, config.root, console, interrupts)
         except ScriptFailed as error:
             if error.traceback:
                 click.echo(error.traceback.rstrip(), err=True)
@@ -215,33 +226,10 @@ def tune(
             raise Failure(str(error)) from error
         except KeyboardInterrupt:
             raise Interrupted("interrupted before there was anything to report; nothing was changed") from None
+        outcome.notes += _one_node(command) if lead is None else []
+        if lead is not None:
+            lead.answer, lead.changed = answer_of(outcome), outcome.verified is True
         _finish(ctx, outcome, console, outputs, check=check)
-
-
-@contextmanager
-def _alone(wait: bool, interrupts: Interrupts) -> Iterator[None]:
-    """While no other trial runs on this machine.
-
-    Raises:
-        Failure: one does, and this one is not to ``wait`` for it.
-        Interrupted: it was to, and Ctrl-C came.
-    """
-    from accel_advisor.tuning.trial.machine_lock import MachineBusy, machine_lock
-
-    def waiting(busy: MachineBusy) -> None:
-        click.echo(f"{busy}: waiting until it has ended.", err=True)
-
-    with ExitStack() as held:
-        try:
-            with interrupts.heeded():
-                held.enter_context(machine_lock(waiting if wait else None))
-        except MachineBusy as busy:
-            spoiled = "each would take the other's cores and spoil both answers"
-            remedy = "try again when it has ended, or let this one wait with --wait"
-            raise Failure(f"{busy}, and {spoiled}: {remedy}") from busy
-        except KeyboardInterrupt:
-            raise Interrupted("interrupted while it waited for another trial; nothing was changed") from None
-        yield
 
 
 def _remedy(error: ScriptFailed, command: Command) -> str:
@@ -301,7 +289,7 @@ def _finish(ctx: click.Context, outcome: Outcome, console: Console, outputs: Out
 def _watched(run: Any, command: Command, options: Any, root: Path, console: Console, interrupts: Interrupts) -> Outcome:
     from accel_advisor.tuning.showing.progress import Screen
 
-    with _terminable(), Screen(console) as screen:
+    with terminable(), Screen(console) as screen:
         outcome: Outcome = run(command, options, root=root, watch=screen.show, interrupts=interrupts)
         return outcome
 
@@ -341,36 +329,30 @@ def _command(script: Path | None, module: str | None, arguments: tuple[str, ...]
         raise Failure(str(error)) from error
 
 
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """A polite request to end unwinds the stack, so that trials end and files go back."""
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    # A signal that whoever started this chose to ignore, as nohup does, stays ignored.
-    found = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    numbers = [number for number in found if signal.getsignal(number) == signal.SIG_DFL]
-    for number in numbers:
-        signal.signal(number, end)
-    try:
-        yield
-    finally:
-        for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
-
-
-def _launched(command: Command, processes: str | None, nodes: str) -> Command:
+def _launched(command: Command, processes: str | None, asked: Asked) -> Command:
     """The command as ``--nproc-per-node`` and ``--nnodes`` want it to be started."""
+    several = asked.nodes != "1"
     try:
-        ranks = parse_ranks(processes) if processes is not None else None
+        ranks = parse_ranks(processes) if processes is not None else 1 if several else None
         if ranks is not None and is_notebook(command.file.name):
-            raise LaunchError(f"--nproc-per-node: {command.file.name} is a notebook, and torchrun starts scripts only")
+            option = "--nnodes" if processes is None else "--nproc-per-node"
+            raise LaunchError(f"{option}: {command.file.name} is a notebook, and torchrun starts scripts only")
         command = replace(command, ranks=ranks)
-        check_nodes(nodes, _own(command), os.environ)
+        if not several:
+            check_tasks(_own(command), os.environ)
     except LaunchError as error:
         raise Failure(str(error)) from error
     return command
+
+
+def _one_node(command: Command) -> list[str]:
+    """What to know of an answer that one node of several gave."""
+    try:
+        text = command.file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    said = one_of_several(_own(command), text, os.environ)
+    return [said] if said else []
 
 
 def _own(command: Command) -> list[str]:

@@ -21,6 +21,8 @@ from accel_advisor.tuning.applying.rewrite import recommend
 from accel_advisor.tuning.applying.verified_rewrite import apply
 from accel_advisor.tuning.knobs.knob_trials import KnobTrials, try_knobs
 from accel_advisor.tuning.knobs.tried_knobs import TriedKnobs
+from accel_advisor.tuning.nodes.lead import Lead
+from accel_advisor.tuning.nodes.node_facts import least
 from accel_advisor.tuning.plain.plain_story import tune_plain
 from accel_advisor.tuning.pricing.measured_prices import measured_prices
 from accel_advisor.tuning.probe.channel.plain_loop import PlainLoop
@@ -40,9 +42,10 @@ from accel_advisor.tuning.showing.explain import STARVED, explain
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.interrupts import Interrupts
 from accel_advisor.tuning.trial.session import Session, Watch
-from accel_advisor.tuning.trial.trial_errors import LoaderCame, NotMeasurable, TrialEnded, TrialError
+from accel_advisor.tuning.trial.trial_errors import LoaderCame, NodesParted, NotMeasurable, TrialEnded, TrialError
 from accel_advisor.tuning.wording.figures import percent
 from accel_advisor.tuning.wording.gain_text import gain_notes
+from accel_advisor.tuning.wording.nodes_text import nodes_notes
 from accel_advisor.tuning.wording.other_work_text import in_sentence
 from accel_advisor.tuning.wording.resource_text import scarce, use_text
 from accel_advisor.tuning.wording.side_effects import not_tried, short_steps, side_effects
@@ -99,11 +102,13 @@ def tune(
     root: Path | None = None,
     watch: Watch = lambda _purpose, _search: None,
     interrupts: Interrupts | None = None,
+    lead: Lead | None = None,
 ) -> Outcome:
     """Runs a trial of ``command`` and says what it found; with ``options.apply`` writes and verifies it.
 
     Args:
         interrupts: opened by the caller, who gets all that was done then, whenever Ctrl-C comes.
+        lead: of the other nodes that the trial takes place on, too.
 
     Raises:
         TrialError: the script could not be measured at all.
@@ -115,7 +120,7 @@ def tune(
     root, machine = root or command.cwd, inspect_machine()
     if options.apply:
         _check_writing(command, root)
-    with Session(command, deadline=math.inf, start_timeout=options.start_timeout) as session:
+    with Session(command, deadline=math.inf, start_timeout=options.start_timeout, lead=lead) as session:
         watch(_STARTING, None)
         with interrupts.heeded():
             ready = session.start()
@@ -127,15 +132,16 @@ def tune(
                 with interrupts.heeded():
                     ready = session.start_anew()
             else:
-                _describe(outcome, command, options, today, machine)
+                _describe(outcome, command, options, today, machine, lead)
                 _close(outcome, session)
                 outcome.seconds = time.monotonic() - began
                 return outcome
         info = ready.loaders[0]
         objections = objections_to(info, root)
+        limits = limits_for(machine, info, objections, pins=ready.device != "cpu")
         search = Search(
             Loop(info.settings, info.length, ready.device in TRANSFER_DEVICES, not objections.persistence),
-            limits_for(machine, info, objections, pins=ready.device != "cpu").shared(command.ranks or 1),
+            (limits if lead is None else least(limits, lead.nodes)).shared(command.ranks or 1),
             knobs=options.knobs,
             budget=options.budget * (1 - _EXPLAIN_SHARE - _PRICES_SHARE) if options.explain else options.budget,
             seed=options.seed,
@@ -160,7 +166,7 @@ def tune(
             pass
         except BaselineError as error:
             raise TuneError(f"the script's own settings could not be measured: {error}") from error
-        except NotMeasurable:
+        except (NotMeasurable, NodesParted):
             raise
         except TrialEnded as error:
             if not search.readings.references[BASELINE]:
@@ -170,7 +176,7 @@ def tune(
     outcome.late_loader = session.awaits_loader
     outcome.notes += [_LATE_LOADER] if outcome.late_loader else []
     outcome.explained, outcome.prices = explained, prices
-    _describe(outcome, command, options, today, machine)
+    _describe(outcome, command, options, today, machine, lead)
     if ready.device in TRANSFER_DEVICES and not interrupts.heard:
         watch(_COPYING, search)
         with suppress(KeyboardInterrupt), interrupts.heeded():
@@ -243,18 +249,22 @@ def _without_loader(
     return outcome
 
 
-def _describe(outcome: Outcome, command: Command, options: Options, today: datetime, machine: Machine) -> None:
+def _describe(
+    outcome: Outcome, command: Command, options: Options, today: datetime, machine: Machine, lead: Lead | None
+) -> None:
     """Says what ran, when and where."""
     outcome.script = display_name(command.script, outcome.root) if command.script else f"-m {command.module}"
     if command.ranks is not None:
-        outcome.script = f"torchrun --nproc-per-node {command.ranks} {outcome.script}"
+        nodes = "" if lead is None else f"--nnodes {len(lead.nodes)} "
+        outcome.script = f"torchrun {nodes}--nproc-per-node {command.ranks} {outcome.script}"
+    outcome.nodes = () if lead is None else lead.nodes
     outcome.args, outcome.began, outcome.budget = command.args, today.isoformat(timespec="seconds"), options.budget
     outcome.machine = machine
 
 
 def _close(outcome: Outcome, session: Session) -> None:
     """Notes what a session left, which is closed."""
-    outcome.notes += sorted(session.notes)
+    outcome.notes += [*sorted(session.notes), *nodes_notes(outcome.nodes, written=outcome.verified is True)]
     outcome.contained, outcome.leaked = tuple(sorted(session.contained)), tuple(sorted(session.leaked))
     outcome.timeline, outcome.samples, outcome.clock = tuple(session.timeline), tuple(session.samples), session.clock
     outcome.accelerators = accelerators() if outcome.device != "cpu" else ()

@@ -13,8 +13,9 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 
 from accel_advisor.commands.output_files import Outputs
-from accel_advisor.commands.tune_command import _finish, tune
+from accel_advisor.commands.tune_command import _finish, _one_node, tune
 from accel_advisor.tuning.search.verification import Verification
+from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.trial.machine_lock import machine_lock
 
 from ..source.notebooks import code, notebook
@@ -110,6 +111,17 @@ def test_the_configured_script_must_exist(folder: Path) -> None:
     result = call()
     assert result.exit_code == 2
     assert "gone.py does not exist" in result.stderr
+
+
+def test_an_answer_of_one_node_of_several_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "train.py").write_text(TRAINING)
+    command = Command(Path("train.py"), None, (), folder, ranks=4)
+    monkeypatch.delenv("SLURM_JOB_NUM_NODES", raising=False)
+    assert _one_node(command) == []
+    monkeypatch.setenv("SLURM_JOB_NUM_NODES", "8")
+    (said,) = _one_node(command)
+    assert "one node's answer is not that of all" in said
+    assert "accel-advisor tune --nnodes 8 --nproc-per-node 4 train.py`" in said
 
 
 def test_without_torch_it_says_which_extra_to_install(folder: Path) -> None:

@@ -7,6 +7,7 @@ import time
 
 from accel_advisor.tuning.applying import rewrite_on_disk
 from accel_advisor.tuning.applying.rewrite import Recommendation, RewriteError
+from accel_advisor.tuning.nodes.lead import Lead
 from accel_advisor.tuning.probe.channel.wire import BASELINE, Settings
 from accel_advisor.tuning.search.allowance import FEW_RUNS, runs_seconds
 from accel_advisor.tuning.search.purposes import Purpose
@@ -36,6 +37,8 @@ def apply(
     found, settled = None, None
     try:
         rewrite_on_disk.check(recommendation.rewrite)
+        if session.lead is not None:
+            _agree(session.lead, recommendation)
         with interrupts.heeded():
             found = _verify(session, recommendation, search, end)
         with undisturbed():
@@ -47,6 +50,18 @@ def apply(
     except KeyboardInterrupt:
         interrupts.heard = True
     return settled or Verification(False, None, "the verification was interrupted")
+
+
+def _agree(lead: Lead, recommendation: Recommendation) -> None:
+    """Lets all nodes plan the same change, which they are to be shown.
+
+    Raises:
+        RewriteError: one of them cannot.
+    """
+    rewrite = recommendation.rewrite
+    reason = lead.agree(recommendation.baseline, recommendation.settings, rewrite.before, rewrite.after)
+    if reason:
+        raise RewriteError(reason)
 
 
 def _verify(session: Session, recommendation: Recommendation, search: Search, end: float) -> Verification:

@@ -41,7 +41,7 @@ class Child:
         if ranks is None:
             self._session = ParentLink(connection, overlay.contained)
         else:
-            self._session = ParentLink(connection, overlay.contained, rank=int(os.environ["RANK"]), ranks=ranks)
+            self._session = ParentLink(connection, overlay.contained, rank=int(os.environ["RANK"]), ranks=plan["world"])
         self._records = Records()
         meter = Meter()
         server = Server(

@@ -140,8 +140,12 @@ def _torchrun(plan: dict[str, Any]) -> None:
     with open(path, "w", encoding="utf-8") as file:
         json.dump(plan, file)
     del sys.path[0]  # this folder, whose modules are not meant to be found by their bare names
-    ranks = str(plan["ranks"])
-    sys.argv[:] = ["torchrun", "--standalone", "--nproc-per-node", ranks, "--max-restarts", "0", __file__, path]
+    ranks, place = str(plan["ranks"]), plan["place"]
+    where = ["--standalone"]
+    if place is not None:
+        where = ["--nnodes", str(place["nodes"]), "--node-rank", str(place["number"]), "--rdzv-backend", "static"]
+        where += ["--rdzv-endpoint", place["endpoint"], f"--rdzv-id={place['name']}"]
+    sys.argv[:] = ["torchrun", *where, "--nproc-per-node", ranks, "--max-restarts", "0", __file__, path]
     runpy.run_module("torch.distributed.run", run_name="__main__", alter_sys=True)
 
 

@@ -12,6 +12,7 @@ from accel_advisor.machine.other_work import cores_taken
 from accel_advisor.tuning.applying.rewrite import Recommendation
 from accel_advisor.tuning.knobs.raced_fixes import RacedFixes
 from accel_advisor.tuning.knobs.tried_knobs import TriedKnobs
+from accel_advisor.tuning.nodes.node_messages import NodeFacts
 from accel_advisor.tuning.probe.channel.wire import Block, LoaderInfo, Settings
 from accel_advisor.tuning.record.plain_record import PlainRecord
 from accel_advisor.tuning.record.schema import Explanation, Prices
@@ -69,7 +70,8 @@ class Outcome:
         script, args: what ran, relative to the root where it lies in it, and the words behind it.
         began: when, in UTC, as ISO 8601 has it.
         budget: seconds that the search might take.
-        machine, accelerators: where.
+        machine, accelerators: where; of several nodes the one that leads.
+        nodes: those that it took place on, the one that leads first; empty for one alone.
         timeline: what was done one after the other.
         use: what the recommended settings take of the machine; None where nothing is recommended.
         turns: of the knobs of the training; None where none was named.
@@ -104,6 +106,7 @@ class Outcome:
     budget: float | None = None
     machine: Machine | None = None
     accelerators: tuple[Accelerator, ...] = ()
+    nodes: tuple[NodeFacts, ...] = ()
     timeline: tuple[Served, ...] = ()
     samples: tuple[Sample, ...] = ()
     clock: float = 0.0

@@ -13,6 +13,8 @@ from accel_advisor.finding import Edit, Location
 from accel_advisor.machine.machine import Accelerator, Machine
 from accel_advisor.source.program_lines import place_of, row_for_people
 from accel_advisor.tuning.applying.project_code import display_name, own_frame
+from accel_advisor.tuning.nodes.node_facts import ranks_of
+from accel_advisor.tuning.nodes.node_messages import NodeFacts
 from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, LoaderInfo, Settings
 from accel_advisor.tuning.record.device_use import spans, use
 from accel_advisor.tuning.record.outcome import Outcome, Row
@@ -26,6 +28,7 @@ from accel_advisor.tuning.record.schema import (
     EpochStart,
     LoaderRecord,
     MachineRecord,
+    NodeRecord,
     Parts,
     Place,
     Record,
@@ -88,6 +91,7 @@ def recorded(outcome: Outcome) -> Record:
         fixes=fixes_record(outcome.fixes, outcome.root) if outcome.fixes is not None else None,
         loop=outcome.loop,
         other_work=None if outcome.taken is None else round(outcome.taken, 3),
+        nodes=tuple(_node(number, one) for number, one in enumerate(outcome.nodes)),
     )
 
 
@@ -98,6 +102,10 @@ def _kept(outcome: Outcome) -> str | None:
 
 
 _PARTS = ("wait", "transfer", "compute", "host")
+
+
+def _node(number: int, facts: NodeFacts) -> NodeRecord:
+    return NodeRecord(facts.name, ranks_of(number, facts), facts.cores, facts.memory, facts.shared_memory)
 
 
 def _loader(outcome: Outcome, info: LoaderInfo, *, trained: bool) -> LoaderRecord:

@@ -197,6 +197,17 @@ class MachineRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """One of several nodes: its ranks, its usable cores, and the bytes that were free when the nodes met."""
+
+    name: str
+    ranks: tuple[int, ...]
+    cores: float
+    memory_free: int
+    shared_memory_free: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StageTime:
     """A stage of a batch's way to the loop: seconds a batch, and the share of the whole way."""
 
@@ -363,6 +374,7 @@ class Record:
     fixes: FixesRecord | None = None
     loop: PlainRecord | None = None
     other_work: float | None = None
+    nodes: tuple[NodeRecord, ...] = ()
 
     @property
     def trained(self) -> LoaderRecord:

@@ -181,7 +181,8 @@ def _print_recommendation(record: Record, choice: Choice, console: Console) -> N
     if record.built is not None:
         console.print(_text(f"Loader        {built(record)}"))
     if record.use is not None:
-        console.print(_text(f"Takes         {use_text(record.use)}"))
+        where = ", on each node" if record.nodes else ""
+        console.print(_text(f"Takes         {use_text(record.use)}{where}"))
     if record.recommended is not None:
         _print_use(record.tried[record.recommended], console)
     if record.diff:

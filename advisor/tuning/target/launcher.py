@@ -13,6 +13,7 @@ from accel_advisor.tuning.target.remedies import tune_line
 
 _RANKED = r"RANK|LOCAL_RANK|GROUP_RANK|WORLD_SIZE|LOCAL_WORLD_SIZE|MASTER_ADDR|MASTER_PORT"
 _ASKS = re.compile(rf"KeyError: '({_RANKED})'|environment variable ({_RANKED}) expected, but not set")
+_SEVERAL = re.compile(r"SLURM_(?:JOB_NUM_NODES|NNODES|NODEID|JOB_NODELIST)|GROUP_RANK|\bnum_nodes\s*=\s*[2-9]\d*")
 _ASKS_SLURM = re.compile(r"KeyError: '(SLURM_\w+)'")
 
 
@@ -38,36 +39,63 @@ def parse_ranks(text: str) -> int:
     return int(text)
 
 
-def check_nodes(text: str, own: list[str], environment: Mapping[str, str]) -> None:
-    """Refuses what a trial on one node cannot measure.
+def check_tasks(own: list[str], environment: Mapping[str, str]) -> None:
+    """Refuses a trial on one node that srun started more than once.
 
     Args:
-        text: what ``--nnodes`` asks for, as torchrun takes it: a number, or the least and the most with a colon.
         own: the words of the command that tunes on one node, without its name.
         environment: of this process.
 
     Raises:
-        LaunchError: several nodes are asked for, or srun started this command more than once.
+        LaunchError: it did.
     """
-    if re.fullmatch(r"[1-9]\d*(:[1-9]\d*)?", text) is None:
-        raise LaunchError(f"--nnodes {text}: give a number of nodes, as torchrun takes it")
-    line = f"`{slurm_line(own)}`" if "SLURM_JOB_ID" in environment else f"`{tune_line(own)}`"
-    if int(text.rpartition(":")[2]) > 1:
-        raise LaunchError(
-            f"--nnodes {text}: a trial takes place on one node, whose cores and storage decide what its loaders need: "
-            f"run {line} on one of them, and use what it finds on all"
-        )
     tasks = environment.get("SLURM_STEP_NUM_TASKS", "1")
-    if tasks.isdigit() and int(tasks) > 1:
-        raise LaunchError(
-            f"srun started {tasks} of these at once, but a trial starts its ranks itself: put {line} into the batch "
-            "file"
-        )
+    if not tasks.isdigit() or int(tasks) < 2:
+        return
+    nodes = environment.get("SLURM_STEP_NUM_NODES", "1")
+    line = f"`{slurm_line(own)}`"
+    if nodes.isdigit() and int(nodes) > 1:
+        line = f"`{slurm_line(['--nnodes', nodes, *own], int(nodes))}` for all nodes, or {line} for one,"
+    raise LaunchError(
+        f"srun started {tasks} of these at once, but a trial starts its ranks itself: put {line} into the batch file"
+    )
 
 
-def slurm_line(own: list[str]) -> str:
-    """The line of a SLURM batch file that tunes on one node, with all cores of the job there."""
-    return f"srun --nodes=1 --ntasks=1 --cpus-per-task=$SLURM_CPUS_ON_NODE {tune_line(own)}"
+def slurm_line(own: list[str], nodes: int = 1) -> str:
+    """The line of a SLURM batch file that tunes on so many nodes, with all cores of the job there.
+
+    Args:
+        own: the words of the command, without its name.
+        nodes: how many.
+    """
+    start = f"srun --nodes={nodes} --ntasks-per-node=1 --cpus-per-task=$SLURM_CPUS_ON_NODE"
+    if nodes == 1:
+        return f"srun --nodes=1 --ntasks=1 --cpus-per-task=$SLURM_CPUS_ON_NODE {tune_line(own)}"
+    return f"{start} {tune_line(own)}"
+
+
+def one_of_several(own: list[str], script: str, environment: Mapping[str, str]) -> str:
+    """What is to be said of a trial on one node where the training evidently takes place on several; else empty.
+
+    Args:
+        own: the words of the command that tunes on one node, without its name.
+        script: its text.
+        environment: of this process.
+    """
+    nodes = environment.get("SLURM_JOB_NUM_NODES", "1")
+    several = int(nodes) if nodes.isdigit() else 1
+    asks = _SEVERAL.search(script)
+    if several < 2 and asks is None:
+        return ""
+    why = f"the script speaks of several nodes ({asks[0]})" if asks is not None else ""
+    if several > 1:
+        why = f"the job has {several} nodes"
+    on_all = ["--nnodes", str(several) if several > 1 else "N", *own]
+    line = slurm_line(on_all, several) if several > 1 else tune_line(on_all)
+    return (
+        f"{why}, and this trial took place on one: where files come over a network, one node's answer is not that of "
+        f"all, which share what the storage gives; `{line}` measures on all of them"
+    )
 
 
 def missing_rank(failure: str, own: list[str], environment: Mapping[str, str]) -> str:

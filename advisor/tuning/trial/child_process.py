@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import queue
@@ -13,14 +14,15 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Any
 
+from accel_advisor.tuning.nodes.place import Place
+from accel_advisor.tuning.nodes.ranks import RankGroup, Ranks
 from accel_advisor.tuning.probe import guard, launch
 from accel_advisor.tuning.probe.channel.wire import Joined
-from accel_advisor.tuning.trial.ranks import Ranks
 
 SWEEP_SECONDS = 10.0
 _UNIX_ADDRESS_MOST = 100
@@ -67,7 +69,9 @@ class ChildProcess:
         child_plan: what :class:`accel_advisor.tuning.probe.child.Child` is to do; the wire's address is added.
         python: interpreter of the child.
         cwd: working folder of the child.
-        ranks: how many processes torchrun is to start; None where it is not to be used.
+        ranks: how many processes torchrun is to start here; None where it is not to be used.
+        place: among several nodes; None on one alone.
+        group: what hears the ranks, and is given where their merged words go; None for those that are here.
         sources: what the child is to read in place of some files.
 
     Attributes:
@@ -82,6 +86,8 @@ class ChildProcess:
         python: str,
         cwd: Path,
         ranks: int | None = None,
+        place: Place | None = None,
+        group: Callable[[Callable[[Any], None]], RankGroup] | None = None,
         sources: Mapping[Path, bytes] | None = None,
     ) -> None:
         self._segments = guard.shared_memory()
@@ -99,7 +105,12 @@ class ChildProcess:
         self._swept = threading.Event()  # or nobody is left who could say so
         self._clean = False
         self._connections: list[Connection] = []
-        self._ranks = Ranks(ranks, self.events.put) if ranks is not None and ranks > 1 else None
+        self._here = ranks or 1
+        self._ranks: RankGroup | None = None
+        if group is not None:
+            self._ranks = group(self.events.put)
+        elif self._here > 1:
+            self._ranks = Ranks(self._here, self.events.put)
         self._key = secrets.token_bytes(32)
         for name in ("tmp", "overlay", "caches"):
             (self.scratch / name).mkdir()
@@ -121,6 +132,8 @@ class ChildProcess:
             "child": {
                 **child_plan,
                 "ranks": ranks,
+                "world": self._here * (place.nodes if place is not None else 1),
+                "place": dataclasses.asdict(place) if place is not None else None,
                 "address": self._listener.address,
                 "key": self._key.hex(),
                 "scratch": str(self.scratch),
@@ -207,8 +220,8 @@ class ChildProcess:
         self._connections.append(connection)
         return connection
 
-    def _hear_ranks(self, ranks: Ranks) -> None:
-        """Let every rank in, and hear each in a thread of its own to its end."""
+    def _hear_ranks(self, ranks: RankGroup) -> None:
+        """Let every rank of this node in, and hear each in a thread of its own to its end."""
 
         def hear(connection: Connection, rank: int) -> None:
             try:
@@ -218,7 +231,7 @@ class ChildProcess:
                 ranks.lose(rank)
 
         threads = []
-        for _ in range(ranks.count):
+        for _ in range(self._here):
             connection = self._accept()
             joined = connection.recv()
             assert isinstance(joined, Joined)
@@ -269,7 +282,7 @@ class ChildProcess:
         self.kill()
         if self._ranks is not None:
             self._ranks.close()
-        if len(self._connections) < (self._ranks.count if self._ranks is not None else 1):
+        if len(self._connections) < self._here:
             with contextlib.suppress(OSError, EOFError):  # wakes the thread that waits for the child
                 Client(self._listener.address, authkey=self._key).close()
         with contextlib.suppress(OSError):

@@ -29,6 +29,13 @@ def last_words(output: str) -> str:
     return after[0].rstrip(".: ") if after else ""
 
 
+def unseen(said: str) -> str:
+    """What may be the reason why a rank on one of several nodes found no file, from its last words."""
+    if not said.startswith("FileNotFoundError"):
+        return ""
+    return " (during a trial the nodes do not see what another of them has written since it began)"
+
+
 def died(status: int | None) -> str:
     """How a process came to its end, from its exit status; None where nobody knows."""
     if status is not None and status < 0:

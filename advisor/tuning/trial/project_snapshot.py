@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from accel_advisor.linting.cache import FOLDER
 ENTRIES_MOST = 50_000
 SECONDS_MOST = 3.0
 _SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", "site-packages", "__pypackages__", ".venv", FOLDER})
-
 Stamp = tuple[int, int, int]
 """Kind and permissions, size, time of the last change in ns; the size and time of folders do not count."""
 
@@ -38,6 +38,7 @@ class Tree:
         out, and so are the files that this process prints to (``tune > tune.log``)."""
         roots = _outermost(folders)
         own = set(_printed_to())
+        job = _output_of_job(os.environ.get("SLURM_JOB_ID", ""))
         stamps: dict[str, Stamp] = {}
         limit = time.monotonic() + SECONDS_MOST
         waiting = list(roots)
@@ -57,7 +58,7 @@ class Tree:
                         continue
                     waiting.append(entry.path)
                     stamps[entry.path] = (status.st_mode, 0, 0)
-                elif (status.st_dev, status.st_ino) not in own:
+                elif (status.st_dev, status.st_ino) not in own and not job(entry.name):
                     stamps[entry.path] = (status.st_mode, status.st_size, status.st_mtime_ns)
             if len(stamps) > ENTRIES_MOST or time.monotonic() > limit:
                 return cls(roots, stamps, False)
@@ -72,6 +73,14 @@ class Tree:
         elif not now.complete:
             paths = {path for path in paths if not os.path.lexists(path) or path in now.stamps}
         return tuple(sorted(paths))
+
+
+def _output_of_job(number: str) -> Callable[[str], object]:
+    """Whether a name is that of a file to which SLURM writes what a job prints, which its daemon takes through a pipe:
+    by default, and mostly, it has the number of the job in it."""
+    if not number.isdigit():
+        return lambda _name: None
+    return re.compile(rf"(?<!\d){number}(?!\d).*\.(?:out|err|log|txt)$").search
 
 
 def _printed_to() -> Iterator[tuple[int, int]]:

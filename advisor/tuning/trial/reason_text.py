@@ -26,7 +26,7 @@ _LOOPS = {
     Unmeasurable.NO_LOADER: "the training loop takes no batch from a DataLoader, and no optimizer of torch.optim steps "
     "in it that would tell one step from the next, so it cannot be measured: let an optimizer change the parameters",
     Unmeasurable.NO_LOADER_ON_RANKS: "the training loop takes no batch from a DataLoader, and such a loop is measured "
-    "in one process only: leave out --nproc-per-node",
+    "in one process only: leave out --nproc-per-node and --nnodes",
     Unmeasurable.LOADER_LATER: "a loop that takes its batches from a DataLoader came after the one that was measured, "
     "which takes none from one",
     Unmeasurable.READ_BEFORE: "the batches are read once before training, not from a DataLoader in the training loop, "

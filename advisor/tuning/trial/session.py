@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from accel_advisor.machine.gpus import Sample
+from accel_advisor.tuning.nodes.lead import Lead
 from accel_advisor.tuning.probe.channel.wire import BASELINE, Block, Ready, Stopped
 from accel_advisor.tuning.probe.knobs.training_knobs import Plan
 from accel_advisor.tuning.search.purposes import Doing, Purpose, doing
@@ -24,6 +25,7 @@ from accel_advisor.tuning.trial.timeline import START, Served
 from accel_advisor.tuning.trial.trial import Trial
 from accel_advisor.tuning.trial.trial_errors import (
     CandidateError,
+    NodesParted,
     NoRoom,
     NotMeasurable,
     ScriptFinished,
@@ -47,6 +49,7 @@ class Session:
         start_timeout: seconds that one startup may take.
         restarts: children that may be lost before it gives up.
         awaits_loader: as :class:`Trial` has it.
+        lead: of the other nodes that its trials take place on, too.
 
     Attributes:
         ready: what the latest start reported.
@@ -69,10 +72,12 @@ class Session:
         start_timeout: float,
         restarts: int = MOST_RESTARTS,
         awaits_loader: bool = False,
+        lead: Lead | None = None,
     ) -> None:
         self.command = command
         self.deadline = deadline
         self.start_timeout = start_timeout
+        self.lead = lead
         self.ready: Ready | None = None
         self.contained: set[str] = set()
         self.leaked: set[str] = set()
@@ -163,6 +168,7 @@ class Session:
             awaits_loader=self.awaits_loader,
             sources=self.sources,
             plan=self.plan,
+            lead=self.lead,
         )
         try:
             self.ready = self._trial.start()
@@ -240,7 +246,7 @@ class Session:
                 return Answer(block, self._usage[1].at - began)
             except CandidateError as error:
                 return Answer(None, time.monotonic() - began, error.reason, error.out_of_memory)
-            except (NotMeasurable, TimedOut, NoRoom):
+            except (NotMeasurable, TimedOut, NoRoom, NodesParted):
                 self.close()
                 raise
             except TrialEnded as error:

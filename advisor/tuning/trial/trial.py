@@ -6,6 +6,7 @@ honest: a deadline, a heartbeat, and an end that leaves no process, segment or f
 
 from __future__ import annotations
 
+import contextlib
 import math
 import queue
 import time
@@ -17,6 +18,9 @@ from typing import Any, Self
 from accel_advisor.source.document import is_notebook
 from accel_advisor.source.notebook import Notebook
 from accel_advisor.source.parsing import DocumentError
+from accel_advisor.tuning.nodes.lead import Lead
+from accel_advisor.tuning.nodes.ranks import RankLost, root_cause
+from accel_advisor.tuning.nodes.ranks_elsewhere import NodeEnded, NodeStopped, on_all_nodes
 from accel_advisor.tuning.probe.channel.reasons import Raised, Unmeasurable
 from accel_advisor.tuning.probe.channel.wire import (
     FETCHING,
@@ -33,22 +37,20 @@ from accel_advisor.tuning.probe.channel.wire import (
     Stop,
     Stopped,
 )
-from accel_advisor.tuning.probe.containment.scratch_layer import read_log
-from accel_advisor.tuning.probe.guard import put_back
 from accel_advisor.tuning.probe.knobs.training_knobs import Plan
 from accel_advisor.tuning.target.command import Command
 from accel_advisor.tuning.target.notebook_script import cells_of, in_cells, left_out
 from accel_advisor.tuning.target.remedies import ran_out_of_memory
-from accel_advisor.tuning.trial.child_process import ChildProcess, ProcessEnded, remaining
-from accel_advisor.tuning.trial.disk_space import LOOK_SECONDS, Room
-from accel_advisor.tuning.trial.endings import died, last_words, named, slow_start, spoken
-from accel_advisor.tuning.trial.project_snapshot import Tree, project_folders
-from accel_advisor.tuning.trial.ranks import RankLost, root_cause
+from accel_advisor.tuning.trial.child_process import ProcessEnded, remaining
+from accel_advisor.tuning.trial.contained_run import ContainedRun
+from accel_advisor.tuning.trial.disk_space import LOOK_SECONDS
+from accel_advisor.tuning.trial.endings import died, last_words, named, slow_start, spoken, unseen
 from accel_advisor.tuning.trial.reason_text import candidate_text, loop_text
 from accel_advisor.tuning.trial.trial_errors import (
     CandidateError,
     LoaderCame,
     NeverTrained,
+    NodesParted,
     NoLoader,
     NoRoom,
     NotMeasurable,
@@ -68,6 +70,8 @@ LATE_SECONDS = 2.0
 ATEXIT_SECONDS = 5.0
 """How long a script that came to its own end may go on with its exit handlers."""
 
+_End = ScriptEnded | ProcessEnded | RankLost | NodeEnded
+
 
 class Trial:
     """One run of the user's command under the probe, in a child process of its own session.
@@ -85,6 +89,7 @@ class Trial:
         awaits_loader: measure no loop that takes its batches from no loader: another one comes after it.
         sources: what the script is to find in place of some files of its own, by their paths.
         plan: what the training is to be compared with, of its own knobs; None where it is not.
+        lead: of the other nodes on which the command is to run, too.
 
     Attributes:
         contained: paths that the script wrote and that went to the scratch overlay, known after the end.
@@ -105,6 +110,7 @@ class Trial:
         awaits_loader: bool = False,
         sources: Mapping[Path, bytes] | None = None,
         plan: Plan | None = None,
+        lead: Lead | None = None,
     ) -> None:
         self.command = command
         self.deadline = deadline
@@ -114,9 +120,8 @@ class Trial:
         self.awaits_loader = awaits_loader
         self._sources = sources
         self._plan = plan
-        self._child: ChildProcess | None = None
-        self._tree: Tree | None = None
-        self._room: Room | None = None
+        self._lead = lead
+        self._run: ContainedRun | None = None
         self._closed = False
         self._started = time.monotonic()
         self._batches = 0
@@ -130,7 +135,7 @@ class Trial:
     @property
     def pid(self) -> int | None:
         """The process of the script; None before it is known and after the end."""
-        return self._child.pid if self._child is not None and not self._closed else None
+        return self._run.child.pid if self._run is not None and not self._closed else None
 
     def __enter__(self) -> Self:
         return self
@@ -151,29 +156,10 @@ class Trial:
             TimedOut: the deadline passed.
             NoRoom: what it writes would have filled the disk; also of :meth:`measure`.
         """
-        if self._child is not None or self._closed:
+        if self._run is not None or self._closed:
             raise RuntimeError("a trial starts once")
-        command = self.command
-        plan = {
-            "script": str(command.script) if command.script is not None else None,
-            "module": command.module,
-            "args": list(command.args),
-            "cwd": str(command.cwd),
-            "notebook": self._cells(),
-            "extend_epochs": self.extend_epochs,
-            "awaits_loader": self.awaits_loader,
-            "knob": self._plan.to_json() if self._plan is not None else None,
-        }
-        folders = project_folders(command.cwd, command.script)
-        if not folders:
-            self.notes += ("the files of the working folder were not compared, since it is a whole home folder",)
-        self._tree = Tree.scan(folders)
-        if not self._tree.complete:
-            self.notes += (f"the project is too large to compare every file: {len(self._tree.stamps)} were compared",)
-        self._child = ChildProcess(
-            plan, python=command.python, cwd=command.cwd, ranks=command.ranks, sources=self._sources
-        )
-        self._room = Room(self._child.scratch, command.cwd)
+        knob = self._plan.to_json() if self._plan is not None else None
+        self._run = self._launch(self._cells(), knob)
         limit = min(time.monotonic() + self.start_timeout, self.deadline)
         while True:
             event = self._wait(limit)
@@ -183,14 +169,32 @@ class Trial:
                 case Refused():
                     self._close()
                     raise NotMeasurable(loop_text(event.reason))
-                case ScriptEnded() | ProcessEnded() | RankLost():
+                case ScriptEnded() | ProcessEnded() | RankLost() | NodeEnded():
                     raise self._ended(event)
                 case None:
-                    batches, said = self._batches, self._child.output()[0]
+                    batches, said = self._batches, self._run.child.output()[0]
                     self._close()
                     seconds = limit - self._started
                     late = SlowStart if seconds >= self.start_timeout else TimedOut
                     raise late(slow_start(seconds, batches, said))
+
+    def _launch(self, cells: dict[str, Any] | None, knob: dict[str, Any] | None) -> ContainedRun:
+        """Starts the command, on the other nodes, too, where there are some."""
+        place, group = None, None
+        if self._lead is not None:
+            if self._lead.lost:
+                raise NodesParted(self._lead.lost)
+            place, group = on_all_nodes(self._lead, self._sources or {}, extend=self.extend_epochs)
+        return ContainedRun(
+            self.command,
+            extend_epochs=self.extend_epochs,
+            awaits_loader=self.awaits_loader,
+            notebook=cells,
+            knob=knob,
+            sources=self._sources,
+            place=place,
+            group=group,
+        )
 
     def _cells(self) -> dict[str, Any] | None:
         """What runs of a script that is a notebook; None for any other command."""
@@ -226,10 +230,10 @@ class Trial:
             TimedOut: the deadline passed.
             TrialEnded: the child crashed or hung in this candidate and was killed.
         """
-        child = self._child
-        if child is None or self._closed:
+        run = self._run
+        if run is None or self._closed:
             raise RuntimeError("a trial measures between its start and its end")
-        child.send(Measure(what, min_batches, min_seconds, fresh, most_seconds, watch, lines))
+        run.child.send(Measure(what, min_batches, min_seconds, fresh, most_seconds, watch, lines))
         moved, batches = time.monotonic(), self._batches
         while True:
             stall = self.stall_timeout * (START_PATIENCE if self._phase == STARTING_WORKERS else 1)
@@ -247,7 +251,7 @@ class Trial:
                     self._close()
                     late = event.reason is Unmeasurable.LOADER_LATER
                     raise (LoaderCame if late else NotMeasurable)(loop_text(event.reason))
-                case ScriptEnded() | ProcessEnded() | RankLost():
+                case ScriptEnded() | ProcessEnded() | RankLost() | NodeEnded():
                     raise self._ended(event, what)
                 case Heartbeat():
                     # A loop that is busy with something else, such as an evaluation, is the deadline's business.
@@ -262,15 +266,18 @@ class Trial:
 
     def stop(self) -> Stopped:
         """End the child without returning into user code, and return its last word."""
-        child = self._child
-        if child is None or self._closed:
+        run = self._run
+        if run is None or self._closed:
             return self._stopped
-        child.send(Stop())
+        run.child.send(Stop())
         limit = time.monotonic() + STOP_SECONDS
         while True:
-            match self._next_event(limit):
-                case Stopped() | ProcessEnded() | None:
-                    break
+            try:
+                event = self._next_event(limit)
+            except NodesParted:
+                break
+            if event is None or isinstance(event, Stopped | ProcessEnded):
+                break
         self._close()
         return self._stopped
 
@@ -278,7 +285,7 @@ class Trial:
         """As :meth:`_next_event`, with an eye on the disk that the script writes to."""
         while True:
             event = self._next_event(min(limit, time.monotonic() + LOOK_SECONDS))
-            lack = self._room.lack() if self._room is not None else ""
+            lack = self._run.lack() if self._run is not None else ""
             if lack:
                 self._close()
                 raise NoRoom(lack)
@@ -287,33 +294,34 @@ class Trial:
 
     def _next_event(self, limit: float) -> Any:
         """What the child says next; None at ``limit``. Heartbeats and last words are noted on the way."""
-        assert self._child is not None
+        assert self._run is not None
         try:
-            event = self._child.events.get(timeout=remaining(limit))
+            event = self._run.child.events.get(timeout=remaining(limit))
         except queue.Empty:
             return None
         if isinstance(event, Heartbeat):
             self._batches, self._phase = event.batches, event.phase
         elif isinstance(event, Stopped):
             self._stopped = event
+        elif isinstance(event, NodeStopped):
+            self._close()
+            raise NodesParted(event.reason)
         return event
 
-    def _ended(self, event: ScriptEnded | ProcessEnded | RankLost, what: Settings | str | None = None) -> TrialEnded:
+    def _ended(self, event: _End, what: Settings | str | None = None) -> TrialEnded:
         """What the end of the child means to the caller; closes the trial."""
-        assert self._child is not None
+        assert self._run is not None
         if isinstance(event, ScriptEnded):
-            # Its atexit handlers still run, with the overlay on.
-            patience = ATEXIT_SECONDS if event.rank is None else 0.0  # one rank's end is not the others'
-            limit = min(time.monotonic() + patience, self.deadline)
-            while not isinstance(self._wait(limit), ProcessEnded) and time.monotonic() < limit:
-                pass
-            output, errors = self._child.output()
+            if event.rank is None:  # one rank's end is not the others'
+                self._await_end(0)  # its atexit handlers still run, with the overlay on
+            output, errors = self._run.child.output()
             self._close()
             if event.status != 0 or event.traceback:
                 failure = in_cells(event.traceback or errors.strip() or output, self.command.script)
                 said = last_words(failure)
-                who = "the script" if event.rank is None else f"rank {event.rank} of the script"
+                who = "the script" if event.rank is None else self._rank(event.rank)
                 reason = f"{who} failed with exit status {event.status}" + (f": {said}" if said else "")
+                reason += unseen(said) if self._lead is not None else ""
                 memory = ran_out_of_memory(said, event.status)
                 return ScriptFailed(reason, failure, event.status, event.batches, out_of_memory=memory)
             if not event.batches:
@@ -325,38 +333,65 @@ class Trial:
             return ScriptFinished(
                 f"the script ended after {event.batches} batches, before it could be measured", event.batches
             )
-        who, status = "the script's process", event.status if isinstance(event, ProcessEnded) else None
+        whose: str = "the script's process"
+        end: _End | None = event
         if isinstance(event, RankLost):
             # torchrun sees to the others, and writes what became of the first.
-            limit = min(time.monotonic() + ATEXIT_SECONDS, self.deadline)
-            while not isinstance(self._wait(limit), ProcessEnded) and time.monotonic() < limit:
-                pass
-            who = f"rank {event.rank} of the script"
-        errors = self._child.output()[1]
+            whose, end = self._rank(event.rank), self._await_end(self._node(event.rank))
+        errors = end.errors if isinstance(end, NodeEnded) else self._run.child.output()[1]
+        status = event.status if not isinstance(event, RankLost) else None
         cause = root_cause(errors) if self.command.ranks is not None else None
         if cause is not None:
-            who, status = f"rank {cause[0]} of the script", cause[1]
+            whose, status = self._rank(cause[0]), cause[1]
         self._close()
-        if isinstance(event, ProcessEnded) and event.failure:
+        if not isinstance(event, RankLost) and event.failure:
             return ScriptFailed(f"the script could not be started: {event.failure}", event.failure, 1)
         memory = ran_out_of_memory("", status)
         if what is not None:
-            return TrialEnded(f"{who} {died(status)} while {named(what)} was measured", out_of_memory=memory)
-        return ScriptFailed(f"{who} {died(status)}", errors, status or 1, self._batches, out_of_memory=memory)
+            return TrialEnded(f"{whose} {died(status)} while {named(what)} was measured", out_of_memory=memory)
+        return ScriptFailed(f"{whose} {died(status)}", errors, status or 1, self._batches, out_of_memory=memory)
+
+    def _await_end(self, node: int) -> ProcessEnded | NodeEnded | None:
+        """The end of the command on a node, if it comes soon."""
+        limit = min(time.monotonic() + ATEXIT_SECONDS, self.deadline)
+        while True:
+            match self._wait(limit):
+                case ProcessEnded() as end if node == 0:
+                    return end
+                case NodeEnded() as end if end.node == node:
+                    return end
+                case _ if time.monotonic() >= limit:
+                    return None
+
+    def _node(self, rank: int) -> int:
+        return rank // (self.command.ranks or 1)
+
+    def _rank(self, rank: int) -> str:
+        """A rank of the script, in words."""
+        where = f" (on node {self._lead.name(self._node(rank))})" if self._lead is not None else ""
+        return f"rank {rank} of the script{where}"
 
     def _close(self) -> None:
         if self._closed:
             return
         self._closed = True
-        child = self._child
-        if child is None:
+        run = self._run
+        if run is None:
             return
-        child.kill()
-        while not child.events.empty():
-            self._next_event(0.0)
-        overlay = child.scratch / "overlay"
-        self.contained = read_log(str(overlay / "contained"))
-        self.restored, lost = put_back(str(overlay / "exposed"))
-        child.close()
-        if self._tree is not None:
-            self.leaked = tuple(sorted({*self._tree.changed(), *lost}))
+        if self._lead is not None:
+            self._lead.ask_to_end()
+        run.close(self._hear_out)
+        self.contained, self.restored, self.leaked = run.contained, run.restored, run.leaked
+        self.notes += run.notes
+        for left in self._lead.closed().values() if self._lead is not None else ():
+            self.contained = tuple(dict.fromkeys((*self.contained, *left.contained)))
+            self.restored = tuple(dict.fromkeys((*self.restored, *left.restored)))
+            self.leaked = tuple(sorted({*self.leaked, *left.leaked}))
+            self.notes += left.notes
+
+    def _hear_out(self) -> None:
+        """Takes in what was said before the end."""
+        assert self._run is not None
+        while not self._run.child.events.empty():
+            with contextlib.suppress(NodesParted):
+                self._next_event(0.0)

@@ -85,3 +85,7 @@ class SlowStart(TimedOut):
 
 class NoRoom(TrialEnded):
     """What the script writes would have filled the disk."""
+
+
+class NodesParted(TrialEnded):
+    """Another node of the trial is gone, or cannot go on, and no further trial can be started."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accel_advisor.tuning.trial.endings import died, last_words, slow_start, spoken
+from accel_advisor.tuning.trial.endings import died, last_words, slow_start, spoken, unseen
 
 TRACEBACK = """\
 Traceback (most recent call last):
@@ -45,3 +45,8 @@ def test_how_a_start_and_a_process_ended() -> None:
         "7 batches in 300 s, but its training loop was not warm then (the last that it printed: hm)"
     )
     assert [died(None), died(3), died(-9)] == ["ended", "ended with exit status 3", "was killed by SIGKILL"]
+
+
+def test_a_file_that_another_node_may_have_written() -> None:
+    assert "do not see what another of them has written" in unseen("FileNotFoundError: [Errno 2] 'index.pt'")
+    assert unseen("ValueError: FileNotFoundError") == ""

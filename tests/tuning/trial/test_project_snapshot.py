@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from accel_advisor import lint
 from accel_advisor.linting.cache import FOLDER
 from accel_advisor.tuning.trial.project_snapshot import Tree
@@ -26,6 +28,17 @@ def test_the_files_that_the_command_prints_to_are_no_change(tmp_path: Path) -> N
     with (tmp_path / "tune.log").open("wb") as log:
         subprocess.run([sys.executable, "-c", code], cwd=tmp_path, stdout=log, stderr=log, check=True, timeout=60)
     assert (tmp_path / "tune.log").read_text() == "more\n('./other.txt',)\n"
+
+
+def test_the_files_that_slurm_writes_of_the_job_are_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = ["slurm-417.out", "train-417_2.err", "slurm-4170.out", "417.pt"]
+    monkeypatch.setenv("SLURM_JOB_ID", "417")
+    tree = Tree.scan([tmp_path])
+    for name in files:
+        (tmp_path / name).write_text("")
+    assert tree.changed() == tuple(sorted(str(tmp_path / name) for name in files[2:]))
+    monkeypatch.delenv("SLURM_JOB_ID")
+    assert tree.changed() == tuple(sorted(str(tmp_path / name) for name in files))
 
 
 TRAINS_LONG = """\

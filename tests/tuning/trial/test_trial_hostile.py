@@ -91,8 +91,8 @@ def measured(running: Trial, name: str) -> None:
             check(running.measure(what, min_batches=24, min_seconds=0.05))
     # The script goes on in its own way between the blocks.
     check(running.measure(BASELINE, min_batches=50, min_seconds=0.2))
-    assert running._child is not None
-    sizes = [(running._child.scratch / name).stat().st_size for name in ("stdout", "stderr")]
+    assert running._run is not None
+    sizes = [(running._run.child.scratch / name).stat().st_size for name in ("stdout", "stderr")]
     least = 1 if name == "prints_forever" else 0
     assert all(least <= size < 1 << 20 for size in sizes), sizes
 

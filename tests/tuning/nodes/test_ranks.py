@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from accel_advisor.tuning.nodes.ranks import RankLost, Ranks, merged, one_block, root_cause, slowest
 from accel_advisor.tuning.probe.channel.reasons import Raised, RanksMissing, Unmeasurable
 from accel_advisor.tuning.probe.channel.wire import (
     FETCHING,
@@ -26,7 +27,6 @@ from accel_advisor.tuning.probe.channel.wire import (
     Stopped,
 )
 from accel_advisor.tuning.search.straggler import Cause, Straggler, straggler
-from accel_advisor.tuning.trial.ranks import RankLost, Ranks, merged, one_block, root_cause, slowest
 from accel_advisor.tuning.trial.reason_text import candidate_text, loop_text, ranks_text
 from accel_advisor.tuning.wording.diagnosis_text import straggler_text
 
@@ -150,7 +150,7 @@ def test_the_rank_that_was_lost_first_is_reported_and_no_other() -> None:
 def test_a_rank_that_is_lost_just_behind_the_failure_that_it_caused_is_the_cause(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("accel_advisor.tuning.trial.ranks.CAUSE_SECONDS", 60.0)
+    monkeypatch.setattr("accel_advisor.tuning.nodes.ranks.CAUSE_SECONDS", 60.0)
     heard = Heard()
     heard.ranks.hear(0, ScriptEnded(1, "RuntimeError: connection closed by peer"))
     heard.ranks.lose(1)

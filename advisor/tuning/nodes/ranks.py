@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from accel_advisor.tuning.probe.channel.reasons import RanksMissing, Unmeasurable
 from accel_advisor.tuning.probe.channel.wire import (
@@ -40,8 +40,27 @@ class RankLost:
     rank: int
 
 
+class RankGroup(Protocol):
+    """What hears ranks."""
+
+    def join(self, rank: int, reply: Callable[[Any], None]) -> None:
+        """A rank is there; ``reply`` sends it a message."""
+
+    def hear(self, rank: int, message: Any) -> None:
+        """Takes in what a rank says."""
+
+    def lose(self, rank: int) -> None:
+        """A rank's connection has ended."""
+
+    def send(self, message: Any) -> bool:
+        """Sends every rank a message; False where one of them is not there."""
+
+    def close(self) -> None:
+        """Wait for nobody any more."""
+
+
 class Ranks:
-    """The ranks of one child.
+    """The ranks of one training, wherever they are.
 
     Args:
         count: how many there are.
