@@ -202,6 +202,7 @@ def _runs_as_script(test: cst.BaseExpression) -> bool:
 
 def _for(machine: Machine, node: cst.For) -> bool:
     iterable = iterated(machine, node.iter, machine.evaluate(node.iter))
+    machine.recorder.operation(machine.frame, node, Act.GOES_OVER, iterable)
     with machine.looping(node) as loop:
         element = element_of(machine, iterable)
         take_from_objects(machine, node.iter)

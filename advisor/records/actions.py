@@ -183,6 +183,8 @@ class Act(Action):
     """The name of a kind of device in a test on which a branch leaves the loop or function, or an assertion fails."""
     FORMATS: Act
     """A tensor becomes a part of a string."""
+    GOES_OVER: Act
+    """``for x in y:`` begins; what it goes over is the subject, and the loops around it are those of the operation."""
     INDEXES_BY_MASK: Act
     """``tensor[mask]``; the mask is the subject."""
     INDEXES_BY_NUMBER: Act

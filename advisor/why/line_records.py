@@ -41,6 +41,8 @@ def records_at(facts: Facts, row: int) -> list[LineRecord]:
     for record in (record for kind in kinds for record in kind):
         if isinstance(record, LoaderCall) and not record.basis.proven and record.opaque:
             continue  # it is known by its use, and no call of it is in sight
+        if isinstance(record, Operation) and record.what is Act.GOES_OVER:
+            continue  # the loop is a record of its own
         if record.document is facts.document and _stands_on(facts, record.node, row):
             found.append(record)
     return found

@@ -41,8 +41,8 @@ class CudnnFlags(Rule):
 
     When to ignore it
         Where cuDNN is switched off because of an error of its own. The rule is silent under conditions, where a value
-        is not a literal, and where the file switches cuDNN on again. It does not advise `benchmark = True`: whether
-        that pays, with shapes that may change, is for a trial to find.
+        is not a literal, and where the file switches cuDNN on again. It does not advise `benchmark = True`: ACC437
+        does, where a program fixes the size of its images, and a trial finds whether it pays.
 
     Fix safety
         Unsafe: another choice of algorithms changes the last bits of results, and their speed.

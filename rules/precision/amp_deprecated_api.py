@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.queries.old_precision_names import OldName, minds_versions, old_names
+from accel_advisor.records.operations import Operation
+from accel_advisor.records.queries.old_precision_names import (
+    OldName,
+    minds_versions,
+    names_of_apex,
+    old_names,
+)
 from accel_advisor.rule import Rule, also_at
 
 
@@ -15,12 +21,14 @@ class AmpDeprecatedApi(Rule):
 
     What it does
         Finds calls of `autocast`, `GradScaler`, `custom_fwd` and `custom_bwd` from `torch.cuda.amp` and
-        `torch.cpu.amp`.
+        `torch.cpu.amp`, and mixed precision by apex (`amp.initialize`, `amp.scale_loss`, `FP16_Optimizer`, and apex's
+        `DistributedDataParallel`), in a file once.
 
     Why it costs time
         Each of them warns (FutureWarning) and binds the code to one kind of accelerator. The new names take the device
         first, and everything after it moves: `autocast(False)` is `torch.autocast("cuda", enabled=False)`, while
-        `torch.autocast("cuda", False)` takes `False` for a dtype and raises TypeError.
+        `torch.autocast("cuda", False)` takes `False` for a dtype and raises TypeError. `apex.amp` is maintained no more
+        since torch has its own; where apex cannot be built, the training falls back to float32 or fails.
 
     Example
         import torch
@@ -39,7 +47,8 @@ class AmpDeprecatedApi(Rule):
     When to ignore it
         Where torch before 2.3 must be supported, which has no `torch.amp.GradScaler`: a program that asks for
         `torch.__version__` needs the rule to be selected. The rule is silent where torch is pinned before 2.4, which
-        began to warn, where the program chooses between both names, and beside libraries with names of their own.
+        began to warn (1.10 for apex), where the program chooses between both names, and beside libraries with names of
+        their own. Optimizers and layers of apex are not reported.
 
     Fix safety
         Safe: the new names do the same. Positional arguments of `autocast` are given by name. An import whose names are
@@ -66,6 +75,21 @@ class AmpDeprecatedApi(Rule):
             come = [also_at(facts.document, found.source, "the name comes from here")] if found.source else []
             at = found.operation.node
             yield self.finding(facts, at, message, fix=fix, since=found.since, related=come, minor=old)
+
+        yield from self._of_apex(facts, names_of_apex(facts))
+
+    def _of_apex(self, facts: Facts, apex: list[Operation]) -> Iterator[Finding]:
+        if not apex:
+            return
+        names = dict.fromkeys(one.what.name for one in apex)
+        wraps = [f"`torch.nn.parallel.{one}`" for one in names if one == "DistributedDataParallel"]
+        instead = ", and ".join(["`torch.autocast` with `torch.amp.GradScaler`"] * (len(names) > len(wraps)) + wraps)
+        message = (
+            f"`{apex[0].what.full}` belongs to the mixed precision of apex, unmaintained since torch has "
+            f"its own; use {instead}"
+        )
+        others = [also_at(facts.document, one.node, "so does this") for one in apex[1:]]
+        yield self.finding(facts, apex[0].node, message, related=others, since=(1, 10))
 
     def _moved(self, facts: Facts, found: OldName, together: list[OldName]) -> Fix | None:
         """The fix that changes the import, and with it every call of what is imported there; None where they need

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.editing.moved_imports import moved_imports
-from accel_advisor.records.actions import Asked, Call, Decorates, Sets
+from accel_advisor.records.actions import Asked, Call, Decorates, Sets, calls
 from accel_advisor.syntax.imports import full_name
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
@@ -25,6 +25,8 @@ _POSITIONS = ("enabled", "dtype", "cache_enabled")
 """What ``autocast`` was given by position."""
 _WARNS = 2, 4
 """The torch that began to warn of the old names."""
+_APEX = calls("apex.amp.initialize", "apex.amp.scale_loss", "apex.fp16_utils.FP16_Optimizer")
+_PARALLEL = Call("apex.parallel.DistributedDataParallel")
 _PATCHES = frozenset({"torch_xla", "torch_npu", "intel_extension_for_pytorch"})
 """Imports that put their own into ``torch.cuda``."""
 _NEW: tuple[Asked, ...] = (
@@ -107,6 +109,14 @@ def old_names(facts: Facts) -> list[OldName]:
     if not edits:
         return found
     return [replace(one, moved=edits.get(getattr(_callee(one.operation), "value", ""))) for one in found]
+
+
+def names_of_apex(facts: Facts) -> list[Operation]:
+    """The calls in a document that ask apex for mixed precision, and those that wrap a model for it, where torch has
+    both and the program does not ask torch for mixed precision as well."""
+    if not facts.supports(_SINCE["autocast"]) or facts.does(*_NEW, *_OLD):
+        return []
+    return facts.operations_of(*_APEX, _PARALLEL)
 
 
 def minds_versions(facts: Facts) -> bool:

@@ -257,3 +257,44 @@ def test_names_where_the_old_name_comes_from(source: str, tmp_path: Path) -> Non
 def test_names_nothing_beside_a_whole_name(tmp_path: Path) -> None:
     (found,) = check_one("ACC402", IMPORTS + "with torch.cuda.amp.autocast():  # -> info safe\n    pass\n", tmp_path)
     assert found.related == ()
+
+
+APEX = """
+from apex import amp
+model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
+with amp.scale_loss(loss, optimizer) as scaled:
+    scaled.backward()
+"""
+LAYERS = (
+    "from apex.optimizers import FusedAdam\nfrom apex.normalization import FusedLayerNorm\nlayer = FusedLayerNorm(8)\n"
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["with torch.autocast('cuda'):\n    pass\n", "scaler = torch.amp.GradScaler('cuda')\n"],
+)
+def test_silent_about_apex_beside_mixed_precision_of_torch(line: str, tmp_path: Path) -> None:
+    check_pair("ACC402", Pair(IMPORTS + APEX + line, line), tmp_path)
+
+
+def test_silent_about_other_parts_of_apex(tmp_path: Path) -> None:
+    check_one("ACC402", IMPORTS + LAYERS + "optimizer = FusedAdam(layer.parameters())\n", tmp_path)
+
+
+def test_apex_is_reported_once_a_file(tmp_path: Path) -> None:
+    (found,) = check_one("ACC402", IMPORTS + APEX.replace('"O1")', '"O1")  # -> info none'), tmp_path)
+    assert found.message.startswith("`apex.amp.initialize` belongs to the mixed precision of apex")
+    assert "`torch.amp.GradScaler`" in found.message
+    assert "DistributedDataParallel" not in found.message
+    assert [one.span.start.row for one in found.related] == [8]
+
+
+def test_the_wrapper_of_apex(tmp_path: Path) -> None:
+    wrap = "from apex.parallel import DistributedDataParallel as DDP\nmodel = DDP(model)  # -> info none\n"
+    (found,) = check_one("ACC402", IMPORTS + wrap, tmp_path)
+    assert found.message.endswith("use `torch.nn.parallel.DistributedDataParallel`")
+
+
+def test_apex_in_a_project_with_an_older_torch(tmp_path: Path) -> None:
+    check_since("ACC402", IMPORTS + APEX, (1, 10), tmp_path)

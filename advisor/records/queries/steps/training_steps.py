@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from accel_advisor.records.transfers import ModuleCallContext, TransferContext
     from accel_advisor.source.document import Document
 
-_PROBES = re.compile(r"(?:find|range|search)_?(?:\w+_)?lr|lr_?(?:\w+_)?(?:find|range)", re.IGNORECASE)
+PROBES = re.compile(r"(?:find|range|search)_?(?:\w+_)?lr|lr_?(?:\w+_)?(?:find|range)", re.IGNORECASE)
 """What functions are called that look for a learning rate, and have to read each loss to know when to stop."""
 _TRAINS = re.compile(r"train|fit|tun(?:e|ing)|learn|optimi[sz]e", re.IGNORECASE)
 _STOPS = frozenset({"torch.no_grad", "torch.inference_mode"})
@@ -30,7 +30,7 @@ def training_loop(context: OperationContext, *, epochs: bool = False) -> Loop | 
     """The innermost loop around an operation in whose own passes a model learns; None where it evaluates a model,
     looks for a learning rate, and where one pass is a whole epoch, which ends with reading values anyway, unless
     ``epochs`` are asked for."""
-    if any(one.evaluates for one in context.conditions) or any(map(_PROBES.search, context.functions)):
+    if any(one.evaluates for one in context.conditions) or any(map(PROBES.search, context.functions)):
         return None
     loop = next((loop for loop in context.loops if loop.learns and loop.repeats), None)
     if loop is None or (loop.goes_over_epochs and not epochs) or _trains_elsewhere(loop):

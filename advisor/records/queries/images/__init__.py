@@ -1,0 +1,1 @@
+"""Questions about the images that a program trains on."""

@@ -1,0 +1,1 @@
+"""Questions about what a training does with the parameters of its models, one by one or together."""

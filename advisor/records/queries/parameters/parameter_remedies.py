@@ -1,0 +1,60 @@
+"""What replaces a loop over parameters: one call over all of them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from accel_advisor.records.queries.parameters.parameter_updates import Update
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from accel_advisor.project.target import Version
+    from accel_advisor.records.queries.parameters.parameter_loops import ParameterLoop
+
+SINCE: Version = (1, 12)
+"""The torch that brought ``torch._foreach_lerp_`` and the clipping of gradients over lists."""
+_COPIES: Version = (2, 2)
+"""The torch that brought ``torch._foreach_copy_``."""
+_TOTALS: Version = (2, 6)
+"""The torch that brought ``torch.nn.utils.get_total_norm``."""
+_KEEPS_AVERAGE = re.compile(r"ema\b|ema_|_ema|average|shadow", re.IGNORECASE)
+
+
+def remedy_of(loops: Sequence[ParameterLoop]) -> tuple[str, Version, str]:
+    """What to call instead of the first of these loops, which stand in one document, as a clause of a message; and the
+    version, and the package, that it came with."""
+    first = loops[0]
+    done = frozenset[Update]().union(*(one.updates for one in loops))
+    if first.by_library:
+        return "use `timm.utils.ModelEmaV3`, which does it over lists", (1, 0), "timm"
+    if Update.AVERAGE in first.updates:
+        return _of_average(first), SINCE, "torch"
+    if Update.COPY in first.updates:
+        call = "torch._foreach_copy_(copies, parameters)"
+        return f"keep both lists of tensors and call `{call}` under `no_grad`", _COPIES, "torch"
+    if Update.CLAMP in done:
+        return "call `torch.nn.utils.clip_grad_value_(parameters, value)`, which works on lists", SINCE, "torch"
+    if Update.NORM in done and Update.SCALE in done:
+        return "call `torch.nn.utils.clip_grad_norm_(parameters, max_norm)`, which works on lists", SINCE, "torch"
+    if Update.NORM in done:
+        call = "torch.nn.utils.get_total_norm(gradients)"
+        return f"call `{call}`, which works on lists, and only in the steps that log it", _TOTALS, "torch"
+    if Update.ZERO in first.updates:
+        return "call `optimizer.zero_grad(set_to_none=True)`, which launches nothing", SINCE, "torch"
+    name = "_foreach_mul_" if Update.SCALE in first.updates else "_foreach_add_"
+    return f"call `torch.{name}` once with the list of all of them", SINCE, "torch"
+
+
+def _of_average(loop: ParameterLoop) -> str:
+    """For moving averages of a model, and for targets that follow one, for which torch has no class."""
+    call = "torch._foreach_lerp_(averages, parameters, 1 - decay)"
+    functions = " ".join(loop.operation.contexts[0].functions)
+    classes = "torch.optim.swa_utils"
+    if not _KEEPS_AVERAGE.search(f"{loop.code} {functions} {loop.operation.document.filename}"):
+        return f"keep both lists of tensors and call `{call}` under `no_grad`"
+    return (
+        f"keep both lists of tensors and call `{call}` under `no_grad`, or use "
+        f"`AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay))` of `{classes}`"
+    )
