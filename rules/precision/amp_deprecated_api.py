@@ -6,13 +6,7 @@ from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Frequency, Severity
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.old_precision_names import (
-    OldName,
-    minds_versions,
-    names_of_apex,
-    old_names,
-)
+from accel_advisor.records.queries.old_precision_names import OldName, minds_versions, names_of_apex, old_names
 from accel_advisor.rule import Rule, also_at
 
 
@@ -21,14 +15,14 @@ class AmpDeprecatedApi(Rule):
 
     What it does
         Finds calls of `autocast`, `GradScaler`, `custom_fwd` and `custom_bwd` from `torch.cuda.amp` and
-        `torch.cpu.amp`, and mixed precision by apex (`amp.initialize`, `amp.scale_loss`, `FP16_Optimizer`, and apex's
-        `DistributedDataParallel`), in a file once.
+        `torch.cpu.amp`, and, once a file, what apex has for it: `amp.initialize`, `amp.scale_loss`, `FP16_Optimizer`
+        and its own `DistributedDataParallel`.
 
     Why it costs time
         Each of them warns (FutureWarning) and binds the code to one kind of accelerator. The new names take the device
         first, and everything after it moves: `autocast(False)` is `torch.autocast("cuda", enabled=False)`, while
-        `torch.autocast("cuda", False)` takes `False` for a dtype and raises TypeError. `apex.amp` is maintained no more
-        since torch has its own; where apex cannot be built, the training falls back to float32 or fails.
+        `torch.autocast("cuda", False)` takes `False` for a dtype and raises TypeError. `apex.amp` is deprecated since
+        torch has its own; where apex cannot be built, the training falls back to float32 or fails.
 
     Example
         import torch
@@ -76,20 +70,12 @@ class AmpDeprecatedApi(Rule):
             at = found.operation.node
             yield self.finding(facts, at, message, fix=fix, since=found.since, related=come, minor=old)
 
-        yield from self._of_apex(facts, names_of_apex(facts))
-
-    def _of_apex(self, facts: Facts, apex: list[Operation]) -> Iterator[Finding]:
-        if not apex:
-            return
-        names = dict.fromkeys(one.what.name for one in apex)
-        wraps = [f"`torch.nn.parallel.{one}`" for one in names if one == "DistributedDataParallel"]
-        instead = ", and ".join(["`torch.autocast` with `torch.amp.GradScaler`"] * (len(names) > len(wraps)) + wraps)
-        message = (
-            f"`{apex[0].what.full}` belongs to the mixed precision of apex, unmaintained since torch has "
-            f"its own; use {instead}"
-        )
-        others = [also_at(facts.document, one.node, "so does this") for one in apex[1:]]
-        yield self.finding(facts, apex[0].node, message, related=others, since=(1, 10))
+        apex = names_of_apex(facts)
+        if apex is not None:
+            first, *others = apex.uses
+            message = f"`{first.what.full}` of apex is deprecated since torch has its own; use {apex.remedy}"
+            related = [also_at(facts.document, one.node, "so is this") for one in others]
+            yield self.finding(facts, first.node, message, related=related, since=(1, 10))
 
     def _moved(self, facts: Facts, found: OldName, together: list[OldName]) -> Fix | None:
         """The fix that changes the import, and with it every call of what is imported there; None where they need

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.actions import Call, any_calls, calls
+from accel_advisor.records.actions import any_calls
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.given import Module
 from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.parameters.optimized_modules import Version, joint_update, optimized_modules
+from accel_advisor.records.queries.parameters.separate_updates import (
+    has_sparse_gradients,
+    is_of_transformers,
+    joint_update,
+    separate_updates,
+)
 from accel_advisor.records.queries.precision import COMPLEX, speaks_of
 from accel_advisor.rule import Rule, also_at
 
-_OPTIMIZERS = calls("torch.optim.Adam", "torch.optim.AdamW", "torch.optim.SGD")
-_OF_TRANSFORMERS = calls("transformers.AdamW", "transformers.optimization.AdamW")
-_CHOOSES = ("fused", "foreach", "differentiable", "capturable")
 _SHARDS = any_calls("FullyShardedDataParallel", "fully_shard")
 
 
@@ -77,42 +78,20 @@ class FusedOptimizer(Rule):
         if not facts.trains or facts.frameworks or facts.does(*_SHARDS):
             return
         option = joint_update(facts)
-        found = [one for one in facts.operations_of(*_OPTIMIZERS, *_OF_TRANSFORMERS) if self._could_fuse(facts, one)]
-        if found and option and not self._has_sparse_gradients(facts) and not speaks_of(facts, COMPLEX):
+        found = separate_updates(facts)
+        if found and option and not has_sparse_gradients(facts) and not speaks_of(facts, COMPLEX):
             yield self._report(facts, found, *option)
 
-    def _could_fuse(self, facts: Facts, operation: Operation) -> bool:
-        if not all(operation.lacks(name) for name in _CHOOSES):
-            return False
-        if operation.what is Call("torch.optim.SGD") and not self._has_momentum(operation):
-            return False
-        modules = optimized_modules(facts, operation)
-        if operation.does(*_OF_TRANSFORMERS) and not modules:
-            return facts.names_gpu_anywhere
-        return bool(modules) and all(self._is_on_cuda(facts, one) for one in modules)
-
-    def _has_momentum(self, operation: Operation) -> bool:
-        momentum = operation.given("momentum", 2)
-        return not momentum.absent and not (momentum.written and momentum.literal == 0)
-
-    def _is_on_cuda(self, facts: Facts, module: Module) -> bool:
-        kinds = facts.device_kinds(module)
-        return "cuda" in kinds and kinds <= {"cuda", "cpu"}
-
-    def _has_sparse_gradients(self, facts: Facts) -> bool:
-        embeddings = facts.program.operations_of(*calls("torch.nn.Embedding", "torch.nn.EmbeddingBag"))
-        return any(not one.lacks("sparse") for one in embeddings)
-
-    def _report(self, facts: Facts, found: list[Operation], option: str, since: Version) -> Finding:
+    def _report(self, facts: Facts, found: list[Operation], option: str, since: tuple[int, int]) -> Finding:
         document, last = facts.document, found[0].what.name
         done = "which does it in one" if option == "fused" else "which takes them together"
         message = (
             f"`{last}` updates the parameters in several groups of launches at each step; pass `{option}=True`, {done}"
         )
-        if found[0].does(*_OF_TRANSFORMERS):
+        if is_of_transformers(found[0]):
             instead = f"torch.optim.AdamW({option}=True)"
             message = f"`{last}` of transformers updates one parameter after the other; use `{instead}`"
-        own = [one for one in found if not one.does(*_OF_TRANSFORMERS)]
+        own = [one for one in found if not is_of_transformers(one)]
         edits = tuple(edit for one in own for edit in one.keyword_edits(option, "True") or ())
         fix = Fix(f"Pass `{option}=True`", edits, Applicability.UNSAFE) if edits and own[0] is found[0] else None
         related = [also_at(document, one.node, "so does this one") for one in found[1:]]

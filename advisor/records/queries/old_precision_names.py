@@ -98,6 +98,24 @@ class OldName:
                 yield document.edit(start, start, keyword)
 
 
+@dataclass(frozen=True, slots=True)
+class ApexNames:
+    """The uses of apex in a document for which torch has its own.
+
+    Attributes:
+        uses: the calls that ask for mixed precision, and those that wrap a model, in the order of the text.
+    """
+
+    uses: tuple[Operation, ...]
+
+    @property
+    def remedy(self) -> str:
+        """What torch has instead of them."""
+        wraps = [one.what is _PARALLEL for one in self.uses]
+        asked = [] if all(wraps) else ["`torch.autocast` with `torch.amp.GradScaler`"]
+        return ", and ".join(asked + ["`torch.nn.parallel.DistributedDataParallel`"] * any(wraps))
+
+
 def old_names(facts: Facts) -> list[OldName]:
     """The uses in a document of names that stand for torch's own, where the project's torch has the new ones and the
     program uses those nowhere."""
@@ -111,12 +129,13 @@ def old_names(facts: Facts) -> list[OldName]:
     return [replace(one, moved=edits.get(getattr(_callee(one.operation), "value", ""))) for one in found]
 
 
-def names_of_apex(facts: Facts) -> list[Operation]:
-    """The calls in a document that ask apex for mixed precision, and those that wrap a model for it, where torch has
-    both and the program does not ask torch for mixed precision as well."""
+def names_of_apex(facts: Facts) -> ApexNames | None:
+    """What a document takes from apex for mixed precision; None where it takes nothing, where torch may not have it
+    yet, and where the program asks torch for mixed precision as well."""
     if not facts.supports(_SINCE["autocast"]) or facts.does(*_NEW, *_OLD):
-        return []
-    return facts.operations_of(*_APEX, _PARALLEL)
+        return None
+    uses = facts.operations_of(*_APEX, _PARALLEL)
+    return ApexNames(tuple(uses)) if uses else None
 
 
 def minds_versions(facts: Facts) -> bool:

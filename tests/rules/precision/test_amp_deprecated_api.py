@@ -284,7 +284,7 @@ def test_silent_about_other_parts_of_apex(tmp_path: Path) -> None:
 
 def test_apex_is_reported_once_a_file(tmp_path: Path) -> None:
     (found,) = check_one("ACC402", IMPORTS + APEX.replace('"O1")', '"O1")  # -> info none'), tmp_path)
-    assert found.message.startswith("`apex.amp.initialize` belongs to the mixed precision of apex")
+    assert found.message.startswith("`apex.amp.initialize` of apex is deprecated")
     assert "`torch.amp.GradScaler`" in found.message
     assert "DistributedDataParallel" not in found.message
     assert [one.span.start.row for one in found.related] == [8]
