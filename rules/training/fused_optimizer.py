@@ -5,28 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel_advisor.finding import Applicability, Finding, Fix, Severity
-from accel_advisor.records.actions import any_calls
+from accel_advisor.records.actions import Call, any_calls, calls
 from accel_advisor.records.facts import Facts
-from accel_advisor.records.operations import Operation
-from accel_advisor.records.queries.parameters.separate_updates import (
-    has_sparse_gradients,
-    is_of_transformers,
-    joint_update,
-    separate_updates,
-)
+from accel_advisor.records.operations import Operation, OperationContext
 from accel_advisor.records.queries.precision import COMPLEX, speaks_of
 from accel_advisor.rule import Rule, also_at
 
+_OPTIMIZERS = calls("torch.optim.Adam", "torch.optim.AdamW", "torch.optim.SGD")
+_CHOOSES = ("fused", "foreach", "differentiable", "capturable")
 _SHARDS = any_calls("FullyShardedDataParallel", "fully_shard")
+_SINCE = (2, 4)
+"""The first torch whose fused optimizers run on the CPU as well."""
 
 
 class FusedOptimizer(Rule):
     """An optimizer goes over the parameters several times at each step where it could do so once.
 
     What it does
-        Finds `Adam`, `AdamW` and `SGD` with momentum over the parameters of models that are moved to CUDA, where none
-        of `fused`, `foreach`, `differentiable` and `capturable` is given; and the `AdamW` of transformers, which has a
-        loop over single parameters. Where torch is pinned between 1.12 and 2.0, it recommends `foreach=True`.
+        Finds `Adam`, `AdamW` and `SGD` with momentum over the parameters of a model that is moved to CUDA, where none
+        of `fused`, `foreach`, `differentiable` and `capturable` is given.
 
     Why it costs time
         By default each part of the update (moments, their roots, the step) is a group of launches of its own, which
@@ -57,9 +54,8 @@ class FusedOptimizer(Rule):
     When to ignore it
         Where the update is a small part of a step. The rule is silent where the model may be on another device than
         CUDA or the CPU, with parameters that are listed by hand, with FSDP and with frameworks, beside embeddings with
-        sparse gradients and complex numbers, and where torch is pinned to a version before 1.12, or to one from 2.0 to
-        2.3. Of other optimizers it reports nothing: most have no fused form, and Adagrad has one for CUDA in newer
-        torch only.
+        sparse gradients and complex numbers, and where torch is pinned before 2.4. Of other optimizers it
+        reports nothing: most have no fused form, and Adagrad has one for CUDA in newer torch only.
 
     Fix safety
         Unsafe: the order of the arithmetic changes, and with it the last bits of the parameters.
@@ -75,24 +71,39 @@ class FusedOptimizer(Rule):
 
     def check(self, facts: Facts) -> Iterator[Finding]:
         """Reports a document once, at its first such optimizer, with the others as related places."""
-        if not facts.trains or facts.frameworks or facts.does(*_SHARDS):
+        if not facts.trains or facts.frameworks or not facts.supports(_SINCE) or facts.does(*_SHARDS):
             return
-        option = joint_update(facts)
-        found = separate_updates(facts)
-        if found and option and not has_sparse_gradients(facts) and not speaks_of(facts, COMPLEX):
-            yield self._report(facts, found, *option)
+        found = [one for one in facts.operations_of(*_OPTIMIZERS) if self._could_fuse(facts, one)]
+        if found and not self._has_sparse_gradients(facts) and not speaks_of(facts, COMPLEX):
+            yield self._report(facts, found)
 
-    def _report(self, facts: Facts, found: list[Operation], option: str, since: tuple[int, int]) -> Finding:
+    def _could_fuse(self, facts: Facts, operation: Operation) -> bool:
+        if not all(operation.lacks(name) for name in _CHOOSES):
+            return False
+        if operation.what is Call("torch.optim.SGD") and not self._has_momentum(operation):
+            return False
+        return all(self._is_on_cuda(facts, context) for context in operation.contexts)
+
+    def _has_momentum(self, operation: Operation) -> bool:
+        momentum = operation.given("momentum", 2)
+        return not momentum.absent and not (momentum.written and momentum.literal == 0)
+
+    def _is_on_cuda(self, facts: Facts, context: OperationContext) -> bool:
+        module = context.given("params", 0).parameters_of
+        kinds = facts.device_kinds(module) if module is not None else frozenset[str]()
+        return "cuda" in kinds and kinds <= {"cuda", "cpu"}
+
+    def _has_sparse_gradients(self, facts: Facts) -> bool:
+        embeddings = facts.program.operations_of(*calls("torch.nn.Embedding", "torch.nn.EmbeddingBag"))
+        return any(not one.lacks("sparse") for one in embeddings)
+
+    def _report(self, facts: Facts, found: list[Operation]) -> Finding:
         document, last = facts.document, found[0].what.name
-        done = "which does it in one" if option == "fused" else "which takes them together"
         message = (
-            f"`{last}` updates the parameters in several groups of launches at each step; pass `{option}=True`, {done}"
+            f"`{last}` updates the parameters in several groups of launches at each step; pass `fused=True`, which "
+            f"does it in one"
         )
-        if is_of_transformers(found[0]):
-            instead = f"torch.optim.AdamW({option}=True)"
-            message = f"`{last}` of transformers updates one parameter after the other; use `{instead}`"
-        own = [one for one in found if not is_of_transformers(one)]
-        edits = tuple(edit for one in own for edit in one.keyword_edits(option, "True") or ())
-        fix = Fix(f"Pass `{option}=True`", edits, Applicability.UNSAFE) if edits and own[0] is found[0] else None
+        edits = tuple(edit for one in found for edit in one.keyword_edits("fused", "True") or ())
+        fix = Fix("Pass `fused=True`", edits, Applicability.UNSAFE) if edits else None
         related = [also_at(document, one.node, "so does this one") for one in found[1:]]
-        return self.finding(facts, found[0].node, message, fix=fix, related=related, since=since)
+        return self.finding(facts, found[0].node, message, fix=fix, related=related, since=_SINCE)

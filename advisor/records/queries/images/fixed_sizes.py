@@ -24,7 +24,7 @@ _RESIZE = re.compile(r"(?:ext|fixed|joint|_)?resize(?:d)?", re.IGNORECASE)
 _NO_CROP = re.compile(
     r"(?:valid|get|calc\w*|uncrop|crop_?(?:params|size|box)|autocrop|multi_?crop|cropping)", re.IGNORECASE
 )
-_SIZE = re.compile(r"size|crop|height|width|resolution|\.t?[hw]$", re.IGNORECASE)
+_SIZE = re.compile(r"size|height|width|resolution|(?:^|[._])crop(?:_?[hw])?$|\.t?[hw]$", re.IGNORECASE)
 _APART = re.compile(r"val|test|eval|infer|demo|predict|visual|sample|detect", re.IGNORECASE)
 """Names of what is not for the training."""
 _VARIES = re.compile(
