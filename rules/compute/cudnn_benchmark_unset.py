@@ -59,8 +59,8 @@ class CudnnBenchmarkUnset(Rule):
         image: there each new shape costs a measurement. How much it gains depends on the GPU and on cuDNN:
         `accel-advisor tune train.py --knobs cudnn_benchmark` measures it. The rule is silent where determinism is
         asked for, where samples are padded or left in a list, with sizes that change on purpose, with batches of one
-        image, about networks of 1x1 or one-dimensional convolutions, and with frameworks, which have a setting of
-        their own. ACC410 reports flags of cuDNN that contradict each other.
+        image, about networks of 1x1 or one-dimensional convolutions, and with frameworks that have a setting of
+        their own, such as Lightning. ACC410 reports flags of cuDNN that contradict each other.
 
     References
         - https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#enable-cudnn-auto-tuner

@@ -79,6 +79,11 @@ PAIRS = {
     "left in a list": Pair(
         program(before=COLLATE.format(body="return list(batch)")), "list(batch)", "torch.stack(batch)"
     ),
+    "an offset is no size": Pair(
+        program("conf.f", "crop_offset = conf.a; image = conf.crop(image, crop_offset)"),
+        "image, crop_offset",
+        "image, crop_size",
+    ),
     "several scales": Pair(program(before="multiscale_training = conf.a\n"), "multiscale_training", "a"),
     "a size that is drawn for each step": Pair(
         program(before="import random\ndef crop(x):\n    w = random.choice(range(8, 16))\n    return x[:, :w]\n"),
@@ -112,8 +117,11 @@ def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC437", pair, tmp_path)
 
 
-def test_silent_with_a_framework(tmp_path: Path) -> None:
-    check_one("ACC437", program(before="from accelerate import Accelerator\na = Accelerator()\n"), tmp_path)
+def test_silent_with_a_framework_that_has_a_setting_of_its_own(tmp_path: Path) -> None:
+    """Lightning has ``Trainer(benchmark=...)``; accelerate leaves it to the program."""
+    uses = "import lightning\nfrom accelerate import Accelerator\nuse = {name}()\n"
+    pair = Pair(program(before=uses.format(name="lightning.Trainer")), "lightning.Trainer()", "Accelerator()")
+    check_pair("ACC437", pair, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ _MENTIONS = re.compile(
     re.IGNORECASE,
 )
 """What a program says that has thought of how cuDNN chooses, or that asks for equal results."""
+_LEAVE_IT = frozenset({"accelerate", "deepspeed"})
+"""Frameworks that leave it to the program how cuDNN chooses."""
 _ENOUGH = 2
 """Convolutions from which a network is one of convolutions, and none that cuts its image into patches with one."""
 
@@ -40,7 +42,7 @@ class UnmeasuredTraining:
     Attributes:
         loop: the first loop that trains.
         size: what fixes the size.
-        move: the first move of a model to CUDA in the program, if one is seen.
+        move: the first move of a model to CUDA in the document of the loop, if it has one.
     """
 
     loop: Loop
@@ -53,7 +55,12 @@ def unmeasured_training(facts: Facts) -> UnmeasuredTraining | None:
     algorithms, where its model may have no convolutions to speak of, and where its shapes may vary."""
     trials = [one.document for one in facts.program if PROBES.search(one.document.filename.rpartition("/")[2])]
     loop = facts.program.first_training_but(trials)
-    if loop is None or loop.document is not facts.document or facts.frameworks or not facts.names_gpu_anywhere:
+    if (
+        loop is None
+        or loop.document is not facts.document
+        or facts.frameworks - _LEAVE_IT
+        or not facts.names_gpu_anywhere
+    ):
         return None
     if any(_MENTIONS.search(one.document.text) for one in facts.program) or not _convolves(facts):
         return None
@@ -64,9 +71,7 @@ def unmeasured_training(facts: Facts) -> UnmeasuredTraining | None:
     size = fixed_size(facts)
     if size is None:
         return None
-    moves = [one for each in facts.program for one in each.transfers if _moves_a_model(one)]
-    own = [one for one in moves if one.document is loop.document]
-    return UnmeasuredTraining(loop, size, next(iter(own or moves), None))
+    return UnmeasuredTraining(loop, size, next(filter(_moves_a_model, facts.transfers), None))
 
 
 def _convolves(facts: Facts) -> bool:

@@ -224,7 +224,7 @@ def _blends(node: cst.BaseExpression) -> bool:
 
 
 def _has_factor(node: cst.BaseExpression) -> bool:
-    """Whether an expression is something times something, or is a tensor beside one that is."""
+    """Whether a part of an expression is something times something."""
     return any(isinstance(one.operator, cst.Multiply) for one in descendants(node, cst.BinaryOperation))
 
 
