@@ -50,6 +50,10 @@ class PretendedAccelerator(TorchFunctionMode):
         label: torch.device = self._labels.get(tensor, tensor.device)
         return label
 
+    def label(self, tensor: torch.Tensor, place: torch.device) -> None:
+        """Says where the program shall believe a tensor to lie."""
+        self._labels[tensor] = place
+
     def __torch_function__(
         self, function: Callable[..., Any], types: object, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
@@ -122,6 +126,8 @@ class PretendedAccelerator(TorchFunctionMode):
 def pretended() -> Iterator[PretendedAccelerator]:
     """Runs the body with an accelerator."""
     real_group, real_compile = torch.distributed.init_process_group, torch.compile
+    real_copy = torch.nn.Parameter.__deepcopy__
+    mode = PretendedAccelerator()
 
     def gloo(backend: str | None = None, *args: Any, **kwargs: Any) -> None:
         real_group("gloo", *args, **kwargs)
@@ -129,6 +135,12 @@ def pretended() -> Iterator[PretendedAccelerator]:
     def traced(*args: Any, **kwargs: Any) -> Any:
         # What Dynamo traces runs as it is: a compiler would take half a minute for each program.
         return real_compile(*args, **{"backend": "eager", **kwargs})
+
+    def copied(parameter: torch.nn.Parameter, memo: dict[int, Any]) -> Any:
+        # A deep copy makes its parameter past the modes of torch functions.
+        copy = real_copy(parameter, memo)
+        mode.label(copy, mode.place(parameter))
+        return copy
 
     # All that looks for a driver.
     stands: dict[str, Any] = {
@@ -144,9 +156,10 @@ def pretended() -> Iterator[PretendedAccelerator]:
         "set_rng_state": lambda *_: None,
     }
     with (
-        PretendedAccelerator() as mode,
+        mode,
         mock.patch.multiple(torch.cuda, **stands),
         mock.patch.object(torch.distributed, "init_process_group", gloo),
         mock.patch.object(torch, "compile", traced),
+        mock.patch.object(torch.nn.Parameter, "__deepcopy__", copied),
     ):
         yield mode

@@ -62,6 +62,11 @@ PROGRAMS = {
         "assert o.state[m.weight]['exp_avg'].is_cuda",
         None,
     ),
+    "a deep copy lies where its model does": (
+        "import copy, torch\nm = copy.deepcopy(torch.nn.Linear(2, 2).cuda())\nassert m.weight.is_cuda\n"
+        "m(torch.ones(1, 2))",
+        "Expected all tensors to be on the same device",
+    ),
     "a copy to the device is no leaf": (
         "import torch\nw = torch.ones(2, requires_grad=True).cuda()\nassert not w.is_leaf",
         None,

@@ -68,9 +68,10 @@ def _in_code(document: Document) -> Iterator[FixedSize]:
     """The crops and resizes of a document's functions that are not named for an evaluation."""
     if _APART.search(document.filename.rpartition("/")[2]):
         return
-    named = [one for one in descendants(document.tree, cst.FunctionDef, cst.ClassDef) if _APART.search(one.name.value)]
+    functions = [one for one in descendants(document.tree, cst.FunctionDef) if _APART.search(one.name.value)]
+    classes = [one for one in descendants(document.tree, cst.ClassDef) if _APART.search(one.name.value)]
     bound = [one for one in descendants(document.tree, cst.Assign) if any(map(_is_apart, one.targets))]
-    apart = {id(part) for one in (*named, *bound) for part in descendants(one, cst.Call, cst.Subscript)}
+    apart = {id(part) for one in (*functions, *classes, *bound) for part in descendants(one, cst.Call, cst.Subscript)}
     samples = {id(part) for one in _data_sets(document) for part in descendants(one, cst.Call, cst.Subscript)}
     for node in descendants(document.tree, cst.Call, cst.Subscript):
         if id(node) in apart:

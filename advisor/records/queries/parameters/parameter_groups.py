@@ -40,7 +40,7 @@ def groups_of_one(facts: Facts) -> list[cst.Dict]:
 
 
 def _in_loops(around: cst.CSTNode, sources: ParameterSources) -> Iterator[cst.Dict]:
-    scopes = frozenset({cst.FunctionDef, cst.ClassDef})
+    scopes: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef})
     for one in descendants(around, cst.For, cst.ListComp, but=scopes):
         iterable = one.iter if isinstance(one, cst.For) else one.for_in.iter if isinstance(one, cst.ListComp) else None
         target = (
