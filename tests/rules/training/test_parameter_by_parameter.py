@@ -263,3 +263,60 @@ def test_silent_about_groups_of_several(groups: str, tmp_path: Path) -> None:
 
 def test_older_torch(tmp_path: Path) -> None:
     check_since("ACC436", AGES, (1, 12), tmp_path)
+
+
+ROUNDS = """
+for step, (x,) in enumerate(loader):
+    for _ in range(3):
+        o.zero_grad()
+        net(x.cuda()).sum().backward()
+        o.step()
+    for a, b in zip(ema.parameters(), net.parameters()):  # -> info none
+        a.data.mul_(0.9).add_(b.data, alpha=0.1)
+"""
+
+
+def test_reported_after_the_rounds_of_each_batch(tmp_path: Path) -> None:
+    check_one("ACC436", BEGIN + ROUNDS, tmp_path)
+    epochs = ROUNDS.replace("for step, (x,) in enumerate(loader)", "for step in range(3)")
+    epochs = epochs.replace("for _ in range(3)", "for (x,) in loader").replace("  # -> info none", "")
+    check_one("ACC436", BEGIN + epochs, tmp_path)
+
+
+NORMS = """
+def norm_of(parameters, kind=2.0, step=0):
+    given = [p for p in parameters if p.grad is not None]
+    if kind == 2.0:
+        return torch.norm(torch.stack([torch.norm(p.grad, kind) for p in given]), kind)
+    return 0
+"""
+
+
+def test_a_condition_on_what_the_function_is_given_changes_nothing(tmp_path: Path) -> None:
+    source = program("n = norm_of(net.parameters(), step=step)", before=NORMS)
+    check_pair(
+        "ACC436", Pair(source.replace("kind == 2.0", "step % 50 == 0"), "step % 50 == 0", "kind == 2.0"), tmp_path
+    )
+
+
+MOMENTUM = (
+    IMPORTS
+    + """
+import copy
+class Pair(nn.Module):
+    def __init__(self, encoder):
+        super().__init__()
+        self.encoder, self.momentum = encoder, copy.deepcopy(encoder)
+    def forward(self, x):
+        self.follow()
+        return self.encoder(x.cuda())
+    @torch.no_grad()
+    def follow(self):
+        for a, b in zip(self.momentum.parameters(), self.encoder.parameters()):
+            a.data = a.data * 0.9 + b.data * 0.1
+"""
+)
+
+
+def test_reported_in_the_forward_of_a_model_whose_training_is_elsewhere(tmp_path: Path) -> None:
+    check_pair("ACC436", Pair(MOMENTUM.replace("def forward", "def once"), "def once", "def forward"), tmp_path)
