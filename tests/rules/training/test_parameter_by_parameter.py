@@ -153,10 +153,11 @@ ENTRIES = {
 }
 
 
-@pytest.mark.parametrize("lines", ENTRIES.values(), ids=ENTRIES.keys())
-def test_reported_by_name_and_place(lines: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "lines"), ENTRIES.items(), ids=ENTRIES.keys())
+def test_reported_by_name_and_place(kind: str, lines: str, tmp_path: Path) -> None:
     (found,) = findings_of("ACC436", program(*lines.splitlines()), tmp_path)
     assert "_foreach_lerp_" in found.message
+    assert ("lists of floating-point tensors" in found.message) == (kind == "states")
 
 
 SHADOW = """

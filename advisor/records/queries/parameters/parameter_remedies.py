@@ -52,9 +52,13 @@ def _of_average(loop: ParameterLoop) -> str:
     call = "torch._foreach_lerp_(averages, parameters, 1 - decay)"
     functions = " ".join(loop.operation.contexts[0].functions)
     classes = "torch.optim.swa_utils"
-    if not _KEEPS_AVERAGE.search(f"{loop.code} {functions} {loop.operation.document.filename}"):
-        return f"keep both lists of tensors and call `{call}` under `no_grad`"
+    document, function = loop.operation.document, loop.operation.function
+    # the batches that a normalization has seen are counted in a buffer of integers, which cannot be averaged
+    states = "state_dict" in (document.code(function) if function is not None else document.text)
+    tensors = "floating-point tensors" if states else "tensors"
+    if not _KEEPS_AVERAGE.search(f"{loop.code} {functions} {document.filename}"):
+        return f"keep both lists of {tensors} and call `{call}` under `no_grad`"
     return (
-        f"keep both lists of tensors and call `{call}` under `no_grad`, or use "
+        f"keep both lists of {tensors} and call `{call}` under `no_grad`, or use "
         f"`AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay))` of `{classes}`"
     )
