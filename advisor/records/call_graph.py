@@ -38,6 +38,10 @@ class CallGraph:
         """Whether a call of a function stands in the program."""
         return id(function) in self._callers
 
+    def callers_of(self, function: cst.CSTNode) -> tuple[cst.CSTNode | None, ...]:
+        """The functions of the program that call a function; None stands for the top of a module."""
+        return tuple(self._callers.get(id(function), {}).values())
+
     def called_from(self, call: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
         """The functions of the program that a call may run."""
         return tuple(self._called.get(id(call), {}).values())

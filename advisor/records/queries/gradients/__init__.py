@@ -1,0 +1,1 @@
+"""Gradients and graphs that a step computes, and who uses them."""

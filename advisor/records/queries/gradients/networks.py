@@ -1,0 +1,379 @@
+"""Which networks the optimizers of a program step, and which of its networks are frozen or copies of others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.actions import AnyCall
+from accel_advisor.syntax.data_flow import DataFlow
+from accel_advisor.syntax.model_names import may_be_model
+from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.walking import descendants
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts, Program
+    from accel_advisor.source.document import Document
+
+_PARAMETERS = frozenset({"parameters", "named_parameters", "trainable_parameters", "get_parameters"})
+_BUILDS = re.compile(r"optim", re.IGNORECASE)
+_SCHEDULES = re.compile(r"sched|_lr$|LR$")
+_RUNS = frozenset({"main", "train", "forward", "fit", "run", "step", "eval"})
+"""Functions that do much else beside."""
+_TOGGLES = re.compile(r"requires?_?grad|toggle|freez|frozen", re.IGNORECASE)
+_WRAPPED = (".module", "._orig_mod")
+_NO_FORWARD = frozenset(
+    (
+        "parameters named_parameters buffers state_dict load_state_dict train eval to cuda cpu half float zero_grad "
+        "requires_grad_ apply modules children named_modules share_memory get_parameters named_buffers step"
+    ).split()
+)
+"""Methods of networks that compute nothing."""
+_SETTINGS = frozenset("args opt opts opts cfg config conf hparams hp hps h params options flags".split())
+_OF_DICTS = frozenset({"keys", "values", "items", "get", "update", "pop"})
+_MOST_STEPS = 5
+"""How far an argument of an optimizer is followed back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toggle:
+    """A place that switches the gradients of parameters on or off.
+
+    Attributes:
+        node: the call, the assignment, or the loop around it.
+        words: the names in it, by which a network is told.
+        on: which of both; None where that is not written.
+    """
+
+    document: Document
+    node: cst.CSTNode
+    words: frozenset[str]
+    on: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    """The networks of a program, by the names that its code gives them, without ``self.``.
+
+    Attributes:
+        of_optimizer: the networks whose parameters each optimizer is given, by the name of the optimizer.
+        copies: networks that are written from others: by a moving average, or as a copy.
+        wrapped: the network that another module is built around, by the name of that module.
+        toggles: where gradients of parameters are switched on and off.
+    """
+
+    of_optimizer: dict[str, frozenset[str]]
+    copies: frozenset[str]
+    wrapped: Mapping[str, str]
+    toggles: tuple[Toggle, ...]
+
+    @property
+    def trained(self) -> frozenset[str]:
+        """The networks that an optimizer steps."""
+        return frozenset().union(*self.of_optimizer.values())
+
+    def called_by(
+        self, flow: DataFlow, call: cst.Call, among: frozenset[str], names: Mapping[str, str] = MappingProxyType({})
+    ) -> str:
+        """Which of these networks a call calls, or one of its methods; empty for none. ``names`` says what the
+        parameters of its function are called where that is called."""
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in _NO_FORWARD:
+            return ""
+        root, _, rest = dotted(call.func).partition(".")
+        spelled = [network_name(call.func)]
+        if root in names:
+            spelled.append(network_name_of(f"{names[root]}.{rest}".rstrip(".")))
+        if isinstance(call.func, cst.Name) and flow.is_reading(call.func):
+            for binding in flow.reaching(call.func):
+                spelled += (network_name(one) for value in binding.values for one in _alternatives(value))
+        spelled += [self.wrapped[one] for one in spelled if one in self.wrapped]
+        return next((found for one in spelled if (found := _known(one, among))), "")
+
+    def toggles_of(self, network: str, document: Document) -> list[Toggle]:
+        """What may switch the gradients of a network's parameters on or off, for code of a document: what names it as
+        its own (``self.net``) counts in its document only."""
+        last = network.rpartition(".")[2]
+        return [
+            one for one in self.toggles if last in one.words and ("self" not in one.words or one.document is document)
+        ]
+
+    def stepped_by(self, call: cst.Call) -> frozenset[str] | None:
+        """The networks that the optimizer steps which a call of ``step`` is about; None where they are not known."""
+        names = [network_name(call.func.value)] if isinstance(call.func, cst.Attribute) else []
+        names = [*(network_name(one.value) for one in call.args), *names]  # a scaler is given its optimizer
+        return next((found for name in names if (found := self.given_to(name))), None)
+
+    def given_to_all(self, optimizers: str) -> frozenset[str]:
+        """The networks that the optimizers step which a dict holds."""
+        return frozenset().union(*(of for name, of in self.of_optimizer.items() if name.startswith(f"{optimizers}.")))
+
+    def given_to(self, optimizer: str) -> frozenset[str]:
+        """The networks that an optimizer steps, by a name of it; none where they are not known."""
+        return self.of_optimizer.get(_known(optimizer, frozenset(self.of_optimizer)), frozenset())
+
+
+@lru_cache(maxsize=1)
+def networks_in(program: Program) -> Networks:
+    """The networks of a program, as its optimizers, its copies and its switches tell."""
+    owned: dict[str, frozenset[str]] = {}
+    copies: set[str] = set()
+    wrapped: dict[str, str] = {}
+    toggles: list[Toggle] = []
+    steps = [one for each in program for one in each.operations_of(AnyCall("step"))]
+    stepped = {name for one in steps if isinstance(one.node, cst.Call) for name in _stepped(one.node)}
+    switching = frozenset(name for each in program for name in each.document.once(_switching_functions))
+    for each in program:
+        for name, networks in each.document.once(_optimizers).items():
+            if name in stepped and networks - stepped:
+                owned[name] = owned.get(name, frozenset()) | networks - stepped
+        copies |= each.document.once(_copies)
+        wrapped |= each.document.once(_wrappers)
+        toggles += (Toggle(each.document, *one) for one in _switches(each.document.tree, switching))
+    for optimizers, members in _families(program).items():
+        owned |= {f"{optimizers}.{name}": frozenset({network}) for name, network in members.items()}
+    return Networks(owned, frozenset(copies - stepped), wrapped, tuple(toggles))
+
+
+def network_name(node: cst.CSTNode) -> str:
+    """What the code calls a network or an optimizer, without ``self.`` and what a wrapper adds."""
+    return network_name_of(dotted(node))
+
+
+def network_name_of(text: str) -> str:
+    """A dotted name without ``self.`` and what a wrapper adds."""
+    name = text.removeprefix("self.")
+    for one in _WRAPPED:
+        name = name.replace(f"{one}.", ".").removesuffix(one)
+    return "" if name.startswith(".") else name
+
+
+def functions_in(document: Document) -> list[DataFlow]:
+    """The functions of a document, and what stands outside of them."""
+    return document.once(_flows)
+
+
+def flow_of(facts: Facts, function: cst.CSTNode) -> DataFlow | None:
+    """The function of the program that this is."""
+    flows = (one for each in facts.program for one in functions_in(each.document))
+    return next((one for one in flows if one.root is function), None)
+
+
+def _known(name: str, among: frozenset[str]) -> str:
+    """The network, among some, that a dotted name is of, or of whose methods; be it an attribute of another object
+    than the one that has built it."""
+    while name:
+        if name in among:
+            return name
+        owner, _, last = name.rpartition(".")
+        if last in among and owner and _SETTINGS.isdisjoint(owner.split(".")):
+            return last
+        name = name.rpartition(".")[0]
+    return ""
+
+
+def _alternatives(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    if isinstance(node, cst.IfExp):
+        yield from _alternatives(node.body)
+        yield from _alternatives(node.orelse)
+    elif isinstance(node, (cst.Name, cst.Attribute)):
+        yield node
+
+
+def document_of(facts: Facts, flow: DataFlow) -> Document:
+    """The document of the program that a function stands in."""
+    return next(one.document for one in facts.program if any(each is flow for each in functions_in(one.document)))
+
+
+def _flows(tree: cst.Module) -> list[DataFlow]:
+    return [DataFlow(one) for one in (tree, *descendants(tree, cst.FunctionDef))]
+
+
+def _stepped(call: cst.Call) -> Iterator[str]:
+    owner = [network_name(call.func.value)] if isinstance(call.func, cst.Attribute) else []
+    for name in (*owner, *(network_name(one.value) for one in call.args)):
+        yield from (name, name.rpartition(".")[2])
+
+
+def _optimizers(tree: cst.Module) -> dict[str, frozenset[str]]:
+    """The networks whose parameters go into what is assigned to a name, for each name that may be an optimizer."""
+    found: dict[str, frozenset[str]] = {}
+    for flow in _flows(tree):
+        for one in flow.of(cst.Assign):
+            assert isinstance(one, cst.Assign)
+            if not isinstance(one.value, cst.Call) or _SCHEDULES.search(dotted(one.value.func)):
+                continue
+            given: set[str] = set()
+            for argument in one.value.args:
+                given |= _parameters_in(flow, argument.value, _MOST_STEPS)
+                named = network_name(argument.value)
+                if named and _BUILDS.search(dotted(one.value.func)) and _is_model(tree, named):
+                    given.add(named)
+            for target in one.targets:
+                name = network_name(target.target)
+                if name and given:
+                    found[name] = found.get(name, frozenset()) | given
+    return found
+
+
+def _families(program: Program) -> dict[str, dict[str, str]]:
+    """The networks that a dict of networks holds, by their keys, for each dict of optimizers that has one for each."""
+    found: dict[str, dict[str, str]] = {}
+    held = {optimizers: networks for one in program for optimizers, networks in one.document.once(_parallel_dicts)}
+    for optimizers, networks in held.items():
+        members = (name for one in program for name in one.document.once(_called_names))
+        for name in members:
+            first, _, key = name.rpartition(".")
+            if first == networks and key not in _OF_DICTS:
+                found.setdefault(optimizers, {})[key] = name
+    return found
+
+
+def _called_names(tree: cst.Module) -> frozenset[str]:
+    return frozenset(network_name(one.func) for one in descendants(tree, cst.Call))
+
+
+def _parallel_dicts(tree: cst.Module) -> frozenset[tuple[str, str]]:
+    """Dicts of optimizers, each with the dict of networks whose parameters they are given under the same keys."""
+    found: set[tuple[str, str]] = set()
+    for one in descendants(tree, cst.Assign):
+        target = one.targets[0].target
+        if isinstance(target, cst.Subscript) and isinstance(one.value, cst.Call):
+            for call in descendants(one.value, cst.Call):
+                owner = call.func.value if isinstance(call.func, cst.Attribute) else None
+                given = isinstance(call.func, cst.Attribute) and call.func.attr.value in _PARAMETERS
+                if given and isinstance(owner, cst.Subscript) and _key(owner) == _key(target) != "":
+                    found.add((network_name(target.value), network_name(owner.value)))
+    return frozenset(found)
+
+
+def _key(node: cst.Subscript) -> str:
+    index = node.slice[0].slice
+    return dotted(index.value) if len(node.slice) == 1 and isinstance(index, cst.Index) else ""
+
+
+def _parameters_in(flow: DataFlow, node: cst.CSTNode, steps: int) -> set[str]:
+    """The networks whose parameters an expression may hold."""
+    found: set[str] = set()
+    for one in descendants(node, cst.Call, cst.Name, cst.Attribute):
+        if isinstance(one, cst.Call):
+            func = one.func
+            if isinstance(func, cst.Attribute) and func.attr.value in _PARAMETERS:
+                found.add(network_name(func.value))
+        elif steps and flow.holds(one) and flow.is_reading(one):
+            for binding in flow.reaching(one):
+                for value in binding.values:
+                    if any(True for _ in descendants(value, cst.Call, cst.Name, cst.List)):
+                        found |= _parameters_in(flow, value, steps - 1)
+    return found - {""}
+
+
+def _is_model(tree: cst.Module, name: str) -> bool:
+    called = (network_name(one.func) for one in descendants(tree, cst.Call))
+    return any(one == name or one in (f"{name}.train", f"{name}.eval", f"{name}.state_dict") for one in called)
+
+
+def _wrappers(tree: cst.Module) -> dict[str, str]:
+    """The network that each module is built around: ``augmented = Augment(net)``."""
+    found: dict[str, str] = {}
+    for one in descendants(tree, cst.Assign):
+        made = one.value
+        if isinstance(made, cst.Call) and made.args and dotted(made.func).rpartition(".")[2][:1].isupper():
+            first, *others = (network_name(each.value) for each in made.args)
+            target = network_name(one.targets[0].target)
+            if first and target and not any(map(_is_plain_name, others)):
+                found[target] = first
+    return found
+
+
+def _is_plain_name(name: str) -> bool:
+    return may_be_model(cst.Name(name.rpartition(".")[2])) if name else False
+
+
+def _copies(tree: cst.Module) -> frozenset[str]:
+    """The networks that are written from others."""
+    found: set[str] = set()
+    for one in descendants(tree, cst.Call, cst.Assign, cst.For):
+        if isinstance(one, cst.Call) and isinstance(one.func, cst.Attribute):
+            states = [each.func for arg in one.args for each in descendants(arg, cst.Call)]
+            if one.func.attr.value == "load_state_dict" and any(
+                isinstance(each, cst.Attribute) and each.attr.value == "state_dict" for each in states
+            ):
+                found.add(network_name(one.func.value))
+        elif isinstance(one, cst.Assign) and isinstance(one.value, cst.Call):
+            if dotted(one.value.func).rpartition(".")[2] == "deepcopy":
+                found |= {network_name(each.target) for each in one.targets}
+        elif isinstance(one, cst.For) and isinstance(one.iter, cst.Call) and dotted(one.iter.func) == "zip":
+            owners = [_owner(arg.value) for arg in one.iter.args]
+            written = {dotted(part.func.value) for part in descendants(one.body, cst.Call) if _writes(part)}
+            written |= {dotted(each.target) for each in descendants(one.body, cst.AssignTarget)}
+            written = {name.partition(".")[0] for name in written}
+            targets = one.target.elements if isinstance(one.target, cst.Tuple) else ()
+            for target, owner in zip(targets, owners, strict=False):
+                if dotted(target.value) in written and owner:
+                    found.add(owner)
+    return frozenset(found - {""})
+
+
+def _owner(node: cst.BaseExpression) -> str:
+    known = isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _PARAMETERS
+    return network_name(node.func.value) if known and isinstance(node.func, cst.Attribute) else ""
+
+
+def _writes(call: cst.Call) -> bool:
+    return isinstance(call.func, cst.Attribute) and call.func.attr.value in ("copy_", "mul_", "lerp_", "add_")
+
+
+def _switching_functions(tree: cst.Module) -> frozenset[str]:
+    """The functions of a text that switch gradients of parameters."""
+    switching = (one.name.value for one in descendants(tree, cst.FunctionDef) if _switches_in(one.body))
+    return frozenset(one for one in switching if one not in _RUNS and not one.startswith("__"))
+
+
+def _switches_in(node: cst.CSTNode) -> bool:
+    attributes = (one.attr.value for one in descendants(node, cst.Attribute))
+    return any(one == "requires_grad_" for one in attributes) or any(
+        isinstance(one.target, cst.Attribute) and one.target.attr.value == "requires_grad"
+        for one in descendants(node, cst.AssignTarget)
+    )
+
+
+def _switches(tree: cst.Module, functions: frozenset[str]) -> Iterator[tuple[cst.CSTNode, frozenset[str], bool | None]]:
+    """Where a text switches gradients: the node, the names in it, and whether on."""
+    for one in descendants(tree, cst.Call, cst.For, cst.Assign):
+        if isinstance(one, cst.Call):
+            name = dotted(one.func).rpartition(".")[2] or getattr(getattr(one.func, "attr", None), "value", "")
+            if name not in functions and not _TOGGLES.search(name):
+                continue
+            inner: tuple[cst.CSTNode, ...] = (one.func, *one.args)
+        elif isinstance(one, cst.For):
+            calls = (dotted(each.func).rpartition(".")[2] for each in descendants(one.body, cst.Call))
+            if not _switches_in(one.body) and not any(_TOGGLES.search(each) or each in functions for each in calls):
+                continue
+            inner = (one.iter,)
+        else:
+            if not any(
+                isinstance(each.target, cst.Attribute) and each.target.attr.value == "requires_grad"
+                for each in one.targets
+            ):
+                continue
+            inner = tuple(one.targets)
+        words = frozenset(each.value for part in inner for each in descendants(part, cst.Name))
+        yield one, words, _literal_in(one)
+
+
+def _literal_in(node: cst.CSTNode) -> bool | None:
+    """The one truth value that is written in a piece of code."""
+    found = {one.value for one in descendants(node, cst.Name) if one.value in ("True", "False")}
+    if len(found) == 1:
+        return found == {"True"}
+    return (
+        True
+        if not found and any(one.attr.value == "requires_grad_" for one in descendants(node, cst.Attribute))
+        else None
+    )

@@ -1,0 +1,92 @@
+"""Which code of a program runs in the steps of a training, as its backward passes and calls tell."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.queries.gradients.fates import parameter_of
+from accel_advisor.records.queries.gradients.networks import flow_of, functions_in
+from accel_advisor.syntax.shapes import dotted
+from accel_advisor.syntax.walking import descendants
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from accel_advisor.records.facts import Facts, Program
+    from accel_advisor.syntax.data_flow import DataFlow
+
+_LEARNS = frozenset({"backward", "manual_backward"})
+_LOOPS = (cst.For, cst.While)
+
+
+def is_backward(call: cst.Call) -> bool:
+    """Whether a call is a backward pass: ``loss.backward()``, ``accelerator.backward(loss)``."""
+    return isinstance(call.func, cst.Attribute) and call.func.attr.value in _LEARNS
+
+
+def differentiated(facts: Facts, call: cst.Call) -> list[cst.BaseExpression]:
+    """What a backward pass starts from, where a call is one, for all parameters that ask for gradients; or what a call
+    gives to a function that starts one from its parameters."""
+    if is_backward(call):
+        if any(one.keyword is not None and one.keyword.value == "inputs" for one in call.args):
+            return []
+        assert isinstance(call.func, cst.Attribute)
+        return [call.func.value, *(one.value for one in call.args[:1])]
+    found: list[cst.BaseExpression] = []
+    for function in facts.call_graph.called_from(call):
+        inner = flow_of(facts, function)
+        passes = [one for one in inner.calls if is_backward(one)] if inner is not None else []
+        losses = {dotted(one.func.value) for one in passes if isinstance(one.func, cst.Attribute)} - {""}
+        renamed = isinstance(function, cst.FunctionDef) and function.name.value != _last(call.func)  # a partial
+        given = (one for one in call.args if renamed or parameter_of(function, call, one) in losses)
+        found += (one.value for one in given if losses)
+    return found
+
+
+def _last(called: cst.BaseExpression) -> str:
+    return called.attr.value if isinstance(called, cst.Attribute) else dotted(called)
+
+
+@lru_cache(maxsize=1)
+def _learning(program: Program) -> frozenset[int]:
+    """The functions of a program that run a backward pass, be it through others, by identity."""
+    found: set[int] = set()
+    pending: list[cst.CSTNode] = []
+    for facts in program:
+        flows = (one for one in functions_in(facts.document) if any(map(is_backward, one.calls)))
+        pending += (one.root for one in flows if isinstance(one.root, cst.FunctionDef))
+    while pending:
+        one = pending.pop()
+        if id(one) not in found:
+            found.add(id(one))
+            pending += (caller for caller in program[0].call_graph.callers_of(one) if caller is not None)
+    return frozenset(found)
+
+
+def learns_in(facts: Facts, calls: Iterable[cst.Call]) -> bool:
+    """Whether one of these calls is a backward pass, or leads to one."""
+    learning = _learning(facts.program)
+    return any(
+        is_backward(one) or any(id(each) in learning for each in facts.call_graph.called_from(one)) for one in calls
+    )
+
+
+def runs_in_steps(facts: Facts, flow: DataFlow, node: cst.CSTNode) -> bool:
+    """Whether a piece of code runs in the steps of a training: in a loop that also runs backward passes, in a function
+    that does, or in one that such a loop calls."""
+    loop = next((one for one in flow.around(node) if isinstance(one, _LOOPS)), None)
+    if loop is not None:
+        return learns_in(facts, descendants(loop, cst.Call))
+    if learns_in(facts, flow.calls):
+        return True
+    for each in facts.program:
+        for outer in functions_in(each.document):
+            for call in outer.calls:
+                if any(one is flow.root for one in facts.call_graph.called_from(call)):
+                    inner = next((one for one in outer.around(call) if isinstance(one, _LOOPS)), outer.root)
+                    if learns_in(facts, (one for one in descendants(inner, cst.Call) if outer.holds(one))):
+                        return True
+    return False

@@ -1,0 +1,112 @@
+"""Networks that a training step runs while autograd records, although nothing but values is used of what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from accel_advisor.records.actions import calls
+from accel_advisor.records.queries.evaluation import evaluates_by_name
+from accel_advisor.records.queries.gradients.fates import Fate, Followed, gives_values, is_unrecorded
+from accel_advisor.records.queries.gradients.networks import Networks, functions_in, networks_in
+from accel_advisor.records.queries.gradients.training_code import runs_in_steps
+from accel_advisor.syntax.shapes import dotted, modulus_in
+from accel_advisor.syntax.walking import descendants
+from accel_advisor.values.evidence import Evidence, Ground
+
+if TYPE_CHECKING:
+    from accel_advisor.records.facts import Facts
+    from accel_advisor.syntax.data_flow import DataFlow
+
+_SETS_RECORDING = calls("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
+_SETTLED = frozenset({"module", "training", "device", "dtype", "config"})
+"""Attributes of networks that no call changes."""
+_NEEDED = frozenset({Fate.KEPT, Fate.RETURNED})
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedGraph:
+    """A call of a network whose graph nothing needs.
+
+    Attributes:
+        call: the call.
+        function: where it stands; the module, where that is no function.
+        detached: whether its result is detached; else nothing but values is read from it.
+        basis: what shows that it runs in the steps of a training.
+    """
+
+    call: cst.Call
+    function: cst.CSTNode
+    detached: bool
+    basis: Evidence
+
+
+def unused_graphs(facts: Facts) -> Iterator[UnusedGraph]:
+    """The calls of a document, in the order of the source, whose graphs nothing needs."""
+    if not facts.trains or not any(word in facts.document.text for word in ("detach", ".data", "no_grad")):
+        return
+    if any(one.alone for one in facts.program.operations_of(*_SETS_RECORDING)):
+        return  # for all that follows
+    networks = networks_in(facts.program)
+    known = networks.trained | networks.copies
+    evaluating = {one.node for one in facts.module_calls if any(context.evaluating for context in one.contexts)}
+    recorded = {one.node: all(context.graphs for context in one.contexts) for one in facts.module_calls}
+    for flow in functions_in(facts.document):
+        if isinstance(flow.root, cst.FunctionDef) and evaluates_by_name(flow.root.name.value):
+            continue
+        if any(not graphs and flow.holds(node) and not is_unrecorded(flow, node) for node, graphs in recorded.items()):
+            continue  # who calls it stops autograd
+        for call in flow.calls:
+            name = networks.called_by(flow, call, known)
+            if not name or not recorded.get(call, True) or is_unrecorded(flow, call):
+                continue
+            if call in evaluating and name in networks.trained:
+                continue  # an evaluation within the step
+            if not _computes(facts, flow, call) or _is_frozen(facts, flow, networks, name, call):
+                continue
+            if _is_rare(flow, call) or _leaves_something(flow, call):
+                continue
+            fates = Followed(facts).fates(flow, call)
+            if fates and fates.isdisjoint(_NEEDED) and runs_in_steps(facts, flow, call):
+                yield UnusedGraph(call, flow.root, Fate.DETACHED in fates, Evidence.of(Ground.STEP))
+
+
+def _computes(facts: Facts, flow: DataFlow, call: cst.Call) -> bool:
+    """Whether a call runs layers, and gives a result: methods of which nothing else is known do."""
+    if isinstance(flow.parent(call), cst.Expr):
+        return False
+    functions = facts.call_graph.called_from(call)
+    called = [each for one in functions for each in descendants(one, cst.Call)]
+    names = (dotted(each.func) for each in called if not gives_values(each))
+    return not functions or any(one.startswith(("self.", "super")) for one in names)
+
+
+def _is_frozen(facts: Facts, flow: DataFlow, networks: Networks, name: str, call: cst.Call) -> bool:
+    """Whether the parameters of a network may not ask for gradients where it is called: something switches them off,
+    unless the last switch before the call, in the same function, switches them on."""
+    switches = networks.toggles_of(name, facts.document)
+    if not switches:
+        return False
+    here = [one for one in switches if flow.holds(one.node) and flow.at(one.node) < flow.at(call)]
+    return not here or max(here, key=lambda one: flow.at(one.node)).on is not True
+
+
+def _leaves_something(flow: DataFlow, call: cst.Call) -> bool:
+    """Whether the function reads an attribute of what it calls, which the call may have left there."""
+    name = dotted(call.func)
+    for one in flow.of(cst.Attribute):
+        if isinstance(one, cst.Attribute) and dotted(one.value) == name:
+            above = flow.parent(one)
+            method = isinstance(above, cst.Call) and above.func is one
+            if not method and not isinstance(above, cst.Attribute) and one.attr.value not in _SETTLED:
+                return True
+    return False
+
+
+def _is_rare(flow: DataFlow, call: cst.Call) -> bool:
+    """Whether one pass of so many calls it."""
+    tests = (one.test for one in flow.around(call) if isinstance(one, cst.If))
+    return any(modulus_in(one) is not None for one in tests)

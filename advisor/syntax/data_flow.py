@@ -1,0 +1,280 @@
+"""Which expressions of a function reach which others through the names and attributes that it binds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from accel_advisor.syntax.shapes import dotted, self_attribute
+from accel_advisor.syntax.walking import children, descendants
+
+_INNER: frozenset[type[cst.CSTNode]] = frozenset({cst.FunctionDef, cst.ClassDef, cst.Lambda})
+_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
+_BRANCHES = (cst.If, cst.Else, cst.For, cst.While, cst.ExceptHandler, cst.IfExp, cst.Match)
+_TAKES_IN = frozenset({"append", "extend", "add", "insert", "update", "appendleft", "setdefault", "copy_", "add_"})
+
+
+@dataclass(eq=False, slots=True)
+class Binding:
+    """A place at which a name, or an attribute of ``self``, comes to hold something.
+
+    Attributes:
+        name: the name, with ``self.`` before an attribute.
+        at: where it happens, in the order of the source; negative for a parameter.
+        values: the expressions that it may hold, or a part of; none for a parameter and for what nothing is known of.
+        adds: whether it also holds what it held before.
+        statement: what binds it; None for a parameter.
+    """
+
+    name: str
+    at: float
+    values: tuple[cst.BaseExpression, ...]
+    adds: bool = False
+    statement: cst.CSTNode | None = None
+
+
+class DataFlow:
+    """The bindings and readings of the names of one function, or of the top of a module.
+
+    Attributes:
+        root: the function or module.
+        calls: the calls in it, in the order of the source.
+        captured: names that a function or class within it mentions.
+        shared: names that it says are those of a module or an outer function.
+    """
+
+    def __init__(self, root: cst.CSTNode) -> None:
+        self.root = root
+        self.calls: list[cst.Call] = []
+        self.captured: set[str] = set()
+        self.shared: set[str] = set()
+        self._parents: dict[int, cst.CSTNode] = {}
+        self._order: dict[int, int] = {}
+        self._bindings: dict[str, list[Binding]] = {}
+        self._readings: dict[str, list[cst.BaseExpression]] = {}
+        self._reaching: dict[int, list[Binding]] = {}
+        self._stored: set[int] = set()
+        nodes: list[cst.CSTNode] = []
+        self._walk(root, nodes)
+        self._ends = {id(one): float(self._order[id(one)]) for one in nodes}
+        for one in reversed(nodes):
+            above = self._parents.get(id(one))
+            if above is not None:
+                self._ends[id(above)] = max(self._ends[id(above)], self._ends[id(one)])
+        if isinstance(root, cst.FunctionDef):
+            for param in descendants(root.params, cst.Param):
+                self._bind(Binding(param.name.value, -1, ()))
+        for one in nodes:
+            self._note_bindings(one)
+            if isinstance(one, cst.Call):
+                self.calls.append(one)
+            if isinstance(one, (cst.Global, cst.Nonlocal)):
+                self.shared |= {item.name.value for item in one.names}
+        for found in self._bindings.values():
+            found.sort(key=lambda one: one.at)
+        for one in nodes:
+            self._note_reading(one)
+
+    def _walk(self, root: cst.CSTNode, nodes: list[cst.CSTNode]) -> None:
+        stack = [root]
+        while stack:
+            one = stack.pop()
+            if type(one) in _INNER and one is not root:
+                for inner in descendants(one, cst.Name, cst.Attribute):
+                    self.captured.add(_variable(inner))
+                continue
+            self._order[id(one)] = len(nodes)
+            nodes.append(one)
+            within = (
+                list(children(one.body)) if one is root and isinstance(one, cst.FunctionDef) else list(children(one))
+            )
+            for child in within:
+                self._parents[id(child)] = one
+            stack += within[::-1]
+
+    # -- what is asked
+
+    def holds(self, node: cst.CSTNode) -> bool:
+        """Whether a node stands in this function, and not in one within it."""
+        return id(node) in self._order
+
+    def at(self, node: cst.CSTNode) -> int:
+        """Where a node stands in the order of the source."""
+        return self._order[id(node)]
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """What a node is a part of; None for the function itself."""
+        return self._parents.get(id(node))
+
+    def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """What a node stands in, innermost first."""
+        above = self.parent(node)
+        while above is not None:
+            yield above
+            above = self.parent(above)
+
+    def of(self, kind: type[cst.CSTNode]) -> Iterator[cst.CSTNode]:
+        """The nodes of one kind, in the order of the source."""
+        for one in descendants(self.root, kind):
+            if self.holds(one):
+                yield one
+
+    def read(self, binding: Binding) -> list[cst.BaseExpression]:
+        """Where what a binding holds is read."""
+        return [one for one in self._readings.get(binding.name, ()) if binding in self.reaching(one)]
+
+    def bound_by(self, statement: cst.CSTNode) -> list[Binding]:
+        """What a statement binds."""
+        return [one for found in self._bindings.values() for one in found if one.statement is statement]
+
+    def bound_at_start(self, name: str) -> list[Binding]:
+        """The parameter of this name."""
+        return [one for one in self._bindings.get(name, ()) if one.statement is None]
+
+    def reaching(self, reading: cst.CSTNode) -> list[Binding]:
+        """The bindings that a reading may see."""
+        known = self._reaching.get(id(reading))
+        if known is None:
+            known = self._reaching[id(reading)] = self._found_reaching(reading, _variable(reading))
+        return known
+
+    def is_reading(self, node: cst.CSTNode) -> bool:
+        """Whether a node reads a name, or an attribute of ``self``."""
+        name = _variable(node)
+        return bool(name) and any(one is node for one in self._readings.get(name, ()))
+
+    # -- how it is found
+
+    def _found_reaching(self, reading: cst.CSTNode, name: str) -> list[Binding]:
+        for above in self.around(reading):
+            part = above.for_in if isinstance(above, _COMPREHENSIONS) else None
+            while part is not None:
+                if any(dotted(one) == name for one in descendants(part.target, cst.Name)):
+                    return [one for one in self._bindings.get(name, ()) if one.statement is part]
+                part = part.inner_for_in
+        found: list[Binding] = []
+        here, certain = self.at(reading), None
+        branches = self._branches(reading)
+        everything = [one for one in self._bindings.get(name, ()) if not isinstance(one.statement, cst.CompFor)]
+        for one in reversed([one for one in everything if one.at < here]):
+            found.append(one)
+            inside = self._branches(one.statement) if one.statement is not None else []
+            if not one.adds and inside == branches[: len(inside)]:
+                certain = one
+                break
+        for loop in (one for one in self.around(reading) if isinstance(one, (cst.For, cst.While))):
+            if certain is not None and certain.statement is not None and self._is_in(certain.statement, loop):
+                break
+            later = (one for one in everything if one.at >= here and one.statement is not None)
+            found += [one for one in later if one not in found and self._is_in(one.statement, loop)]
+        return found
+
+    def _branches(self, node: cst.CSTNode) -> list[object]:
+        """The branches around a node, outermost first: the statement, and which part of it."""
+        found: list[object] = []
+        inner = node
+        for above in self.around(node):
+            if isinstance(above, _BRANCHES):
+                if isinstance(above, (cst.If, cst.IfExp)):
+                    if inner is above.test:
+                        inner = above
+                        continue
+                    found.append((id(above), inner is above.body))
+                elif not (isinstance(above, cst.For) and inner is above.iter):
+                    found.append((id(above), True))
+            inner = above
+        return found[::-1]
+
+    def _is_in(self, node: cst.CSTNode | None, outer: cst.CSTNode) -> bool:
+        return node is not None and (node is outer or any(one is outer for one in self.around(node)))
+
+    def _bind(self, binding: Binding) -> None:
+        self._bindings.setdefault(binding.name, []).append(binding)
+
+    def _note_bindings(self, node: cst.CSTNode) -> None:
+        if isinstance(node, cst.Assign):
+            for target in node.targets:
+                self._store(target.target, (node.value,), node)
+        elif (isinstance(node, cst.AnnAssign) and node.value is not None) or isinstance(node, cst.NamedExpr):
+            self._store(node.target, (node.value,), node)
+        elif isinstance(node, cst.AugAssign):
+            self._store(node.target, (node.value,), node, adds=True)
+        elif isinstance(node, (cst.For, cst.CompFor)):
+            self._store(node.target, (node.iter,), node, at=self._ends[id(node.iter)] + 0.5)
+        elif isinstance(node, cst.WithItem) and node.asname is not None:
+            self._store(node.asname.name, (node.item,), node)
+        elif isinstance(node, cst.Expr) and isinstance(node.value, cst.Call):
+            self._note_change(node.value, node)
+
+    def _note_change(self, call: cst.Call, statement: cst.Expr) -> None:
+        """A statement that is the call of a method may put something into what it is called on, or detach that."""
+        if not isinstance(call.func, cst.Attribute):
+            return
+        name = _variable(_base(call.func.value))
+        if not name:
+            return
+        if call.func.attr.value == "detach_":
+            self._bind(Binding(name, self._ends[id(statement)] + 0.5, (), statement=statement))
+        elif call.func.attr.value in _TAKES_IN:
+            values = tuple(one.value for one in call.args)
+            self._bind(Binding(name, self._ends[id(statement)] + 0.5, values, adds=True, statement=statement))
+
+    def _store(
+        self,
+        target: cst.CSTNode,
+        values: tuple[cst.BaseExpression, ...],
+        statement: cst.CSTNode,
+        *,
+        adds: bool = False,
+        at: float | None = None,
+    ) -> None:
+        at = self._ends[id(statement)] + 0.5 if at is None else at
+        if isinstance(target, cst.StarredElement):
+            target = target.value
+        if isinstance(target, (cst.Tuple, cst.List)):
+            for index, one in enumerate(target.elements):
+                parts = tuple(_part(value, index, len(target.elements)) for value in values)
+                self._store(one.value, parts, statement, adds=adds, at=at)
+            return
+        name = _variable(target)
+        if name:
+            self._stored.add(id(target))
+        else:
+            name, adds = _variable(_base(target)), True
+        if name:
+            self._bind(Binding(name, at, values, adds, statement))
+
+    def _note_reading(self, node: cst.CSTNode) -> None:
+        name = _variable(node)
+        if not name or id(node) in self._stored or not isinstance(node, cst.BaseExpression):
+            return
+        above = self.parent(node)
+        if isinstance(node, cst.Name) and above is not None:
+            spelled = isinstance(above, cst.Attribute) and above.attr is node
+            if spelled or (isinstance(above, cst.Arg) and above.keyword is node) or name == "self":
+                return
+        self._readings.setdefault(name, []).append(node)
+
+
+def _variable(node: cst.CSTNode) -> str:
+    """The name that a node stands for: that of a variable, or ``self.name``; empty for anything else."""
+    if isinstance(node, cst.Name):
+        return node.value
+    attribute = self_attribute(node)
+    return f"self.{attribute}" if attribute is not None else ""
+
+
+def _base(node: cst.CSTNode) -> cst.CSTNode:
+    """The variable that an item, or an attribute of an attribute, is taken from."""
+    while not _variable(node) and isinstance(node, (cst.Subscript, cst.Attribute)):
+        node = node.value
+    return node
+
+
+def _part(value: cst.BaseExpression, index: int, count: int) -> cst.BaseExpression:
+    """The element of a display that a target of the same length takes; else the whole value."""
+    if isinstance(value, (cst.Tuple, cst.List)) and len(value.elements) == count:
+        return value.elements[index].value
+    return value
