@@ -14,7 +14,7 @@ from accel_advisor.syntax.walking import descendants
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
-    from accel_advisor.syntax.data_flow import Binding, DataFlow
+    from accel_advisor.records.queries.gradients.data_flow import Binding, DataFlow
 
 _STOPS = frozenset({"no_grad", "inference_mode"})
 _DETACHES = frozenset({"detach", "detach_", "data"})

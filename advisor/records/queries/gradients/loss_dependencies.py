@@ -15,8 +15,8 @@ from accel_advisor.syntax.walking import children
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
+    from accel_advisor.records.queries.gradients.data_flow import DataFlow
     from accel_advisor.source.document import Document
-    from accel_advisor.syntax.data_flow import DataFlow
 
 _MOST_CALLS = 2
 """How many calls of the program's functions are followed, one within another."""

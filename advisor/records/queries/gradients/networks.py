@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall
-from accel_advisor.syntax.data_flow import DataFlow
+from accel_advisor.records.queries.gradients.data_flow import DataFlow
 from accel_advisor.syntax.model_names import may_be_model
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants

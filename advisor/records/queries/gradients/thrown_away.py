@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import AnyCall
+from accel_advisor.records.queries.gradients.loss_dependencies import Dependencies, Reached
 from accel_advisor.records.queries.gradients.networks import (
     Networks,
     flow_of,
@@ -17,13 +18,12 @@ from accel_advisor.records.queries.gradients.networks import (
     network_name,
     networks_in,
 )
-from accel_advisor.records.queries.gradients.loss_dependencies import Dependencies, Reached
 from accel_advisor.records.queries.gradients.training_code import differentiated
 from accel_advisor.values.evidence import Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
-    from accel_advisor.syntax.data_flow import DataFlow
+    from accel_advisor.records.queries.gradients.data_flow import DataFlow
 
 _LOOPS = (cst.For, cst.While)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from accel_advisor.records.facts import Facts, Program
-    from accel_advisor.syntax.data_flow import DataFlow
+    from accel_advisor.records.queries.gradients.data_flow import DataFlow
 
 _LEARNS = frozenset({"backward", "manual_backward"})
 _LOOPS = (cst.For, cst.While)

@@ -19,7 +19,7 @@ from accel_advisor.values.evidence import Evidence, Ground
 
 if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts
-    from accel_advisor.syntax.data_flow import DataFlow
+    from accel_advisor.records.queries.gradients.data_flow import DataFlow
 
 _SETS_RECORDING = calls("torch.set_grad_enabled", "torch.autograd.set_grad_enabled")
 _SETTLED = frozenset({"module", "training", "device", "dtype", "config"})

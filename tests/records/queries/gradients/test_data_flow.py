@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from accel_advisor.syntax.data_flow import DataFlow
+from accel_advisor.records.queries.gradients.data_flow import DataFlow
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
 

@@ -1,0 +1,1 @@
+"""Rules about gradients, and graphs for them, that nobody uses."""
