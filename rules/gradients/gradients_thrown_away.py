@@ -83,7 +83,7 @@ class GradientsThrownAway(Rule):
         names = [f"`{name}`" for name in dict.fromkeys(one.name for one in first.reached)]
         *others, last = names
         shown = f"{', '.join(others)} and {last}" if others else last
-        switch = "call its `requires_grad_(False)`" if others else f"call `{last[1:-1]}.requires_grad_(False)`"
+        switch = "call `requires_grad_(False)` of each" if others else f"call `{last[1:-1]}.requires_grad_(False)`"
         remedy = f"{switch} before the loss is computed, and `requires_grad_(True)` after this pass"
         if first.upstream:
             remedy = f"detach what {shown} computes, or compute it under `{facts.torch_name or 'torch'}.no_grad()`"
@@ -92,7 +92,8 @@ class GradientsThrownAway(Rule):
             f"the backward pass in {facts.document.span(first.backward).start.line} also computes gradients of the "
             f"weights of {shown}, which{shared} are zeroed before any step uses them; {remedy}"
         )
-        calls = {id(each.call): each for one in passes for each in one.reached}.values()
+        named = {one.name for one in first.reached}
+        calls = {id(each.call): each for one in passes for each in one.reached if each.name in named}.values()
         here = next((one.call for one in calls if one.document is facts.document), first.backward)
         related = [also_at(one.document, one.call, f"`{one.name}` is called here") for one in calls]
         related += [also_at(facts.document, one.backward, "the backward pass is here") for one in passes]

@@ -54,6 +54,7 @@ class DataFlow:
         self._order: dict[int, int] = {}
         self._bindings: dict[str, list[Binding]] = {}
         self._readings: dict[str, list[cst.BaseExpression]] = {}
+        self._read: set[int] = set()
         self._reaching: dict[int, list[Binding]] = {}
         self._stored: set[int] = set()
         nodes: list[cst.CSTNode] = []
@@ -142,8 +143,7 @@ class DataFlow:
 
     def is_reading(self, node: cst.CSTNode) -> bool:
         """Whether a node reads a name, or an attribute of ``self``."""
-        name = _variable(node)
-        return bool(name) and any(one is node for one in self._readings.get(name, ()))
+        return id(node) in self._read
 
     # -- how it is found
 
@@ -158,9 +158,14 @@ class DataFlow:
         here, certain = self.at(reading), None
         branches = self._branches(reading)
         everything = [one for one in self._bindings.get(name, ()) if not isinstance(one.statement, cst.CompFor)]
+        replacing: list[list[object]] = []
         for one in reversed([one for one in everything if one.at < here]):
-            found.append(one)
             inside = self._branches(one.statement) if one.statement is not None else []
+            if any(inside[: len(other)] == other for other in replacing):
+                continue  # wherever it happens, the name is bound anew before it is read
+            found.append(one)
+            if not one.adds:
+                replacing.append(inside)
             if not one.adds and inside == branches[: len(inside)]:
                 certain = one
                 break
@@ -256,6 +261,7 @@ class DataFlow:
             if spelled or (isinstance(above, cst.Arg) and above.keyword is node) or name == "self":
                 return
         self._readings.setdefault(name, []).append(node)
+        self._read.add(id(node))
 
 
 def _variable(node: cst.CSTNode) -> str:

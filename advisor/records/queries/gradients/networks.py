@@ -31,14 +31,13 @@ _WRAPPED = (".module", "._orig_mod")
 _NO_FORWARD = frozenset(
     (
         "parameters named_parameters buffers state_dict load_state_dict train eval to cuda cpu half float zero_grad "
-        "requires_grad_ apply modules children named_modules share_memory get_parameters named_buffers step"
+        "requires_grad_ apply modules children named_modules share_memory get_parameters named_buffers step "
+        "clip_grad_norm_ backward register_forward_hook num_parameters"
     ).split()
 )
 """Methods of networks that compute nothing."""
 _SETTINGS = frozenset("args opt opts opts cfg config conf hparams hp hps h params options flags".split())
 _OF_DICTS = frozenset({"keys", "values", "items", "get", "update", "pop"})
-_MOST_STEPS = 5
-"""How far an argument of an optimizer is followed back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +98,11 @@ class Networks:
         """What may switch the gradients of a network's parameters on or off, for code of a document: what names it as
         its own (``self.net``) counts in its document only."""
         last = network.rpartition(".")[2]
+        anywhere = network in self.copies  # the class that keeps a copy freezes it
         return [
-            one for one in self.toggles if last in one.words and ("self" not in one.words or one.document is document)
+            one
+            for one in self.toggles
+            if last in one.words and (anywhere or "self" not in one.words or one.document is document)
         ]
 
     def stepped_by(self, call: cst.Call) -> frozenset[str] | None:
@@ -129,9 +131,11 @@ def networks_in(program: Program) -> Networks:
     stepped = {name for one in steps if isinstance(one.node, cst.Call) for name in _stepped(one.node)}
     switching = frozenset(name for each in program for name in each.document.once(_switching_functions))
     for each in program:
-        for name, networks in each.document.once(_optimizers).items():
-            if name in stepped and networks - stepped:
-                owned[name] = owned.get(name, frozenset()) | networks - stepped
+        if "parameters" in each.document.text or "optim" in each.document.text:
+            functions_in(each.document)  # for what follows, which asks the same of the tree
+            for name, networks in each.document.once(_optimizers).items():
+                if name in stepped and networks - stepped:
+                    owned[name] = owned.get(name, frozenset()) | networks - stepped
         copies |= each.document.once(_copies)
         wrapped |= each.document.once(_wrappers)
         toggles += (Toggle(each.document, *one) for one in _switches(each.document.tree, switching))
@@ -160,8 +164,7 @@ def functions_in(document: Document) -> list[DataFlow]:
 
 def flow_of(facts: Facts, function: cst.CSTNode) -> DataFlow | None:
     """The function of the program that this is."""
-    flows = (one for each in facts.program for one in functions_in(each.document))
-    return next((one for one in flows if one.root is function), None)
+    return next((flow for flow, _ in _places(facts.program).get(id(function), ())), None)
 
 
 def _known(name: str, among: frozenset[str]) -> str:
@@ -187,9 +190,20 @@ def _alternatives(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
 
 def document_of(facts: Facts, flow: DataFlow) -> Document:
     """The document of the program that a function stands in."""
-    return next(one.document for one in facts.program if any(each is flow for each in functions_in(one.document)))
+    return next(document for _, document in _places(facts.program)[id(flow.root)])
 
 
+@lru_cache(maxsize=1)
+def _places(program: Program) -> dict[int, list[tuple[DataFlow, Document]]]:
+    """The functions of a program, and the documents that they stand in, by the identity of their nodes."""
+    found: dict[int, list[tuple[DataFlow, Document]]] = {}
+    for each in program:
+        for flow in functions_in(each.document):
+            found.setdefault(id(flow.root), []).append((flow, each.document))
+    return found
+
+
+@lru_cache(maxsize=1)
 def _flows(tree: cst.Module) -> list[DataFlow]:
     return [DataFlow(one) for one in (tree, *descendants(tree, cst.FunctionDef))]
 
@@ -210,7 +224,7 @@ def _optimizers(tree: cst.Module) -> dict[str, frozenset[str]]:
                 continue
             given: set[str] = set()
             for argument in one.value.args:
-                given |= _parameters_in(flow, argument.value, _MOST_STEPS)
+                given |= _parameters_in(flow, argument.value)
                 named = network_name(argument.value)
                 if named and _BUILDS.search(dotted(one.value.func)) and _is_model(tree, named):
                     given.add(named)
@@ -257,19 +271,19 @@ def _key(node: cst.Subscript) -> str:
     return dotted(index.value) if len(node.slice) == 1 and isinstance(index, cst.Index) else ""
 
 
-def _parameters_in(flow: DataFlow, node: cst.CSTNode, steps: int) -> set[str]:
+def _parameters_in(flow: DataFlow, node: cst.BaseExpression) -> set[str]:
     """The networks whose parameters an expression may hold."""
     found: set[str] = set()
-    for one in descendants(node, cst.Call, cst.Name, cst.Attribute):
-        if isinstance(one, cst.Call):
-            func = one.func
-            if isinstance(func, cst.Attribute) and func.attr.value in _PARAMETERS:
-                found.add(network_name(func.value))
-        elif steps and flow.holds(one) and flow.is_reading(one):
-            for binding in flow.reaching(one):
-                for value in binding.values:
-                    if any(True for _ in descendants(value, cst.Call, cst.Name, cst.List)):
-                        found |= _parameters_in(flow, value, steps - 1)
+    pending, seen = [node], {id(node)}
+    while pending:
+        for one in descendants(pending.pop(), cst.Call, cst.Name, cst.Attribute):
+            if isinstance(one, cst.Call):
+                if isinstance(one.func, cst.Attribute) and one.func.attr.value in _PARAMETERS:
+                    found.add(network_name(one.func.value))
+            elif flow.is_reading(one):
+                values = [value for binding in flow.reaching(one) for value in binding.values if id(value) not in seen]
+                pending += values
+                seen |= {id(value) for value in values}
     return found - {""}
 
 
@@ -307,7 +321,9 @@ def _copies(tree: cst.Module) -> frozenset[str]:
                 found.add(network_name(one.func.value))
         elif isinstance(one, cst.Assign) and isinstance(one.value, cst.Call):
             if dotted(one.value.func).rpartition(".")[2] == "deepcopy":
-                found |= {network_name(each.target) for each in one.targets}
+                sources = [network_name(each.value) for each in one.value.args]
+                if any(map(_is_plain_name, sources)):
+                    found |= {network_name(each.target) for each in one.targets}
         elif isinstance(one, cst.For) and isinstance(one.iter, cst.Call) and dotted(one.iter.func) == "zip":
             owners = [_owner(arg.value) for arg in one.iter.args]
             written = {dotted(part.func.value) for part in descendants(one.body, cst.Call) if _writes(part)}
@@ -332,10 +348,33 @@ def _writes(call: cst.Call) -> bool:
 def _switching_functions(tree: cst.Module) -> frozenset[str]:
     """The functions of a text that switch gradients of parameters."""
     switching = (one.name.value for one in descendants(tree, cst.FunctionDef) if _switches_in(one.body))
-    return frozenset(one for one in switching if one not in _RUNS and not one.startswith("__"))
+    themselves = {one.name.value for one in descendants(tree, cst.ClassDef) if _freezes_itself(one)}
+    return frozenset(one for one in switching if one not in _RUNS and not one.startswith("__")) | themselves
+
+
+def _freezes_itself(cls: cst.ClassDef) -> bool:
+    """Whether the constructor of a class switches the gradients of all its parameters."""
+    for one in descendants(cls, cst.FunctionDef):
+        if one.name.value == "__init__":
+            calls = (dotted(each.func) for each in descendants(one.body, cst.Call))
+            loops = (each for each in descendants(one.body, cst.For) if isinstance(each.iter, cst.Call))
+            every = (each for each in loops if dotted(each.iter.func) == "self.parameters")  # type: ignore[attr-defined]
+            if any(each == "self.requires_grad_" for each in calls) or any(_switches_in(each.body) for each in every):
+                return True
+    return False
+
+
+def _detaches_parameters(node: cst.CSTNode) -> bool:
+    """Whether a piece of code detaches the parameters of a network in place, which switches their gradients off."""
+    for one in descendants(node, cst.For):
+        if _owner(one.iter) and any(each.attr.value == "detach_" for each in descendants(one.body, cst.Attribute)):
+            return True
+    return False
 
 
 def _switches_in(node: cst.CSTNode) -> bool:
+    if _detaches_parameters(node):
+        return True
     attributes = (one.attr.value for one in descendants(node, cst.Attribute))
     return any(one == "requires_grad_" for one in attributes) or any(
         isinstance(one.target, cst.Attribute) and one.target.attr.value == "requires_grad"
@@ -353,11 +392,12 @@ def _switches(tree: cst.Module, functions: frozenset[str]) -> Iterator[tuple[cst
             inner: tuple[cst.CSTNode, ...] = (one.func, *one.args)
         elif isinstance(one, cst.For):
             calls = (dotted(each.func).rpartition(".")[2] for each in descendants(one.body, cst.Call))
-            if not _switches_in(one.body) and not any(_TOGGLES.search(each) or each in functions for each in calls):
+            if not _switches_in(one) and not any(_TOGGLES.search(each) or each in functions for each in calls):
                 continue
             inner = (one.iter,)
         else:
-            if not any(
+            made = dotted(one.value.func).rpartition(".")[2] if isinstance(one.value, cst.Call) else ""
+            if made not in functions and not any(
                 isinstance(each.target, cst.Attribute) and each.target.attr.value == "requires_grad"
                 for each in one.targets
             ):

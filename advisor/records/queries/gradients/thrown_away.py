@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.actions import AnyCall
+from accel_advisor.records.actions import AnyCall, any_calls
 from accel_advisor.records.queries.gradients.loss_dependencies import Dependencies, Reached
 from accel_advisor.records.queries.gradients.networks import (
     Networks,
@@ -70,14 +70,22 @@ def thrown_away(facts: Facts) -> Iterator[ThrownAway]:
     networks = networks_in(facts.program)
     if len(networks.of_optimizer) < 2:
         return
+    if facts.does(*any_calls("toggle_optimizer", "toggled_optimizer")):
+        return  # Lightning freezes what the optimizer does not step
     for flow in functions_in(facts.document):
         passes = {one: losses for one in flow.calls if (losses := differentiated(facts, one))}
         events = _events(facts, networks, flow, passes.keys()) if passes else []
-        for one, losses in passes.items():
-            stepped = _stepped_after(flow, events, one)
-            reached = Dependencies(facts, networks, flow).of(losses) if stepped else []
+        steps = {one: _stepped_after(flow, events, one) for one in passes}
+        reaching = {
+            one: Dependencies(facts, networks, flow).of(losses) if steps[one] else [] for one, losses in passes.items()
+        }
+        wanted = {id(each.call) for one in passes for each in reaching[one] if each.network in steps[one]}
+        for one, reached in reaching.items():
+            stepped = steps[one]
             if any(each.network in stepped for each in reached):
-                unused = tuple(_unused(facts, networks, flow, events, one, reached))
+                shared = {each.network for each in reached if flow.holds(each.call) and id(each.call) in wanted}
+                here = [each for each in reached if each.network not in shared]
+                unused = tuple(_unused(facts, networks, flow, events, one, here))
                 if unused:
                     yield ThrownAway(flow.root, one, unused, stepped, Evidence.of(Ground.STEP))
 

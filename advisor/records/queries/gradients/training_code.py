@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from accel_advisor.records.queries.gradients.fates import parameter_of
+from accel_advisor.records.queries.gradients.fates import is_unrecorded, parameter_of
 from accel_advisor.records.queries.gradients.networks import flow_of, functions_in
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
@@ -56,6 +56,8 @@ def _learning(program: Program) -> frozenset[int]:
     found: set[int] = set()
     pending: list[cst.CSTNode] = []
     for facts in program:
+        if "backward(" not in facts.document.text:
+            continue
         flows = (one for one in functions_in(facts.document) if any(map(is_backward, one.calls)))
         pending += (one.root for one in flows if isinstance(one.root, cst.FunctionDef))
     while pending:
@@ -89,4 +91,17 @@ def runs_in_steps(facts: Facts, flow: DataFlow, node: cst.CSTNode) -> bool:
                     inner = next((one for one in outer.around(call) if isinstance(one, _LOOPS)), outer.root)
                     if learns_in(facts, (one for one in descendants(inner, cst.Call) if outer.holds(one))):
                         return True
+    return False
+
+
+def is_called_unrecorded(facts: Facts, flow: DataFlow, seen: frozenset[int] = frozenset()) -> bool:
+    """Whether some call of a function, be it through others, stands where autograd does not record."""
+    seen |= {id(flow.root)}
+    for caller in facts.call_graph.callers_of(flow.root):
+        outer = flow_of(facts, caller) if caller is not None and id(caller) not in seen else None
+        if outer is None:
+            continue
+        calls = (one for one in outer.calls if any(each is flow.root for each in facts.call_graph.called_from(one)))
+        if any(is_unrecorded(outer, one) for one in calls) or is_called_unrecorded(facts, outer, seen):
+            return True
     return False

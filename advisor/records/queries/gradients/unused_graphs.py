@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from accel_advisor.records.actions import calls
-from accel_advisor.records.queries.evaluation import evaluates_by_name
+from accel_advisor.records.queries.copies.read_results import read_at_once
+from accel_advisor.records.queries.evaluation import evaluates_by_name, evaluations_with_graphs
 from accel_advisor.records.queries.gradients.fates import Fate, Followed, gives_values, is_unrecorded
-from accel_advisor.records.queries.gradients.networks import Networks, functions_in, networks_in
-from accel_advisor.records.queries.gradients.training_code import runs_in_steps
+from accel_advisor.records.queries.gradients.networks import Networks, functions_in, network_name, networks_in
+from accel_advisor.records.queries.gradients.training_code import is_called_unrecorded, runs_in_steps
 from accel_advisor.syntax.shapes import dotted, modulus_in
 from accel_advisor.syntax.walking import descendants
 from accel_advisor.values.evidence import Evidence, Ground
@@ -52,6 +53,8 @@ def unused_graphs(facts: Facts) -> Iterator[UnusedGraph]:
         return  # for all that follows
     networks = networks_in(facts.program)
     known = networks.trained | networks.copies
+    others = list(evaluations_with_graphs(facts))
+    told = {one.call for one in (*others, *read_at_once(facts, others)) if one.call is not None}
     evaluating = {one.node for one in facts.module_calls if any(context.evaluating for context in one.contexts)}
     recorded = {one.node: all(context.graphs for context in one.contexts) for one in facts.module_calls}
     for flow in functions_in(facts.document):
@@ -70,7 +73,9 @@ def unused_graphs(facts: Facts) -> Iterator[UnusedGraph]:
             if _is_rare(flow, call) or _leaves_something(flow, call):
                 continue
             fates = Followed(facts).fates(flow, call)
-            if fates and fates.isdisjoint(_NEEDED) and runs_in_steps(facts, flow, call):
+            if not fates or not fates.isdisjoint(_NEEDED) or not _is_forward(facts, call, name, fates):
+                continue
+            if runs_in_steps(facts, flow, call) and not is_called_unrecorded(facts, flow) and call not in told:
                 yield UnusedGraph(call, flow.root, Fate.DETACHED in fates, Evidence.of(Ground.STEP))
 
 
@@ -82,6 +87,15 @@ def _computes(facts: Facts, flow: DataFlow, call: cst.Call) -> bool:
     called = [each for one in functions for each in descendants(one, cst.Call)]
     names = (dotted(each.func) for each in called if not gives_values(each))
     return not functions or any(one.startswith(("self.", "super")) for one in names)
+
+
+def _is_forward(facts: Facts, call: cst.Call, network: str, fates: frozenset[Fate]) -> bool:
+    """Whether a call is a forward pass: that of the network itself, or of a method that takes something and is known
+    to run layers, or whose result is detached."""
+    if gives_values(call) or not call.args:
+        return False
+    itself = network_name(call.func).rpartition(".")[2] == network.rpartition(".")[2]
+    return itself or bool(facts.call_graph.called_from(call)) or Fate.DETACHED in fates
 
 
 def _is_frozen(facts: Facts, flow: DataFlow, networks: Networks, name: str, call: cst.Call) -> bool:
