@@ -94,7 +94,8 @@ class GradientsThrownAway(Rule):
         )
         named = {one.name for one in first.reached}
         calls = {id(each.call): each for one in passes for each in one.reached if each.name in named}.values()
-        here = next((one.call for one in calls if one.document is facts.document), first.backward)
+        inside = [one.call for one in calls if one.document is facts.document]
+        here = min(inside, key=lambda one: facts.document.span(one).start, default=first.backward)
         related = [also_at(one.document, one.call, f"`{one.name}` is called here") for one in calls]
         related += [also_at(facts.document, one.backward, "the backward pass is here") for one in passes]
         related = [

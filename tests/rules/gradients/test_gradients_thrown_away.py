@@ -55,6 +55,17 @@ SILENT = {
     "toggled by a framework": Pair(
         PROGRAM.replace("    loss = -d", "    conf.toggle(d)\n    loss = -d"), "conf.toggle(d)\n    "
     ),
+    "toggled by Lightning": Pair(
+        PROGRAM.replace("    loss = -d", "    conf.trainer.toggle_optimizer(g_optimizer)\n    loss = -d"),
+        "conf.trainer.toggle_optimizer(g_optimizer)\n    ",
+    ),
+    "its own update asks for the same": Pair(
+        PROGRAM.replace(
+            "(d(fake.detach()) - d(real)).mean().backward()", "s = d(fake)\n    s.mean().backward(retain_graph=True)"
+        ).replace("-d(fake).mean()", "-s.mean()"),
+        "-s.mean()",
+        "-d(fake).mean()",
+    ),
     "only some are asked for": Pair(
         PROGRAM.replace("loss.backward()", "loss.backward(inputs=list(g.parameters()))"),
         "inputs=list(g.parameters())",
@@ -164,6 +175,7 @@ def test_several_networks_and_passes_are_one_finding(tmp_path: Path) -> None:
     )
     (found,) = findings_of("ACC435", source, tmp_path)
     assert "`d` and `e`" in found.message
+    assert "call `requires_grad_(False)` of each before" in found.message
     assert [one.message for one in found.related] == ["`e` is called here", "the backward pass is here"]
 
 

@@ -105,6 +105,51 @@ SILENT = {
     "recording is switched off": Pair(
         NETS + "torch.set_grad_enabled(False)\n" + in_step(DETACHED)[len(NETS) :], "torch.set_grad_enabled(False)"
     ),
+    "frozen by detaching its parameters": Pair(
+        NETS + "for p in other.parameters():\n    p.detach_()\n" + in_step(DETACHED)[len(NETS) :],
+        "p.detach_()",
+        "p.data.zero_()",
+    ),
+    "frozen by what makes it": Pair(
+        in_step(DETACHED)
+        .replace(
+            "net, other =",
+            "def make(x):\n    for p in x.parameters():\n        p.requires_grad_(False)\n    return x\nnet, other =",
+        )
+        .replace("second =", "other = make(other)\nsecond ="),
+        "other = make(other)\n",
+    ),
+    "frozen by itself": Pair(
+        in_step(DETACHED)
+        .replace(
+            "net, other =",
+            "class Fixed(nn.Linear):\n    def __init__(self):\n        super().__init__(8, 8)\n"
+            "        self.requires_grad_(False)\nnet, other =",
+        )
+        .replace("second =", "other = Fixed()\nsecond ="),
+        "self.requires_grad_(False)",
+        "self.reset_parameters()",
+    ),
+    "its callers do not record": Pair(
+        in_step("with torch.no_grad():\n        z = work(x)\n    loss = (net(x) - z).sum()").replace(
+            "for x, y", "def work(x):\n    z = other(x).detach()\n    return z\nfor x, y"
+        ),
+        "with torch.no_grad():",
+        "if True:",
+    ),
+    "a method that takes nothing": Pair(
+        in_step("loss = (net(x) - other.kinds().detach()).sum()"), "other.kinds()", "other.kinds(x)"
+    ),
+    "a method of which nothing is known": Pair(
+        in_step("loss = net(x).sum()\n    print(other.price(x).item())  # no detach"), ".item()", ".detach()"
+    ),
+    "a copy of something else": Pair(
+        in_step("loss = (net(x) - kept(x).detach()).sum()").replace(
+            "second =", "kept = copy.deepcopy(conf.some)\nsecond ="
+        ),
+        "conf.some",
+        "conf.model",
+    ),
     "what it leaves behind": Pair(in_step(DETACHED + " + other.penalty"), " + other.penalty"),
 }
 
@@ -112,6 +157,31 @@ SILENT = {
 @pytest.mark.parametrize("pair", SILENT.values(), ids=SILENT.keys())
 def test_silent_for_one_reason(pair: Pair, tmp_path: Path) -> None:
     check_pair("ACC434", pair, tmp_path)
+
+
+def test_silent_about_a_copy_that_its_class_freezes(tmp_path: Path) -> None:
+    """Whoever calls it may do so by the attribute."""
+    kept = (
+        "class Average:\n    def __init__(self, model):\n        self.slow = copy.deepcopy(model)\n"
+        "        self.slow.requires_grad_(False)\naverage = Average(net)\n"
+    )
+    step = in_step("loss = (net(x) - average.slow(x).detach()).sum()")[len(NETS) :]
+    (tmp_path / "average.py").write_text(IMPORTS + "import copy\n" + kept.replace("average = Average(net)\n", ""))
+    source = NETS + "from average import Average\naverage = Average(net)\n" + step
+    assert findings_of("ACC434", source, tmp_path) == []
+    (tmp_path / "average.py").write_text(
+        (tmp_path / "average.py").read_text().replace("requires_grad_(False)", "eval()")
+    )
+    assert findings_of("ACC434", source, tmp_path)
+
+
+def test_silent_about_what_is_read_at_once(tmp_path: Path) -> None:
+    """ACC401 reports that."""
+    source = in_step("z = other(x).detach().{}\n    loss = net(x).sum()")
+    check_one("ACC434", source.format("cpu().numpy()"), tmp_path)
+    assert findings_of("ACC401", source.format("cpu().numpy()"), tmp_path)
+    assert findings_of("ACC434", source.format("clone()"), tmp_path)
+    assert findings_of("ACC401", source.format("clone()"), tmp_path) == []
 
 
 def test_silent_in_functions_that_evaluate(tmp_path: Path) -> None:
@@ -153,6 +223,7 @@ for x in conf.batches:
         "z = other(x)  # -> info none\n    loss = (net(x) - z.detach()).sum()",
         "z = other(x).detach()  # -> info none\n    loss = (net(x) - z).sum()",
         "z = other(x)  # -> info none\n    z = z.detach()\n    loss = (net(x) - z).sum()",
+        "z = 0\n    if y:\n        z = other(x)  # -> info none\n        z = z.detach()\n    loss = (net(x) - z).sum()",
         "z = other(x)  # -> info none\n    z.detach_()\n    loss = (net(x) - z).sum()",
         "z = other(x)  # -> info none\n    loss = (net(x) - z.data).sum()",
         "z, _ = other(x), 1  # -> info none\n    loss = (net(x) - cut(z)).sum()",

@@ -202,8 +202,9 @@ class DataFlow:
         if isinstance(node, cst.Assign):
             for target in node.targets:
                 self._store(target.target, (node.value,), node)
-        elif (isinstance(node, cst.AnnAssign) and node.value is not None) or isinstance(node, cst.NamedExpr):
-            self._store(node.target, (node.value,), node)
+        elif isinstance(node, (cst.AnnAssign, cst.NamedExpr)):
+            if node.value is not None:
+                self._store(node.target, (node.value,), node)
         elif isinstance(node, cst.AugAssign):
             self._store(node.target, (node.value,), node, adds=True)
         elif isinstance(node, (cst.For, cst.CompFor)):

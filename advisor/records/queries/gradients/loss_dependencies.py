@@ -124,8 +124,8 @@ class Dependencies:
         for inner in inside:
             given = {parameter_of(inner.root, call, one): one.value for one in call.args}
             given = {key: value for key, value in given.items() if key}
-            for one in inner.of(cst.Return):
-                if isinstance(one, cst.Return) and one.value is not None:
-                    self._follow(_Frame(inner, given, frame, (*frame.way, id(call))), one.value, above)
+            for end in inner.of(cst.Return):
+                if isinstance(end, cst.Return) and end.value is not None:
+                    self._follow(_Frame(inner, given, frame, (*frame.way, id(call))), end.value, above)
         for argument in call.args if not inside else ():
             self._follow(frame, argument.value, above)

@@ -13,6 +13,13 @@ import libcst as cst
 
 from accel_advisor.records.actions import AnyCall
 from accel_advisor.records.queries.gradients.data_flow import DataFlow
+from accel_advisor.records.queries.gradients.naming import (
+    PARAMETERS,
+    network_name,
+    network_name_of,
+    owner_of_parameters,
+)
+from accel_advisor.records.queries.gradients.switches import Toggle, switches, switching_functions
 from accel_advisor.syntax.model_names import may_be_model
 from accel_advisor.syntax.shapes import dotted
 from accel_advisor.syntax.walking import descendants
@@ -21,13 +28,8 @@ if TYPE_CHECKING:
     from accel_advisor.records.facts import Facts, Program
     from accel_advisor.source.document import Document
 
-_PARAMETERS = frozenset({"parameters", "named_parameters", "trainable_parameters", "get_parameters"})
 _BUILDS = re.compile(r"optim", re.IGNORECASE)
 _SCHEDULES = re.compile(r"sched|_lr$|LR$")
-_RUNS = frozenset({"main", "train", "forward", "fit", "run", "step", "eval"})
-"""Functions that do much else beside."""
-_TOGGLES = re.compile(r"requires?_?grad|toggle|freez|frozen", re.IGNORECASE)
-_WRAPPED = (".module", "._orig_mod")
 _NO_FORWARD = frozenset(
     (
         "parameters named_parameters buffers state_dict load_state_dict train eval to cuda cpu half float zero_grad "
@@ -36,24 +38,9 @@ _NO_FORWARD = frozenset(
     ).split()
 )
 """Methods of networks that compute nothing."""
+_WRITES = frozenset({"copy_", "mul_", "lerp_", "add_"})
 _SETTINGS = frozenset("args opt opts opts cfg config conf hparams hp hps h params options flags".split())
 _OF_DICTS = frozenset({"keys", "values", "items", "get", "update", "pop"})
-
-
-@dataclass(frozen=True, slots=True)
-class Toggle:
-    """A place that switches the gradients of parameters on or off.
-
-    Attributes:
-        node: the call, the assignment, or the loop around it.
-        words: the names in it, by which a network is told.
-        on: which of both; None where that is not written.
-    """
-
-    document: Document
-    node: cst.CSTNode
-    words: frozenset[str]
-    on: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +116,7 @@ def networks_in(program: Program) -> Networks:
     toggles: list[Toggle] = []
     steps = [one for each in program for one in each.operations_of(AnyCall("step"))]
     stepped = {name for one in steps if isinstance(one.node, cst.Call) for name in _stepped(one.node)}
-    switching = frozenset(name for each in program for name in each.document.once(_switching_functions))
+    switching = frozenset(name for each in program for name in each.document.once(switching_functions))
     for each in program:
         if "parameters" in each.document.text or "optim" in each.document.text:
             functions_in(each.document)  # for what follows, which asks the same of the tree
@@ -138,23 +125,10 @@ def networks_in(program: Program) -> Networks:
                     owned[name] = owned.get(name, frozenset()) | networks - stepped
         copies |= each.document.once(_copies)
         wrapped |= each.document.once(_wrappers)
-        toggles += (Toggle(each.document, *one) for one in _switches(each.document.tree, switching))
+        toggles += (Toggle(each.document, *one) for one in switches(each.document.tree, switching))
     for optimizers, members in _families(program).items():
         owned |= {f"{optimizers}.{name}": frozenset({network}) for name, network in members.items()}
     return Networks(owned, frozenset(copies - stepped), wrapped, tuple(toggles))
-
-
-def network_name(node: cst.CSTNode) -> str:
-    """What the code calls a network or an optimizer, without ``self.`` and what a wrapper adds."""
-    return network_name_of(dotted(node))
-
-
-def network_name_of(text: str) -> str:
-    """A dotted name without ``self.`` and what a wrapper adds."""
-    name = text.removeprefix("self.")
-    for one in _WRAPPED:
-        name = name.replace(f"{one}.", ".").removesuffix(one)
-    return "" if name.startswith(".") else name
 
 
 def functions_in(document: Document) -> list[DataFlow]:
@@ -260,7 +234,7 @@ def _parallel_dicts(tree: cst.Module) -> frozenset[tuple[str, str]]:
         if isinstance(target, cst.Subscript) and isinstance(one.value, cst.Call):
             for call in descendants(one.value, cst.Call):
                 owner = call.func.value if isinstance(call.func, cst.Attribute) else None
-                given = isinstance(call.func, cst.Attribute) and call.func.attr.value in _PARAMETERS
+                given = isinstance(call.func, cst.Attribute) and call.func.attr.value in PARAMETERS
                 if given and isinstance(owner, cst.Subscript) and _key(owner) == _key(target) != "":
                     found.add((network_name(target.value), network_name(owner.value)))
     return frozenset(found)
@@ -278,7 +252,7 @@ def _parameters_in(flow: DataFlow, node: cst.BaseExpression) -> set[str]:
     while pending:
         for one in descendants(pending.pop(), cst.Call, cst.Name, cst.Attribute):
             if isinstance(one, cst.Call):
-                if isinstance(one.func, cst.Attribute) and one.func.attr.value in _PARAMETERS:
+                if isinstance(one.func, cst.Attribute) and one.func.attr.value in PARAMETERS:
                     found.add(network_name(one.func.value))
             elif flow.is_reading(one):
                 values = [value for binding in flow.reaching(one) for value in binding.values if id(value) not in seen]
@@ -325,8 +299,8 @@ def _copies(tree: cst.Module) -> frozenset[str]:
                 if any(map(_is_plain_name, sources)):
                     found |= {network_name(each.target) for each in one.targets}
         elif isinstance(one, cst.For) and isinstance(one.iter, cst.Call) and dotted(one.iter.func) == "zip":
-            owners = [_owner(arg.value) for arg in one.iter.args]
-            written = {dotted(part.func.value) for part in descendants(one.body, cst.Call) if _writes(part)}
+            owners = [owner_of_parameters(arg.value) for arg in one.iter.args]
+            written = {_written(part) for part in descendants(one.body, cst.Call)}
             written |= {dotted(each.target) for each in descendants(one.body, cst.AssignTarget)}
             written = {name.partition(".")[0] for name in written}
             targets = one.target.elements if isinstance(one.target, cst.Tuple) else ()
@@ -336,84 +310,7 @@ def _copies(tree: cst.Module) -> frozenset[str]:
     return frozenset(found - {""})
 
 
-def _owner(node: cst.BaseExpression) -> str:
-    known = isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value in _PARAMETERS
-    return network_name(node.func.value) if known and isinstance(node.func, cst.Attribute) else ""
-
-
-def _writes(call: cst.Call) -> bool:
-    return isinstance(call.func, cst.Attribute) and call.func.attr.value in ("copy_", "mul_", "lerp_", "add_")
-
-
-def _switching_functions(tree: cst.Module) -> frozenset[str]:
-    """The functions of a text that switch gradients of parameters."""
-    switching = (one.name.value for one in descendants(tree, cst.FunctionDef) if _switches_in(one.body))
-    themselves = {one.name.value for one in descendants(tree, cst.ClassDef) if _freezes_itself(one)}
-    return frozenset(one for one in switching if one not in _RUNS and not one.startswith("__")) | themselves
-
-
-def _freezes_itself(cls: cst.ClassDef) -> bool:
-    """Whether the constructor of a class switches the gradients of all its parameters."""
-    for one in descendants(cls, cst.FunctionDef):
-        if one.name.value == "__init__":
-            calls = (dotted(each.func) for each in descendants(one.body, cst.Call))
-            loops = (each for each in descendants(one.body, cst.For) if isinstance(each.iter, cst.Call))
-            every = (each for each in loops if dotted(each.iter.func) == "self.parameters")  # type: ignore[attr-defined]
-            if any(each == "self.requires_grad_" for each in calls) or any(_switches_in(each.body) for each in every):
-                return True
-    return False
-
-
-def _detaches_parameters(node: cst.CSTNode) -> bool:
-    """Whether a piece of code detaches the parameters of a network in place, which switches their gradients off."""
-    for one in descendants(node, cst.For):
-        if _owner(one.iter) and any(each.attr.value == "detach_" for each in descendants(one.body, cst.Attribute)):
-            return True
-    return False
-
-
-def _switches_in(node: cst.CSTNode) -> bool:
-    if _detaches_parameters(node):
-        return True
-    attributes = (one.attr.value for one in descendants(node, cst.Attribute))
-    return any(one == "requires_grad_" for one in attributes) or any(
-        isinstance(one.target, cst.Attribute) and one.target.attr.value == "requires_grad"
-        for one in descendants(node, cst.AssignTarget)
-    )
-
-
-def _switches(tree: cst.Module, functions: frozenset[str]) -> Iterator[tuple[cst.CSTNode, frozenset[str], bool | None]]:
-    """Where a text switches gradients: the node, the names in it, and whether on."""
-    for one in descendants(tree, cst.Call, cst.For, cst.Assign):
-        if isinstance(one, cst.Call):
-            name = dotted(one.func).rpartition(".")[2] or getattr(getattr(one.func, "attr", None), "value", "")
-            if name not in functions and not _TOGGLES.search(name):
-                continue
-            inner: tuple[cst.CSTNode, ...] = (one.func, *one.args)
-        elif isinstance(one, cst.For):
-            calls = (dotted(each.func).rpartition(".")[2] for each in descendants(one.body, cst.Call))
-            if not _switches_in(one) and not any(_TOGGLES.search(each) or each in functions for each in calls):
-                continue
-            inner = (one.iter,)
-        else:
-            made = dotted(one.value.func).rpartition(".")[2] if isinstance(one.value, cst.Call) else ""
-            if made not in functions and not any(
-                isinstance(each.target, cst.Attribute) and each.target.attr.value == "requires_grad"
-                for each in one.targets
-            ):
-                continue
-            inner = tuple(one.targets)
-        words = frozenset(each.value for part in inner for each in descendants(part, cst.Name))
-        yield one, words, _literal_in(one)
-
-
-def _literal_in(node: cst.CSTNode) -> bool | None:
-    """The one truth value that is written in a piece of code."""
-    found = {one.value for one in descendants(node, cst.Name) if one.value in ("True", "False")}
-    if len(found) == 1:
-        return found == {"True"}
-    return (
-        True
-        if not found and any(one.attr.value == "requires_grad_" for one in descendants(node, cst.Attribute))
-        else None
-    )
+def _written(call: cst.Call) -> str:
+    """What a call writes in place; empty for any other."""
+    func = call.func
+    return dotted(func.value) if isinstance(func, cst.Attribute) and func.attr.value in _WRITES else ""

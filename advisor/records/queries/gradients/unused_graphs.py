@@ -12,7 +12,8 @@ from accel_advisor.records.actions import calls
 from accel_advisor.records.queries.copies.read_results import read_at_once
 from accel_advisor.records.queries.evaluation import evaluates_by_name, evaluations_with_graphs
 from accel_advisor.records.queries.gradients.fates import Fate, Followed, gives_values, is_unrecorded
-from accel_advisor.records.queries.gradients.networks import Networks, functions_in, network_name, networks_in
+from accel_advisor.records.queries.gradients.naming import network_name
+from accel_advisor.records.queries.gradients.networks import Networks, functions_in, networks_in
 from accel_advisor.records.queries.gradients.training_code import is_called_unrecorded, runs_in_steps
 from accel_advisor.syntax.shapes import dotted, modulus_in
 from accel_advisor.syntax.walking import descendants

@@ -30,6 +30,8 @@ def seen(body: str) -> set[str]:
         ("x = a()\nuse(x)\nx = b()", {"a()"}),
         ("x = a()\nif given:\n    x = b()\nuse(x)", {"a()", "b()"}),
         ("if given:\n    x = a()\nelse:\n    x = b()\n    use(x)", {"b()"}),
+        ("if given:\n    x = a()\n    x = b()\nuse(x)", {"b()"}),
+        ("if given:\n    x = a()\n    if x:\n        x = b()\nuse(x)", {"a()", "b()"}),
         ("x = a()\nfor _ in given:\n    use(x)\n    x = b()", {"a()", "b()"}),
         ("for _ in given:\n    x = a()\n    use(x)\n    x = b()", {"a()"}),
         ("x = a()\nx += b()\nuse(x)", {"a()", "b()"}),
